@@ -278,7 +278,6 @@ def estimate(
     sparingly campaign estimate wmt.db --at 120 --target population
     ```
     """
-    from sparingly.run.campaign.progress import last_entry
     from sparingly.show.report.score_tables import score_table
     from sparingly.show.terminal.scores import show_estimate, show_strengths
 
@@ -286,7 +285,7 @@ def estimate(
     settings |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
     with opened(address, name) as running, working("estimating"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
-        at = last_entry(running) if at is None else at
+        at = running.last_seq() if at is None else at
         compared = running.compares(sets[0])
         if compared:
             check_strengths(settings, format)
@@ -442,12 +441,11 @@ def expect(
     sparingly campaign expect wmt.db
     ```
     """
-    from sparingly.run.campaign.progress import last_entry
     from sparingly.show.terminal.scores import show_expected
 
     with opened(address, name) as running, working("expecting"):
         sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
-        at = last_entry(running) if at is None else at
+        at = running.last_seq() if at is None else at
         expected = {set_name: running.expected(set_name, at=at) for set_name in sets}
     if json:
         emit({set_name: part.to_dict() for set_name, part in expected.items()})
@@ -527,12 +525,11 @@ def hours(
     """
     from sparingly.cli.options import write_rows
     from sparingly.data.files import without_formulas
-    from sparingly.run.campaign.progress import hours as worked
-    from sparingly.run.campaign.progress import sheet
+    from sparingly.run.campaign.progress import hours_table
     from sparingly.show.terminal.campaign import show_hours
 
     with opened(address, name) as running:
-        columns, rows = sheet(worked(running, at=at), rate)
+        columns, rows = hours_table(running.hours(at), rate)
     if out is not None:
         write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
     if json:

@@ -65,7 +65,7 @@ def test_the_newest_deeds_come_first(where: str) -> None:
     audit = Audit(database, "campaign")
     for count in range(5):
         audit.write("organiser", "counted", count=count)
-    assert [deed.detail["count"] for deed in audit.entries(3)] == [4, 3, 2]
+    assert [entry.detail["count"] for entry in audit.entries(3)] == [4, 3, 2]
     database.close()
 
 
@@ -94,5 +94,5 @@ def test_links_of_the_organiser_are_taken_back_and_no_others(where: str) -> None
         assert access.open_to(digest_of(rater)) is not None
         assert access.open_to(digest_of(access.invite("organiser"))) is not None
         assert "organiser's links retired" in [
-            deed.what for deed in Audit(campaign.database, campaign.name).entries()
+            entry.action for entry in Audit(campaign.database, campaign.name).entries()
         ]

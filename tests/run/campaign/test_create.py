@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.create import divided
+from sparingly.run.campaign.create import divide_budget
 from tests.run.campaign.made import answer_all, begin, made_set
 
 
@@ -20,7 +20,7 @@ from tests.run.campaign.made import answer_all, begin, made_set
 def test_a_count_is_divided_by_size_and_none_is_left(sizes: dict[str, int], share: float) -> None:
     total = sum(sizes.values())
     count = max(len(sizes), int(share * total))
-    parts = {name: int(part.amount) for name, part in divided(count, sizes).items()}
+    parts = {name: int(part.amount) for name, part in divide_budget(count, sizes).items()}
     assert sum(parts.values()) == count
     assert min(parts.values()) >= 1
     exact = {name: count * size / total for name, size in sizes.items()}
@@ -29,8 +29,10 @@ def test_a_count_is_divided_by_size_and_none_is_left(sizes: dict[str, int], shar
 
 
 def test_a_share_is_the_same_share_of_each() -> None:
-    assert {str(part) for part in divided("10%", {"a": 10, "b": 1000}).values()} == {"10%"}
-    assert {name: str(part) for name, part in divided({"a": 3, "b": "5%"}, {"a": 10, "b": 100}).items()} == {
+    assert {str(part) for part in divide_budget("10%", {"a": 10, "b": 1000}).values()} == {"10%"}
+    assert {
+        name: str(part) for name, part in divide_budget({"a": 3, "b": "5%"}, {"a": 10, "b": 100}).items()
+    } == {
         "a": "3",
         "b": "5%",
     }

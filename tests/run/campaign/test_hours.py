@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.progress import COLUMNS, hours, sheet
+from sparingly.run.campaign.progress import HOURS_COLUMNS, hours_table
 from tests.run.campaign.made import begin, row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ def campaign(tmp_path: Path) -> Campaign:
 
 
 def test_every_answer_counts_corrections_too(campaign: Campaign) -> None:
-    ann, ben = hours(campaign)
+    ann, ben = campaign.hours()
     assert (ann.rater, ann.answers, ann.corrections, ann.without_time) == ("ann", 3, 1, 0)
     assert ann.seconds == 180
     assert ann.hours == 0.05
@@ -38,21 +38,21 @@ def test_every_answer_counts_corrections_too(campaign: Campaign) -> None:
 
 
 def test_what_is_due_at_a_rate(campaign: Campaign) -> None:
-    columns, rows = sheet(hours(campaign), 20.0)
-    assert columns == (*COLUMNS, "rate", "amount")
+    columns, rows = hours_table(campaign.hours(), 20.0)
+    assert columns == (*HOURS_COLUMNS, "rate", "amount")
     assert [one["amount"] for one in rows] == [1.0, 0.0]
     assert set(rows[0]) == set(columns)
-    assert sheet(hours(campaign))[0] == COLUMNS
+    assert hours_table(campaign.hours())[0] == HOURS_COLUMNS
     with pytest.raises(UsageError, match="0 or more, not -1"):
-        sheet(hours(campaign), -1)
+        hours_table(campaign.hours(), -1)
     campaign.disconnect()
 
 
 def test_nobody_has_worked_yet(tmp_path: Path) -> None:
     with begin(str(tmp_path / "campaign.db")) as begun:
-        assert hours(begun) == ()
+        assert begun.hours() == ()
 
 
 def test_hours_at_an_earlier_entry(campaign: Campaign) -> None:
-    assert [one.rater for one in hours(campaign, at=4)] == ["ann"]
+    assert [one.rater for one in campaign.hours(at=4)] == ["ann"]
     campaign.disconnect()

@@ -66,13 +66,13 @@ def test_threads_that_wait_write_together(where: str) -> None:
     with begin(where) as campaign:
         joint, begun, go = GroupCommit(campaign.database), threading.Event(), threading.Event()
         transactions: list[int] = []
-        write = joint._together._write
+        write = joint._group._write
 
         def counted(parts: Sequence[Work]) -> list[Any]:
             transactions.append(len(parts))
             return write(parts)
 
-        joint._together._write = counted
+        joint._group._write = counted
 
         def slow(connection: Connection) -> int:
             begun.set()
@@ -85,7 +85,7 @@ def test_threads_that_wait_write_together(where: str) -> None:
         others = [threading.Thread(target=joint.do, args=(keeping(f"{at}"),)) for at in range(5)]
         for thread in others:
             thread.start()
-        while len(joint._together._waiting) < 5:
+        while len(joint._group._waiting) < 5:
             threading.Event().wait(0.01)
         go.set()
         for thread in (first, *others):

@@ -155,7 +155,7 @@ def test_an_answer_that_is_paid_for_is_kept_although_the_database_was_away(
     waited: list[float] = []
     calls = [0]
     with begin(where, budget=1) as campaign:
-        real, failures = campaign._keep, iter([True, True, False, False, False])
+        real, failures = campaign._record_all, iter([True, True, False, False, False])
 
         def away(answers: object) -> object:
             if next(failures):
@@ -166,7 +166,7 @@ def test_an_answer_that_is_paid_for_is_kept_although_the_database_was_away(
             calls[0] += 1
             return truth(question)
 
-        monkeypatch.setattr(campaign, "_keep", away)
+        monkeypatch.setattr(campaign, "_record_all", away)
         assert campaign.run(judge, patience=Patience(retries=2, pause=1.0, sleep=waited.append)) == 3
     assert waited == [1.0, 2.0]
     assert calls[0] == 3

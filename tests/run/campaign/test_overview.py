@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from sparingly.run.campaign.progress import last_entry, overview
+from sparingly.run.campaign.progress import overview
 from sparingly.run.campaign.rounds import pause
 from tests.run.campaign.made import answer_all, begin, made_set, row
 
@@ -20,7 +20,7 @@ def test_every_round_and_every_rater(where: str) -> None:
         assert (ben.answers, ben.corrections, ben.seconds, ben.without_time) == (2, 0, 5, 1)
         assert ben.by_round == {("data", 1): 2}
         assert (found.cost.answers, found.cost.seconds, found.cost.seconds_per_answer) == (4, 19, 19 / 3)
-        assert found.seq == last_entry(campaign) == campaign.status().last_seq
+        assert found.seq == campaign.last_seq() == campaign.status().last_seq
         json.dumps(found.to_dict(), allow_nan=False)
 
 

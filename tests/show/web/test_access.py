@@ -189,7 +189,7 @@ def test_what_is_done_is_written_down(tmp_path: Path) -> None:
     with served(tmp_path) as app:
         Visitor(app, "anna")
         web_of(app).access.retire("anna")
-        lines = [(deed.who, deed.what) for deed in web_of(app).audit.entries()]
+        lines = [(entry.actor, entry.action) for entry in web_of(app).audit.entries()]
         assert lines == [
             ("organiser", "rater retired"), ("rater anna", "came in"), ("organiser", "link made"),
         ]  # fmt: skip

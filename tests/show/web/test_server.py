@@ -40,10 +40,10 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
 
 
 @contextmanager
-def running(app: Any, **patience: Any) -> Iterator[int]:
+def running(app: Any, **limits: Any) -> Iterator[int]:
     """Yield the port of a server in a thread."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = server_of(app, patience=ServerLimits(**patience))
+    server = server_of(app, limits=ServerLimits(**limits))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

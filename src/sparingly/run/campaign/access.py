@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.database import Database
@@ -22,12 +22,16 @@ from sparingly.run.campaign.tables import ACCESS, AUDIT, ENDED_SESSIONS, LEASES
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One line: when, who, what, and the particulars by name."""
+    """One line of the log: when somebody did something, and the particulars by name."""
 
     at: str
-    who: str
-    what: str
+    actor: str
+    action: str
     detail: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, with the names that files have."""
+        return {"at": self.at, "who": self.actor, "what": self.action, "detail": self.detail}
 
 
 class Audit:
@@ -36,23 +40,23 @@ class Audit:
     def __init__(self, database: Database, campaign: str, clock: Clock = utc_now) -> None:
         self.database, self.campaign, self.clock = database, campaign, clock
 
-    def write(self, who: str, what: str, **detail: Any) -> None:
+    def write(self, actor: str, action: str, **detail: Any) -> None:
         """Add a line."""
         with self.database.writing() as connection:
-            self.note(connection, who, what, **detail)
+            self.note(connection, actor, action, **detail)
 
-    def note(self, connection: Connection, who: str, what: str, **detail: Any) -> None:
-        """Add a line in a transaction that is under way: the line is there where the deed is."""
+    def note(self, connection: Connection, actor: str, action: str, **detail: Any) -> None:
+        """Add a line in a transaction that is under way: it is there only if the change is."""
         at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
-        line = {"at": at, "id": secrets.token_hex(8), "who": who, "what": what, "detail": as_json(detail)}
+        line = {"at": at, "id": secrets.token_hex(8), "who": actor, "what": action, "detail": as_json(detail)}
         connection.execute(insert(AUDIT), {"campaign": self.campaign, **line})
 
-    def entries(self, most: int = 200) -> list[AuditEntry]:
+    def entries(self, limit: int = 200) -> list[AuditEntry]:
         """Return the last lines, newest first."""
         table = AUDIT.c
         query = select(AUDIT).where(table.campaign == self.campaign)
         with self.database.reading() as connection:
-            rows = connection.execute(query.order_by(table.at.desc(), table.id).limit(most)).all()
+            rows = connection.execute(query.order_by(table.at.desc(), table.id).limit(limit)).all()
         return [AuditEntry(row.at, row.who, row.what, json.loads(row.detail)) for row in rows]
 
 
@@ -60,7 +64,6 @@ class Audit:
 
 
 Role = Literal["rater", "organiser"]
-# 256 random bits, twice what would do.
 _BYTES = 32
 _LONGEST_NAME = 100
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -93,48 +96,45 @@ class Access:
         self._audit = Audit(database, campaign, clock)
 
     def invite(self, role: Role, rater: str = "", *, by: str = "organiser") -> str:
-        """Make a link and return its token, which is told this once and kept nowhere."""
+        """Make a link and return its token, which is stored nowhere."""
         name = checked_rater(rater) if role == "rater" else ""
         token = secrets.token_urlsafe(_BYTES)
         row = {"campaign": self.campaign, "digest": digest_of(token), "role": role, "rater": name}
         with self.database.writing() as connection:
-            connection.execute(insert(ACCESS), {**row, "made_at": self._now()})
+            connection.execute(insert(ACCESS), {**row, "made_at": self._timestamp()})
             self._audit.note(connection, by, "link made", role=role, rater=name)
         return token
 
     def retire(self, rater: str, *, by: str = "organiser") -> int:
         """Take back all links of a rater, whose pages close at once; return how many there were."""
-        here = (ACCESS.c.campaign == self.campaign, ACCESS.c.role == "rater")
+        table = ACCESS.c
         with self.database.writing() as connection:
-            known = sorted(set(connection.execute(select(ACCESS.c.rater).where(*here)).scalars()))
-            if rater not in known:
-                raise UnknownNameError("rater", rater, known)
-            done = connection.execute(
-                update(ACCESS)
-                .where(*here, ACCESS.c.rater == rater, ACCESS.c.retired_at.is_(None))
-                .values(retired_at=self._now())
-            )
-            # What they were at is free for others at once.
+            query = select(table.rater).where(table.campaign == self.campaign, table.role == "rater")
+            raters = sorted(set(connection.execute(query).scalars()))
+            if rater not in raters:
+                raise UnknownNameError("rater", rater, raters)
+            links = self._retire(connection, table.role == "rater", table.rater == rater)
+            # The rater's leases end: others may take these items at once.
             connection.execute(
                 delete(LEASES).where(LEASES.c.campaign == self.campaign, LEASES.c.rater == rater)
             )
-            self._audit.note(connection, by, "rater retired", rater=rater, links=done.rowcount)
-        return done.rowcount
+            self._audit.note(connection, by, "rater retired", rater=rater, links=links)
+        return links
 
     def retire_organiser(self, *, by: str = "organiser") -> int:
         """Take back all links of the organiser, whose pages close at once; return how many there were."""
         with self.database.writing() as connection:
-            done = connection.execute(
-                update(ACCESS)
-                .where(
-                    ACCESS.c.campaign == self.campaign,
-                    ACCESS.c.role == "organiser",
-                    ACCESS.c.retired_at.is_(None),
-                )
-                .values(retired_at=self._now())
-            )
-            self._audit.note(connection, by, "organiser's links retired", links=done.rowcount)
-        return done.rowcount
+            links = self._retire(connection, ACCESS.c.role == "organiser")
+            self._audit.note(connection, by, "organiser's links retired", links=links)
+        return links
+
+    def _retire(self, connection: Connection, *conditions: ColumnElement[bool]) -> int:
+        result = connection.execute(
+            update(ACCESS)
+            .where(ACCESS.c.campaign == self.campaign, *conditions, ACCESS.c.retired_at.is_(None))
+            .values(retired_at=self._timestamp())
+        )
+        return result.rowcount
 
     def entries(self) -> list[AccessLink]:
         """Return every link that was made, oldest first; nothing in it opens a page."""
@@ -151,20 +151,20 @@ class Access:
     def open_session(self, digest: str, session: str) -> AccessLink | None:
         """Return the link that a session began with, where it opens and the session was not ended."""
         table = ENDED_SESSIONS.c
-        here = (table.campaign == self.campaign, table.session == session)
+        query = select(table.at).where(table.campaign == self.campaign, table.session == session)
         with self.database.reading() as connection:
-            ended = connection.execute(select(table.at).where(*here)).one_or_none()
-            return self._find(connection, digest) if ended is None else None
+            is_ended = connection.execute(query).one_or_none() is not None
+            return None if is_ended else self._find(connection, digest)
 
     def end_session(self, session: str, *, after: float) -> None:
         """End a session for good; those that are older than ``after`` seconds end by themselves."""
-        table, now = ENDED_SESSIONS.c, self.clock().astimezone(UTC)
-        old = (now - timedelta(seconds=after)).isoformat(timespec="microseconds")
-        here = (table.campaign == self.campaign, table.session == session)
+        table = ENDED_SESSIONS.c
+        in_campaign = table.campaign == self.campaign
+        oldest = (self.clock().astimezone(UTC) - timedelta(seconds=after)).isoformat(timespec="microseconds")
         with self.database.writing() as connection:
-            connection.execute(delete(ENDED_SESSIONS).where(table.campaign == self.campaign, table.at < old))
-            connection.execute(delete(ENDED_SESSIONS).where(*here))
-            row = {"campaign": self.campaign, "session": session, "at": self._now()}
+            connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.at < oldest))
+            connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.session == session))
+            row = {"campaign": self.campaign, "session": session, "at": self._timestamp()}
             connection.execute(insert(ENDED_SESSIONS), row)
 
     def _find(self, connection: Connection, digest: str) -> AccessLink | None:
@@ -175,17 +175,17 @@ class Access:
         ).one_or_none()
         return None if row is None else AccessLink(row.digest, row.role, row.rater, row.made_at)
 
-    def _now(self) -> str:
+    def _timestamp(self) -> str:
         return self.clock().astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def digest_of(token: str) -> str:
-    """Return what is kept of a token. It is random, so that a plain digest cannot be turned back."""
+    """Return what is stored of a token; it is random, so that a plain digest cannot be reversed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def checked_rater(name: str) -> str:
-    """Return the name of a rater, or say why it is none."""
+    """Return the name of a rater, or raise UsageError where it cannot be one."""
     if not name.strip() or name != name.strip() or len(name) > _LONGEST_NAME or _HIDDEN.search(name):
         raise UsageError(
             f"A rater's name has 1 to {_LONGEST_NAME} letters that can be seen, and no blank at its ends."

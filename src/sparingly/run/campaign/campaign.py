@@ -13,11 +13,11 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.answers import read_answers
-from sparingly.run.campaign.create import AspectsAsked, BudgetAsked, StopAsked, create, prepare
+from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
-from sparingly.run.campaign.progress import Overview, RaterHours, hours, overview
+from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
 from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.reader import (
     CampaignReader,
@@ -73,7 +73,7 @@ class Campaign(CampaignReader):
         super().__init__(where, name)
         self._clock = clock
         self._drawer = RoundDrawer(self.database, self.history, clock)
-        self._recorder = Recorder(self.database, self.settings, self.history.library, clock)
+        self._recorder = Recorder(self.database, self.settings, self.history.data_sets, clock)
 
     @classmethod
     def new(
@@ -81,13 +81,13 @@ class Campaign(CampaignReader):
         where: str | Path,
         data: EvalSet | Mapping[str, EvalSet],
         strategy: str | Method | None = None,
-        budget: BudgetAsked | Mapping[str, BudgetAsked] | None = None,
+        budget: BudgetLike | Mapping[str, BudgetLike] | None = None,
         *,
         name: str = "campaign",
-        aspects: AspectsAsked | None = None,
+        aspects: Aspects | None = None,
         aspect: str | None = None,
         scale: Ends | None = None,
-        stop: StopAsked = None,
+        stop: StopRules = None,
         size: int | None = None,
         seed: int = 0,
         clock: Clock = utc_now,
@@ -110,15 +110,15 @@ class Campaign(CampaignReader):
             seed: Settles ties and draws.
             clock: What tells the time; only for what is written beside the entries, never for their order.
         """
-        sets = {"data": data} if isinstance(data, EvalSet) else dict(data)
-        beginning = prepare(
-            name, sets, strategy, budget,
+        data_sets = {"data": data} if isinstance(data, EvalSet) else dict(data)
+        new_campaign = prepare(
+            name, data_sets, strategy, budget,
             aspects=aspects, aspect=aspect, scale=scale, stop=stop, size=size, seed=seed,
         )  # fmt: skip
         database = Database(where, create=True)
         try:
             migrate(database, create=True)
-            create(database, beginning, clock)
+            create(database, new_campaign, clock)
         finally:
             database.close()
         return cls(where, name, clock=clock)
@@ -181,17 +181,16 @@ class Campaign(CampaignReader):
             lease: After how many seconds a question that somebody else was asking is free again.
             progress: Show a bar, or call this with how many answers are there and how many are asked for.
         """
-        tries = patience or Patience()
         claims = Claims(
             self.database, self.history, self._clock, rater=rater, holder=uuid.uuid4().hex, lease=lease
         )
-        caller = Caller(oracle, rater, claims, self._check, self._keep, tries)
+        caller = Caller(oracle, rater, claims, self._check, self._record_all, patience or Patience())
         total = 0
         with reporting(progress, self.name) as report:
             while any(step.finished is None for step in self.next()):
-                answered = self._answer_round(caller, max(4 * workers, 64), workers, report)
-                total += answered
-                if not answered:
+                count = self._answer_round(caller, max(4 * workers, 64), workers, report)
+                total += count
+                if not count:
                     break
         return total
 
@@ -211,7 +210,7 @@ class Campaign(CampaignReader):
 
     def hours(self, at: int | None = None) -> tuple[RaterHours, ...]:
         """Return how long every rater worked, by the seconds that came with the answers."""
-        return hours(self, at=at)
+        return rater_hours(self.ratings(at=at))
 
     def release(
         self,
@@ -272,46 +271,47 @@ class Campaign(CampaignReader):
 
     # --- inside --------------------------------------------------------------------------------------
 
-    def _keep(self, answers: Sequence[Answer]) -> list[Acknowledgement]:
-        kept: list[Acknowledgement] = []
-        self.record(answers, on_error="rollback", acknowledge=kept.append)
-        return kept
+    def _record_all(self, answers: Sequence[Answer]) -> list[Acknowledgement]:
+        acknowledgements: list[Acknowledgement] = []
+        self.record(answers, on_error="rollback", acknowledge=acknowledgements.append)
+        return acknowledgements
 
     def _check(self, answer: Answer) -> None:
         check_score(self.settings, answer.aspect or "", answer)
 
-    def _answer_round(self, caller: Caller, most: int, workers: int, report: Report) -> int:
+    def _answer_round(self, caller: Caller, batch: int, workers: int, report: Report) -> int:
         """Let a judge answer what is open now; return how many questions it answered."""
-        names, answered = list(self.settings.budgets), 0
+        names, count = list(self.settings.budgets), 0
         texts = {name: QuestionTexts(self.data(name, judged=False)) for name in names}
-        while claimed := caller.claims.take(names, most, caller.patience.most_calls):
-            done, total = self._done()
-            asked = [texts[question.data].fill(question) for question in claimed]
+        while claims := caller.claims.take(names, batch, caller.patience.most_calls):
+            earlier, total = self._question_counts()
+            questions = [texts[question.data].fill(question) for question in claims]
             try:
-                for count, _ in enumerate(caller.answer(asked, workers), 1):
-                    answered += 1
-                    report(done + count, total)
+                for answers, _ in enumerate(caller.answer(questions, workers), 1):
+                    count += 1
+                    report(earlier + answers, total)
             except CallsSpentError:
                 # Calls that were counted for other questions and not made may still be left.
                 continue
-        return answered
+        return count
 
-    def _done(self) -> tuple[int, int]:
+    def _question_counts(self) -> tuple[int, int]:
+        """Return how many questions are answered, and how many were asked."""
         with self.database.reading() as connection:
             seq = self.history.last_seq(connection)
-            asked = [
+            questions = [
                 question
                 for name in self.settings.budgets
                 for question in questions_at(connection, self.settings, name, seq)
             ]
-            left = unanswered(connection, self.settings, seq, asked)
-        return len(asked) - len(left), len(asked)
+            missing = unanswered(connection, self.settings, seq, questions)
+        return len(questions) - len(missing), len(questions)
 
 
 def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[tuple[int, Answer | SparinglyError]]:
-    for number, given in enumerate(answers, 1):
+    for number, item in enumerate(answers, 1):
         try:
-            answer = given if isinstance(given, Answer) else Answer.from_values(given)
+            answer = item if isinstance(item, Answer) else Answer.from_values(item)
         except SparinglyError as error:
             yield number, error
         else:

@@ -23,95 +23,118 @@ from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS, DATA_VERSIONS, M
 from sparingly.run.rounds.stop.base import as_stop
 from sparingly.run.rounds.strategy import as_strategy
 
-AspectsAsked = str | Sequence[str] | Mapping[str, Ends | None]
-BudgetAsked = int | float | str | Budget
-StopAsked = str | Method | Sequence[str | Method] | None
+Aspects = str | Sequence[str] | Mapping[str, Ends | None]
+BudgetLike = int | float | str | Budget
+StopRules = str | Method | Sequence[str | Method] | None
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """A campaign that is about to begin: its settings and its data."""
+class NewCampaign:
+    """A campaign that is about to begin: its settings and its data sets without labels."""
 
     settings: Settings
-    sets: Mapping[str, EvalSet]
+    data_sets: Mapping[str, EvalSet]
 
 
 def prepare(
     name: str,
     data: Mapping[str, EvalSet],
     strategy: str | Method | None,
-    budget: BudgetAsked | Mapping[str, BudgetAsked] | None,
+    budget: BudgetLike | Mapping[str, BudgetLike] | None,
     *,
-    aspects: AspectsAsked | None,
+    aspects: Aspects | None,
     aspect: str | None,
     scale: Ends | None,
-    stop: StopAsked,
+    stop: StopRules,
     size: int | None,
     seed: int,
-) -> Beginning:
+) -> NewCampaign:
     """Check everything that a campaign is to begin with."""
     if not data or not name:
         raise UsageError("A campaign needs a name and at least one data set.")
     if budget is None:
         raise UsageError("Say how much may be judged over all rounds: budget=100, or a share such as 10%.")
     scales = _scales(aspects, data, scale)
-    target = aspect if aspect is not None else _only(scales)
-    made = as_strategy(AUTO if strategy is None else strategy)
-    sets = {one: unjudged(held) for one, held in sorted(data.items())}
-    empty = {one: with_aspects(held, scales) for one, held in sets.items()}
-    pairs = {one: compares(made, held, target) for one, held in empty.items()}
-    budgets = divided(budget, {one: choices(held, pairs=pairs[one]) for one, held in sets.items()})
-    for one, held in sets.items():
-        check_letters(name, one, held, scales)
-        limit_of(budgets[one], held, pairs=pairs[one])
-        empty[one].truth(target)
-        made.resolve(held, target, budgets[one])
+    if aspect is None and len(scales) > 1:
+        raise UsageError(
+            f"There are {len(scales)} aspects: {', '.join(scales)}. Say which one the evaluation is about "
+            "(aspect=…), or combine them: mean:of=[…]."
+        )
+    target = next(iter(scales)) if aspect is None else aspect
+    method = as_strategy(AUTO if strategy is None else strategy)
+    data_sets = {key: unjudged(data_set) for key, data_set in sorted(data.items())}
+    with_aspects = {
+        key: data_set.with_parts(aspects={name: np.full(data_set.shape, np.nan) for name in scales})
+        for key, data_set in data_sets.items()
+    }
+    pairs = {key: compares(method, data_set, target) for key, data_set in with_aspects.items()}
+    sizes = {key: choices(data_set, pairs=pairs[key]) for key, data_set in data_sets.items()}
+    budgets = divide_budget(budget, sizes)
+    for key, data_set in data_sets.items():
+        check_letters(name, key, data_set, scales)
+        limit_of(budgets[key], data_set, pairs=pairs[key])
+        with_aspects[key].truth(target)
+        method.resolve(data_set, target, budgets[key])
+    stops = [] if stop is None else [stop] if isinstance(stop, str | Method) else stop
+    if size is not None and size < 1:
+        raise UsageError(f"A round asks for at least one item, not {size}.")
     settings = Settings(
         name=name,
         aspect=target,
         aspects=scales,
-        strategy=made.full_text,
-        stops=_stop_texts(stop),
+        strategy=method.full_text,
+        stops=tuple(as_stop(rule).full_text for rule in stops),
         budgets=budgets,
-        budget=_budget_text(budget),
-        size=_size(size),
+        budget=as_json({key: str(Budget.parse(part)) for key, part in budget.items()})
+        if isinstance(budget, Mapping)
+        else str(Budget.parse(budget)),
+        size=size,
         seed=seed,
     )
-    return Beginning(settings, sets)
+    return NewCampaign(settings, data_sets)
 
 
-def create(database: Database, beginning: Beginning, clock: Clock) -> None:
+def create(database: Database, new: NewCampaign, clock: Clock) -> None:
     """Write a campaign with its data; it is there whole, or not at all."""
-    settings = beginning.settings
-    for name, held in beginning.sets.items() if not database.is_sqlite else ():
-        check_lengths(settings.name, name, held, settings.aspects)
+    settings = new.settings
+    for name, data in new.data_sets.items() if not database.is_sqlite else ():
+        check_lengths(settings.name, name, data, settings.aspects)
     with database.writing() as connection:
         if connection.execute(select(CAMPAIGNS.c.name).where(CAMPAIGNS.c.name == settings.name)).first():
             raise UsageError(f'There is a campaign "{settings.name}" in {database.name} already.')
-        connection.execute(insert(CAMPAIGNS), _campaign_row(settings, clock))
+        decisions = _decisions(settings)
+        connection.execute(
+            insert(CAMPAIGNS),
+            {
+                **{name: value for name, value in decisions.items() if name != "budgets"},
+                "aspects": as_json(decisions["aspects"]),
+                "stops": as_json(decisions["stops"]),
+                "name": settings.name,
+                "created_at": clock().isoformat(timespec="microseconds"),
+                "last_seq": 0,
+                "head": "",
+            },
+        )
         journal = Journal(connection, settings.name, clock)
-        digests = {name: held.digest() for name, held in beginning.sets.items()}
-        seq = journal.event("begun", **_decided(settings), data=digests)
-        for name, held in beginning.sets.items():
+        digests = {name: data.digest() for name, data in new.data_sets.items()}
+        seq = journal.event("begun", **decisions, data=digests)
+        for name, data in new.data_sets.items():
             key = {"campaign": settings.name}
             connection.execute(
                 insert(DATA_SETS), {**key, "name": name, "budget": str(settings.budgets[name])}
             )
-            version = {"data": name, "seq": seq, "digest": digests[name], "content": to_bytes(held)}
+            version = {"data": name, "seq": seq, "digest": digests[name], "content": to_bytes(data)}
             connection.execute(insert(DATA_VERSIONS), {**key, **version})
             connection.execute(
                 insert(MODELS),
-                [{**key, "data": name, "model": model, "arrived": seq} for model in held.models],
+                [{**key, "data": name, "model": model, "arrived": seq} for model in data.models],
             )
         journal.finish()
 
 
-def with_aspects(data: EvalSet, aspects: Mapping[str, Any]) -> EvalSet:
-    """Return an unjudged set with the aspects that people are asked for, empty."""
-    return data.with_parts(aspects={name: np.full(data.shape, np.nan) for name in aspects})
-
-
-def divided(budget: BudgetAsked | Mapping[str, BudgetAsked], sizes: Mapping[str, int]) -> dict[str, Budget]:
+def divide_budget(
+    budget: BudgetLike | Mapping[str, BudgetLike], sizes: Mapping[str, int]
+) -> dict[str, Budget]:
     """Divide one budget over data sets by how much there is to choose; counts by the largest remainder.
 
     A share is the same share of each; a mapping says what each gets.
@@ -119,12 +142,11 @@ def divided(budget: BudgetAsked | Mapping[str, BudgetAsked], sizes: Mapping[str,
     if isinstance(budget, Mapping):
         if set(budget) != set(sizes):
             raise UsageError(f"Give a budget for each data set: {listing(sizes)}.")
-        given = {name: _counted(Budget.parse(budget[name])) for name in sizes}
-        return dict(sorted(given.items()))
-    whole, total = _counted(Budget.parse(budget)), sum(sizes.values())
-    if whole.kind == "share" or len(sizes) == 1:
-        return dict.fromkeys(sorted(sizes), whole)
-    count = whole.count_of(total)
+        return {name: _checked_budget(budget[name]) for name in sorted(sizes)}
+    total_budget, total = _checked_budget(budget), sum(sizes.values())
+    if total_budget.kind == "share" or len(sizes) == 1:
+        return dict.fromkeys(sorted(sizes), total_budget)
+    count = total_budget.count_of(total)
     if count < len(sizes):
         raise UsageError(f"A budget of {count} is not one for each of {len(sizes)} data sets.")
     exact = {name: count * size / total for name, size in sizes.items()}
@@ -136,87 +158,47 @@ def divided(budget: BudgetAsked | Mapping[str, BudgetAsked], sizes: Mapping[str,
     return {name: Budget("count", float(parts[name])) for name in sorted(parts)}
 
 
-def _counted(budget: Budget) -> Budget:
+def _checked_budget(value: BudgetLike) -> Budget:
+    budget = Budget.parse(value)
     if budget.kind == "cost":
         raise UsageError(f'A campaign counts items, not {budget}. Write a count (100) or a share ("10%").')
     return budget
 
 
 def _scales(
-    aspects: AspectsAsked | None, data: Mapping[str, EvalSet], scale: Ends | None
+    aspects: Aspects | None, data: Mapping[str, EvalSet], scale: Ends | None
 ) -> dict[str, Ends | None]:
-    """Return what people are asked for; what the data was judged on so far unless given."""
+    """Return the aspects that people are asked for, with their scales; those of the data unless given."""
     if aspects is None:
-        aspects = sorted({name for held in data.values() for name in held.aspects})
-    if isinstance(aspects, Mapping):
-        found = dict(aspects)
-    else:
-        found = {name: scale or _known_scale(name, data) for name in _names(aspects)}
-    if not found:
+        aspects = sorted({name for data_set in data.values() for name in data_set.aspects})
+    if isinstance(aspects, str):
+        aspects = [aspects]
+    if not isinstance(aspects, Mapping):
+        aspects = {name: scale or _earlier_scale(name, data) for name in aspects}
+    if not aspects:
         raise UsageError("Say what people judge: aspects=….")
-    for name, ends in found.items():
+    for name, ends in aspects.items():
         if ends is not None and not float(ends[0]) < float(ends[1]):
             raise UsageError(
                 f"The scale of {name} goes from {ends[0]:g} to {ends[1]:g}: the first must be lower."
             )
-    return {name: None if ends is None else (float(ends[0]), float(ends[1])) for name, ends in found.items()}
+    return {
+        name: None if ends is None else (float(ends[0]), float(ends[1])) for name, ends in aspects.items()
+    }
 
 
-def _names(aspects: str | Sequence[str]) -> Sequence[str]:
-    return [aspects] if isinstance(aspects, str) else aspects
-
-
-def _known_scale(aspect: str, data: Mapping[str, EvalSet]) -> Ends | None:
+def _earlier_scale(aspect: str, data: Mapping[str, EvalSet]) -> Ends | None:
     """Return the scale on which all data sets that were judged before have an aspect; None without one."""
-    told = {held.truth_scale(aspect) for held in data.values() if aspect in held.aspects}
-    return told.pop() if len(told) == 1 else None
+    scales = {data_set.truth_scale(aspect) for data_set in data.values() if aspect in data_set.aspects}
+    return scales.pop() if len(scales) == 1 else None
 
 
-def _only(scales: Mapping[str, Any]) -> str:
-    if len(scales) > 1:
-        raise UsageError(
-            f"There are {len(scales)} aspects: {', '.join(scales)}. Say which one the evaluation is about "
-            "(aspect=…), or combine them: mean:of=[…]."
-        )
-    return next(iter(scales))
-
-
-def _size(size: int | None) -> int | None:
-    if size is not None and size < 1:
-        raise UsageError(f"A round asks for at least one item, not {size}.")
-    return size
-
-
-def _stop_texts(stop: StopAsked) -> tuple[str, ...]:
-    rules = [] if stop is None else [stop] if isinstance(stop, str | Method) else stop
-    return tuple(as_stop(rule).full_text for rule in rules)
-
-
-def _budget_text(budget: BudgetAsked | Mapping[str, BudgetAsked]) -> str:
-    if isinstance(budget, Mapping):
-        return as_json({name: str(Budget.parse(part)) for name, part in budget.items()})
-    return str(Budget.parse(budget))
-
-
-def _decided(settings: Settings) -> dict[str, Any]:
+def _decisions(settings: Settings) -> dict[str, Any]:
+    """Return the settings as the journal keeps them."""
     values = vars(settings)
     return {
         **{name: values[name] for name in ("aspect", "strategy", "budget", "size", "seed")},
         "stops": list(settings.stops),
         "aspects": [[name, None if ends is None else list(ends)] for name, ends in settings.aspects.items()],
-        "budgets": {name: str(part) for name, part in settings.budgets.items()},
-    }
-
-
-def _campaign_row(settings: Settings, clock: Clock) -> dict[str, Any]:
-    decided = _decided(settings)
-    del decided["budgets"]
-    return {
-        **decided,
-        "aspects": as_json(decided["aspects"]),
-        "stops": as_json(decided["stops"]),
-        "name": settings.name,
-        "created_at": clock().isoformat(timespec="microseconds"),
-        "last_seq": 0,
-        "head": "",
+        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
     }

@@ -24,29 +24,29 @@ from sparingly.run.forms.answer import has_lost_letters
 MOST_BYTES_TOGETHER = 1_800
 
 
-def check_letters(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> None:
-    """Refuse names in which a letter would be lost: it would be noticed when they are asked for."""
-    for kind, names in _names_in(campaign, data, held, aspects).items():
+def check_letters(campaign: str, name: str, data: EvalSet, aspects: Iterable[str]) -> None:
+    """Raise DataError where a letter of a name would be lost in the database."""
+    for kind, names in _names_in(campaign, name, data, aspects).items():
         # All at once first: there may be a million.
         if has_lost_letters("".join(names)):
-            name = next(one for one in names if has_lost_letters(one))
+            text = shown(next(text for text in names if has_lost_letters(text)))
             lost = "NUL, or half of a surrogate pair"
             raise DataError(
-                one_line(f"The {kind} {shown(name)} has a letter that no database keeps ({lost}). Rename it.")
+                one_line(f"The {kind} {text} has a letter that no database keeps ({lost}). Rename it.")
             )
 
 
-def check_lengths(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> None:
-    """Refuse names that are together too long for the index of a PostgreSQL server."""
+def check_lengths(campaign: str, name: str, data: EvalSet, aspects: Iterable[str]) -> None:
+    """Raise DataError where names are together too long for the index of a PostgreSQL server."""
     longest = {
-        kind: max(names, key=lambda name: len(name.encode()), default="")
-        for kind, names in _names_in(campaign, data, held, aspects).items()
+        kind: max(names, key=lambda text: len(text.encode()), default="")
+        for kind, names in _names_in(campaign, name, data, aspects).items()
     }
-    sizes = {kind: len(name.encode()) for kind, name in longest.items()}
+    sizes = {kind: len(text.encode()) for kind, text in longest.items()}
     # An item is looked for by its document where it has one; a comparison has two models.
     together = sum(sizes.values()) + sizes["model"] - min(sizes["item"], sizes["document"])
     if together > MOST_BYTES_TOGETHER:
-        kind = max(sizes, key=lambda one: sizes[one])
+        kind = max(sizes, key=lambda name: sizes[name])
         raise DataError(
             f"The {kind} {shown(longest[kind])} has {sizes[kind]} bytes: the longest names of a campaign in "
             f"PostgreSQL have {MOST_BYTES_TOGETHER} bytes together. "
@@ -54,22 +54,23 @@ def check_lengths(campaign: str, data: str, held: EvalSet, aspects: Iterable[str
         )
 
 
-def _names_in(campaign: str, data: str, held: EvalSet, aspects: Iterable[str]) -> dict[str, list[str]]:
-    documents = held.columns.get(fields.DOCUMENT)
+def _names_in(campaign: str, name: str, data: EvalSet, aspects: Iterable[str]) -> dict[str, list[str]]:
+    documents = data.columns.get(fields.DOCUMENT, ())
     return {
         "campaign": [campaign],
-        "data set": [data],
-        "item": [str(item) for item in held.items],
-        "document": [] if documents is None else sorted({str(one) for one in documents if one is not None}),
-        "model": list(held.models),
+        "data set": [name],
+        "item": [str(item) for item in data.items],
+        "document": sorted({str(document) for document in documents if document is not None}),
+        "model": list(data.models),
         "aspect": list(aspects),
     }
 
 
-# --- Sets as bytes: JSON Lines, compressed ---
+# --- Sets as bytes ---
 
 
-_NAME = "data.jsonl.gz"
+# Our own JSON Lines, compressed.
+_FILE_NAME = "data.jsonl.gz"
 
 
 def unjudged(data: EvalSet) -> EvalSet:
@@ -80,7 +81,7 @@ def unjudged(data: EvalSet) -> EvalSet:
 def to_bytes(data: EvalSet) -> bytes:
     """Return a set as the bytes of a file; reading them back gives the same set."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / _NAME
+        path = Path(folder) / _FILE_NAME
         JsonLines().write(data, path)
         if JsonLines().read(path, {}).digest() != data.digest():
             raise DataError("The evaluation set cannot be stored: writing and reading it changes it.")
@@ -91,7 +92,7 @@ def from_bytes(content: bytes, digest: str, name: str) -> EvalSet:
     """Return the set that some bytes hold, or say that they are damaged."""
     damaged = f'The data set "{name}" in the database is damaged'
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / _NAME
+        path = Path(folder) / _FILE_NAME
         path.write_bytes(content)
         try:
             data = JsonLines().read(path, {})
@@ -119,7 +120,7 @@ class Presence:
 
 
 class DataSets:
-    """Reads the versions of the data sets of a campaign; what was read is kept."""
+    """Reads the versions of a campaign's data sets, each once."""
 
     def __init__(self, campaign: str) -> None:
         self.campaign = campaign
@@ -127,27 +128,17 @@ class DataSets:
 
     def at(self, connection: Connection, data: str, seq: int) -> EvalSet:
         """Return a data set as it was at a number of the journal, with the models that were in it then."""
-        versions = [number for number in self._versions(connection, data) if number <= seq]
-        held = self._read(connection, data, max(versions))
-        present = models_of(connection, self.campaign, data)
-        here = [name for name in held.models if present[name].is_present(seq)]
-        return held if len(here) == len(held.models) else held.take(models=here)
-
-    def _versions(self, connection: Connection, data: str) -> list[int]:
         table = DATA_VERSIONS.c
-        query = select(table.seq).where(table.campaign == self.campaign, table.data == data)
-        return list(connection.execute(query).scalars())
-
-    def _read(self, connection: Connection, data: str, version: int) -> EvalSet:
+        condition = (table.campaign == self.campaign, table.data == data, table.seq <= seq)
+        version = max(connection.execute(select(table.seq).where(*condition)).scalars())
         if (data, version) not in self._sets:
-            table = DATA_VERSIONS.c
-            row = connection.execute(
-                select(table.content, table.digest).where(
-                    table.campaign == self.campaign, table.data == data, table.seq == version
-                )
-            ).one()
+            query = select(table.content, table.digest).where(*condition, table.seq == version)
+            row = connection.execute(query).one()
             self._sets[data, version] = from_bytes(row.content, row.digest, data)
-        return self._sets[data, version]
+        data_set = self._sets[data, version]
+        presence = models_of(connection, self.campaign, data)
+        present = [name for name in data_set.models if presence[name].is_present(seq)]
+        return data_set if len(present) == len(data_set.models) else data_set.take(models=present)
 
 
 def models_of(connection: Connection, campaign: str, data: str) -> dict[str, Presence]:

@@ -13,22 +13,28 @@ from sparingly.run.campaign.database import Database
 
 Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
+Result = TypeVar("Result")
+Work = Callable[[Connection], Any]
 
 
 class _PendingWrite(Generic[Part, Outcome]):
     """What one thread wants to write, and what became of it."""
 
-    def __init__(self, given: Sequence[Part]) -> None:
-        self.given = given
-        self.done: list[Outcome] | None = None
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.outcomes: list[Outcome] | None = None
         self.error: BaseException | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        return self.outcomes is not None or self.error is not None
 
 
 class GroupWriter(Generic[Part, Outcome]):
-    """Hands what several threads give to one call of ``write``, and each what became of its own part.
+    """Hands the parts of several threads to one call of ``write``, and each thread its own outcomes.
 
     The first thread that comes writes. Those that come while it waits for the disk are written by the next
-    one, all at once; an error of the database is everyone's whose part was in it.
+    one, all at once; an error of the database is raised in every thread whose part was in it.
     """
 
     def __init__(self, write: Callable[[Sequence[Part]], list[Outcome]]) -> None:
@@ -36,47 +42,43 @@ class GroupWriter(Generic[Part, Outcome]):
         self._waiting: list[_PendingWrite[Part, Outcome]] = []
         self._changed, self._busy = threading.Condition(), False
 
-    def write(self, given: Sequence[Part]) -> list[Outcome]:
-        """Write a part, alone or with others, and return what became of it when it is safely there."""
-        entry: _PendingWrite[Part, Outcome] = _PendingWrite(given)
+    def write(self, parts: Sequence[Part]) -> list[Outcome]:
+        """Write parts, alone or with others, and return their outcomes when they are on disk."""
+        pending: _PendingWrite[Part, Outcome] = _PendingWrite(parts)
         with self._changed:
-            self._waiting.append(entry)
-            while self._busy and entry.done is None and entry.error is None:
+            self._waiting.append(pending)
+            while self._busy and not pending.is_finished:
                 self._changed.wait()
-            mine = entry.done is None and entry.error is None
-            if mine:
+            is_writer = not pending.is_finished
+            if is_writer:
                 self._busy = True
-                entries, self._waiting = self._waiting, []
-        if mine:
-            self._write_all(entries)
-        if entry.error is not None:
-            raise entry.error
-        return entry.done or []
+                group, self._waiting = self._waiting, []
+        if is_writer:
+            self._write_group(group)
+        if pending.error is not None:
+            raise pending.error
+        return pending.outcomes or []
 
-    def _write_all(self, entries: list[_PendingWrite[Part, Outcome]]) -> None:
+    def _write_group(self, group: list[_PendingWrite[Part, Outcome]]) -> None:
         error: BaseException | None = None
-        done: list[Outcome] = []
+        outcomes: list[Outcome] = []
         try:
-            done = self._write([one for entry in entries for one in entry.given])
+            outcomes = self._write([part for pending in group for part in pending.parts])
         except BaseException as problem:
             error = problem
         start = 0
         with self._changed:
-            for entry in entries:
-                entry.error = error
-                entry.done = done[start : start + len(entry.given)]
-                start += len(entry.given)
+            for pending in group:
+                pending.error = error
+                pending.outcomes = outcomes[start : start + len(pending.parts)]
+                start += len(pending.parts)
             self._busy = False
             self._changed.notify_all()
 
 
-Result = TypeVar("Result")
-Work = Callable[[Connection], Any]
-
-
 @dataclass(frozen=True)
 class _WorkResult:
-    """What one thread's part gave, or why it failed."""
+    """What the work of one thread returned, or why it failed."""
 
     value: Any = None
     error: Exception | None = None
@@ -85,29 +87,28 @@ class _WorkResult:
 class GroupCommit:
     """Does the work of several threads in one transaction.
 
-    The part of a thread is undone by itself where it fails, and the others are kept. Everybody waits until
+    The work of a thread is undone by itself where it fails, and the others are kept. Everybody waits until
     all of it is on disk. Work must not append to the journal, whose numbers others might read too early.
     """
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._together: GroupWriter[Work, _WorkResult] = GroupWriter(self._write)
+        self._group: GroupWriter[Work, _WorkResult] = GroupWriter(self._write)
 
     def do(self, work: Callable[[Connection], Result]) -> Result:
-        """Do a part, alone or with others, and return what it gives when it is safely there."""
-        (became,) = self._together.write([work])
-        if became.error is not None:
-            raise became.error
-        return cast(Result, became.value)
+        """Do the work, alone or with others, and return its result when all is on disk."""
+        (result,) = self._group.write([work])
+        if result.error is not None:
+            raise result.error
+        return cast(Result, result.value)
 
-    def _write(self, parts: Sequence[Work]) -> list[_WorkResult]:
+    def _write(self, group: Sequence[Work]) -> list[_WorkResult]:
+        results = []
         with self.database.writing() as connection:
-            return [_run_alone(connection, work) for work in parts]
-
-
-def _run_alone(connection: Connection, work: Work) -> _WorkResult:
-    try:
-        with connection.begin_nested():
-            return _WorkResult(work(connection))
-    except Exception as error:
-        return _WorkResult(error=error)
+            for work in group:
+                try:
+                    with connection.begin_nested():
+                        results.append(_WorkResult(work(connection)))
+                except Exception as error:
+                    results.append(_WorkResult(error=error))
+        return results

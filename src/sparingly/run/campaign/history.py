@@ -1,4 +1,4 @@
-"""What was known at any number of the journal: the rounds, the answers, the models."""
+"""What was known at any number of the journal: rounds, answers, models, pauses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 from sparingly.run.rounds.strategy import Finished
 
+PAUSED, RESUMED = "paused", "resumed"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
+RATING_COLUMNS = (
+    "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
+    "comment", "client", "corrects",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +39,6 @@ class DataSnapshot:
         drawn_from: The set with the models of the first round, which all rounds are drawn from.
         data: The set with the models that are in it at that number, which estimates speak about.
         rounds: The rounds so far.
-        as_of: For every round, the number up to which it knew the answers.
         finished: Why no more is asked; None while it goes on.
     """
 
@@ -43,20 +47,27 @@ class DataSnapshot:
     drawn_from: EvalSet
     data: EvalSet
     rounds: tuple[Selection, ...]
-    as_of: tuple[int, ...]
     finished: Finished | None
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A pause that has not ended: its entry, when it began, and the organiser's reason."""
+
+    seq: int
+    at: str
+    reason: str
 
 
 class History:
     """Reads the past of a campaign."""
 
-    def __init__(self, settings: Settings, library: DataSets) -> None:
-        self.settings, self.library = settings, library
+    def __init__(self, settings: Settings, data_sets: DataSets) -> None:
+        self.settings, self.data_sets = settings, data_sets
 
     def last_seq(self, connection: Connection) -> int:
         """Return the number of the last entry."""
-        table = CAMPAIGNS.c
-        query = select(table.last_seq).where(table.name == self.settings.name)
+        query = select(CAMPAIGNS.c.last_seq).where(CAMPAIGNS.c.name == self.settings.name)
         return int(connection.execute(query).scalar_one())
 
     def at(self, connection: Connection, data: str, seq: int) -> DataSnapshot:
@@ -64,15 +75,14 @@ class History:
         answers = self.answers(connection, data, seq)
         rounds = self.rounds(connection, data, seq)
         # Rounds are drawn from the models that were there when the first was drawn, however many come later.
-        first = self.library.at(connection, data, rounds[0][1] if rounds else seq)
-        now = self.library.at(connection, data, seq)
+        first = self.data_sets.at(connection, data, rounds[0][1] if rounds else seq)
+        latest = self.data_sets.at(connection, data, seq)
         return DataSnapshot(
             name=data,
             seq=seq,
-            drawn_from=judged(first, answers, self.settings.aspects),
-            data=judged(now, answers, self.settings.aspects),
+            drawn_from=with_answers(first, answers, self.settings.aspects),
+            data=with_answers(latest, answers, self.settings.aspects),
             rounds=tuple(selection for selection, _ in rounds),
-            as_of=tuple(number for _, number in rounds),
             finished=self.finished(connection, data, seq),
         )
 
@@ -122,60 +132,6 @@ class History:
         return [{**json.loads(row.detail), "seq": row.seq, "at": row.at} for row in rows]
 
 
-def judged(
-    data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Ends | None]
-) -> EvalSet:
-    """Return an unjudged set with answers about the models that are in it, on the scales of the campaign."""
-    here = set(data.models)
-    single = [row for row in answers if not row["other"] and row["model"] in here]
-    pairs = [row for row in answers if row["other"] and row["model"] in here and row["other"] in here]
-    ratings = _ratings(data, single, tuple(aspects))
-    means = {name: ratings.means(name, *data.shape) for name in aspects}
-    scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
-    return data.with_parts(
-        aspects=means,
-        ratings=ratings,
-        preferences=_preferences(data, pairs, tuple(aspects)),
-        scales={**data.scales, **scales},
-    )
-
-
-def _ratings(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Ratings:
-    comments = np.array([row["comment"] for row in rows], object)
-    return Ratings(
-        item=data.positions(row["item"] for row in rows).astype(np.int32),
-        model=_codes(rows, "model", data.models),
-        score=np.array([row["score"] for row in rows], np.float64),
-        comment=comments if any(text is not None for text in comments) else None,
-        aspects=aspects,
-        aspect=_codes(rows, "aspect", aspects),
-        **_raters(rows),
-    )
-
-
-def _preferences(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Preferences:
-    return Preferences(
-        item=data.positions(row["item"] for row in rows).astype(np.int32),
-        first=_codes(rows, "model", data.models),
-        second=_codes(rows, "other", data.models),
-        value=np.array([row["score"] for row in rows], np.float64),
-        aspects=aspects,
-        aspect=_codes(rows, "aspect", aspects),
-        **_raters(rows),
-    )
-
-
-def _raters(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    names = tuple(sorted({row["rater"] for row in rows}))
-    seconds = [np.nan if row["seconds"] is None else row["seconds"] for row in rows]
-    return {"raters": names, "rater": _codes(rows, "rater", names), "seconds": np.array(seconds, np.float64)}
-
-
-def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
-    place = {name: code for code, name in enumerate(names)}
-    return np.array([place[row[column]] for row in rows], np.int32)
-
-
 def checked_seq(seq: int | None, last: int) -> int:
     """Return a number of the journal, the last one unless given."""
     if seq is None:
@@ -185,20 +141,8 @@ def checked_seq(seq: int | None, last: int) -> int:
     return seq
 
 
-PAUSED, RESUMED = "paused", "resumed"
-
-
-@dataclass(frozen=True)
-class Pause:
-    """A pause that has not ended: since when, and what was said of it."""
-
-    seq: int
-    at: str
-    reason: str
-
-
 def paused_at(connection: Connection, campaign: str, seq: int | None = None) -> Pause | None:
-    """Return the pause that lasts at a number of the journal, or now; None while questions are handed out."""
+    """Return the pause at a number of the journal, or now; None while questions are handed out."""
     table = EVENTS.c
     query = select(table.seq, table.at, table.kind, table.detail).where(
         table.campaign == campaign, table.kind.in_((PAUSED, RESUMED))
@@ -211,44 +155,85 @@ def paused_at(connection: Connection, campaign: str, seq: int | None = None) -> 
     return Pause(last.seq, last.at, json.loads(last.detail).get("reason", ""))
 
 
-def spent_at(connection: Connection, campaign: str, data: str, began: EvalSet, seq: int) -> int:
-    """Return how many outputs, or comparisons, were asked for up to a number of the journal.
+def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[str], seq: int) -> int:
+    """Return how many outputs, or comparisons, of the first models were asked for up to a number.
 
     Models that came late are free, and what was asked about one that was withdrawn stays spent.
     """
     table = ASKED.c
     query = select(func.count()).where(
-        table.campaign == campaign,
-        table.data == data,
-        table.model.in_(began.models),
-        table.seq <= seq,
+        table.campaign == campaign, table.data == data, table.model.in_(models), table.seq <= seq
     )
     return int(connection.execute(query).scalar_one())
 
 
-# --- Every answer as it came in ---
-
-
-RATING_COLUMNS = (
-    "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
-    "comment", "client", "corrects",
-)  # fmt: skip
-
-
 def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
-    """Return the answers up to a number in order, with the columns that ``record`` reads and a few more."""
+    """Return every answer up to a number as it came in, with the columns that ``record`` reads and more."""
     table = RATINGS.c
-    rows = connection.execute(
-        select(RATINGS).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    query = select(RATINGS).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    rows = []
+    for row in connection.execute(query).mappings():
+        models = {"model": row["model"], "first": None, "second": None}
+        if row["other"]:
+            models = {"model": None, "first": row["model"], "second": row["other"]}
+        rows.append({name: {**row, **models}[name] for name in RATING_COLUMNS})
+    return rows
+
+
+# --- Evaluation sets with answers ---
+
+
+def with_answers(
+    data: EvalSet, answers: Sequence[Mapping[str, Any]], aspects: Mapping[str, Ends | None]
+) -> EvalSet:
+    """Return an unjudged set with answers about its models, on the scales of the campaign."""
+    models, names = set(data.models), tuple(aspects)
+    ratings = _ratings(data, [row for row in answers if not row["other"] and row["model"] in models], names)
+    pairs = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
+    scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
+    return data.with_parts(
+        aspects={name: ratings.means(name, *data.shape) for name in aspects},
+        ratings=ratings,
+        preferences=_preferences(data, pairs, names),
+        scales={**data.scales, **scales},
     )
-    return [_rating_row(dict(row)) for row in rows.mappings()]
 
 
-def _rating_row(row: dict[str, Any]) -> dict[str, Any]:
-    pair = bool(row["other"])
-    models = {
-        "model": None if pair else row["model"],
-        "first": row["model"] if pair else None,
-        "second": row["other"] if pair else None,
+def _ratings(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Ratings:
+    comments = np.array([row["comment"] for row in rows], object)
+    return Ratings(
+        model=_codes(rows, "model", data.models),
+        score=np.array([row["score"] for row in rows], np.float64),
+        comment=comments if any(text is not None for text in comments) else None,
+        **_shared_columns(data, rows, aspects),
+    )
+
+
+def _preferences(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Preferences:
+    return Preferences(
+        first=_codes(rows, "model", data.models),
+        second=_codes(rows, "other", data.models),
+        value=np.array([row["score"] for row in rows], np.float64),
+        **_shared_columns(data, rows, aspects),
+    )
+
+
+def _shared_columns(
+    data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the columns that ratings and preferences have in common."""
+    raters = tuple(sorted({row["rater"] for row in rows}))
+    seconds = [np.nan if row["seconds"] is None else row["seconds"] for row in rows]
+    return {
+        "item": data.positions(row["item"] for row in rows).astype(np.int32),
+        "aspects": aspects,
+        "aspect": _codes(rows, "aspect", aspects),
+        "raters": raters,
+        "rater": _codes(rows, "rater", raters),
+        "seconds": np.array(seconds, np.float64),
     }
-    return {name: {**row, **models}[name] for name in RATING_COLUMNS}
+
+
+def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
+    code = {name: place for place, name in enumerate(names)}
+    return np.array([code[row[column]] for row in rows], np.int32)

@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.datasets import DataSets, Presence, models_of
-from sparingly.run.campaign.history import History, Pause, paused_at
+from sparingly.run.campaign.datasets import models_of
+from sparingly.run.campaign.history import Pause, paused_at
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 
 
 class TimeSpent:
-    """Hours and seconds an answer, from what was counted; some answers come without their time."""
+    """Hours, and seconds per answer; some answers come without their time."""
 
     answers: int
     seconds: float
@@ -111,38 +111,38 @@ class Overview:
     @property
     def asked(self) -> int:
         """How many answers were asked for."""
-        return sum(one.asked for one in self.rounds)
+        return sum(progress.asked for progress in self.rounds)
 
     @property
     def answered(self) -> int:
         """How many of them somebody has given."""
-        return sum(one.answered for one in self.rounds)
+        return sum(progress.answered for progress in self.rounds)
 
     @property
     def cost(self) -> Cost:
         """What it has cost so far; corrections took time, too."""
         return Cost(
-            sum(one.answers + one.corrections for one in self.raters),
-            sum(one.seconds for one in self.raters),
-            sum(one.without_time for one in self.raters),
+            sum(rater.answers + rater.corrections for rater in self.raters),
+            sum(rater.seconds for rater in self.raters),
+            sum(rater.without_time for rater in self.raters),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         raters = [
             {
-                **vars(one),
+                **vars(rater),
                 "by_round": [
                     {"data": data, "round": number, "answers": count}
-                    for (data, number), count in sorted(one.by_round.items())
+                    for (data, number), count in sorted(rater.by_round.items())
                 ],
             }
-            for one in self.raters
+            for rater in self.raters
         ]
         return {
             **vars(self),
             "pause": None if self.pause is None else vars(self.pause),
-            "rounds": [dict(vars(one)) for one in self.rounds],
+            "rounds": [dict(vars(progress)) for progress in self.rounds],
             "raters": raters,
             "finished": dict(self.finished),
             "cost": {**vars(self.cost), "hours": self.cost.hours},
@@ -151,7 +151,7 @@ class Overview:
 
 def overview(campaign: CampaignReader) -> Overview:
     """Say how far a campaign is now: every round, every rater, what it cost; nothing is estimated here."""
-    name, history = campaign.name, History(campaign.settings, DataSets(campaign.name))
+    name = campaign.name
     with campaign.database.reading() as connection:
         row = connection.execute(
             select(CAMPAIGNS.c.last_seq, CAMPAIGNS.c.closed).where(CAMPAIGNS.c.name == name)
@@ -164,74 +164,53 @@ def overview(campaign: CampaignReader) -> Overview:
             rounds=_rounds(connection, campaign),
             raters=_raters(connection, name),
             finished={
-                data: ended.reason
+                data: finished.reason
                 for data in campaign.settings.budgets
-                if (ended := history.finished(connection, data, row.last_seq)) is not None
+                if (finished := campaign.history.finished(connection, data, row.last_seq)) is not None
             },
         )
 
 
-def last_entry(campaign: CampaignReader) -> int:
-    """Return the number of the last entry of the journal, which tells whether anything has changed."""
-    with campaign.database.reading() as connection:
-        query = select(CAMPAIGNS.c.last_seq).where(CAMPAIGNS.c.name == campaign.name)
-        return int(connection.execute(query).scalar_one())
-
-
 def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProgress, ...]:
     name, settings = campaign.name, campaign.settings
-    present = {data: models_of(connection, name, data) for data in settings.budgets}
-    asked = _counted(connection, _cells(name), present)
-    answered = _counted(connection, _answers(name), present)
-    drawn = connection.execute(
-        select(ROUNDS.c.data, ROUNDS.c.number, EVENTS.c.at)
-        .join(EVENTS, (EVENTS.c.campaign == ROUNDS.c.campaign) & (EVENTS.c.seq == ROUNDS.c.seq))
-        .where(ROUNDS.c.campaign == name)
-        .order_by(ROUNDS.c.data, ROUNDS.c.number)
+    cells = (ASKED.c.data, ASKED.c.round, ASKED.c.model, ASKED.c.other)
+    asked = _round_counts(
+        connection,
+        campaign,
+        select(*cells, func.count().label("count")).where(ASKED.c.campaign == name).group_by(*cells),
     )
-    return tuple(
-        RoundProgress(
-            row.data,
-            row.number,
-            row.at,
-            asked[row.data, row.number] * len(settings.aspects),
-            answered[row.data, row.number],
-        )
-        for row in drawn
-    )
-
-
-def _cells(name: str) -> Any:
-    """Return a query of how many cells were asked for, by data set, round and models."""
-    table = ASKED.c
-    keys = (table.data, table.round, table.model, table.other)
-    return select(*keys, func.count().label("count")).where(table.campaign == name).group_by(*keys)
-
-
-def _answers(name: str) -> Any:
-    """Return a query of how many of them somebody has answered, aspect by aspect."""
+    # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
-    once = (
+    aspects = (
         select(table.data, table.round, table.item, table.model, table.other, table.aspect)
         .where(table.campaign == name)
         .distinct()
         .subquery()
         .c
     )
-    keys = (once.data, once.round, once.model, once.other)
-    return select(*keys, func.count().label("count")).group_by(*keys)
+    keys = (aspects.data, aspects.round, aspects.model, aspects.other)
+    judged = _round_counts(connection, campaign, select(*keys, func.count().label("count")).group_by(*keys))
+    rows = connection.execute(
+        select(ROUNDS.c.data, ROUNDS.c.number, EVENTS.c.at)
+        .join(EVENTS, (EVENTS.c.campaign == ROUNDS.c.campaign) & (EVENTS.c.seq == ROUNDS.c.seq))
+        .where(ROUNDS.c.campaign == name)
+        .order_by(ROUNDS.c.data, ROUNDS.c.number)
+    )
+    return tuple(
+        RoundProgress(data, number, at, asked[data, number] * len(settings.aspects), judged[data, number])
+        for data, number, at in rows
+    )
 
 
-def _counted(
-    connection: Connection, query: Any, present: Mapping[str, Mapping[str, Presence]]
-) -> Counter[tuple[str, int]]:
+def _round_counts(connection: Connection, campaign: CampaignReader, query: Any) -> Counter[tuple[str, int]]:
     """Add up counts by data set and round; what is about a model that was withdrawn is asked no more."""
-    total: Counter[tuple[str, int]] = Counter()
+    presence = {data: models_of(connection, campaign.name, data) for data in campaign.settings.budgets}
+    counts: Counter[tuple[str, int]] = Counter()
     for row in connection.execute(query).mappings():
-        models = present[row["data"]]
-        if all(models[name].withdrawn is None for name in (row["model"], row["other"]) if name):
-            total[row["data"], row["round"]] += row["count"]
-    return total
+        names = [name for name in (row["model"], row["other"]) if name]
+        if all(presence[row["data"]][name].withdrawn is None for name in names):
+            counts[row["data"], row["round"]] += row["count"]
+    return counts
 
 
 def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
@@ -250,33 +229,33 @@ def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
         .where(table.campaign == name)
         .group_by(table.rater, table.data, table.round)
     )
-    parts: dict[str, list[Any]] = {}
+    by_rater: dict[str, list[Any]] = {}
     for row in rows:
-        parts.setdefault(row.rater, []).append(row)
-    return tuple(_rater(rater, parts[rater]) for rater in sorted(parts))
-
-
-def _rater(rater: str, parts: list[Any]) -> RaterProgress:
-    total, corrections = sum(row.rows for row in parts), sum(row.corrections for row in parts)
-    return RaterProgress(
-        rater=rater,
-        answers=total - corrections,
-        corrections=corrections,
-        seconds=float(sum(row.seconds for row in parts)),
-        without_time=total - sum(row.timed for row in parts),
-        last=max(row.last for row in parts),
-        by_round={(row.data, row.round): row.rows - row.corrections for row in parts},
-    )
+        by_rater.setdefault(row.rater, []).append(row)
+    progress = []
+    for rater, counts in sorted(by_rater.items()):
+        total, corrections = sum(row.rows for row in counts), sum(row.corrections for row in counts)
+        progress.append(
+            RaterProgress(
+                rater=rater,
+                answers=total - corrections,
+                corrections=corrections,
+                seconds=float(sum(row.seconds for row in counts)),
+                without_time=total - sum(row.timed for row in counts),
+                last=max(row.last for row in counts),
+                by_round={(row.data, row.round): row.rows - row.corrections for row in counts},
+            )
+        )
+    return tuple(progress)
 
 
 # --- Hours, from which raters are paid ---
 
 
-COLUMNS = (
+HOURS_COLUMNS = (
     "rater", "answers", "corrections", "without_time", "seconds", "hours", "seconds_per_answer", "days",
     "first", "last",
 )  # fmt: skip
-PAID = ("rate", "amount")
 
 
 @dataclass(frozen=True)
@@ -305,53 +284,49 @@ class RaterHours(TimeSpent):
 
     def to_row(self, rate: float | None = None) -> dict[str, Any]:
         """Return the columns of the sheet, with the amount due at a rate per hour."""
-        row = {name: getattr(self, name) for name in COLUMNS}
-        each = self.seconds_per_answer
+        row = {name: getattr(self, name) for name in HOURS_COLUMNS}
+        mean = self.seconds_per_answer
         row |= {
             "seconds": round(self.seconds, 1),
             "hours": round(self.hours, 4),
-            "seconds_per_answer": None if each is None else round(each, 1),
+            "seconds_per_answer": None if mean is None else round(mean, 1),
         }
         return row if rate is None else {**row, "rate": rate, "amount": round(self.hours * rate, 2)}
 
 
-def hours(campaign: CampaignReader, *, at: int | None = None) -> tuple[RaterHours, ...]:
-    """Return the hours of every rater who has answered, in the order of their names.
+def rater_hours(ratings: Sequence[Mapping[str, Any]]) -> tuple[RaterHours, ...]:
+    """Return the hours of every rater of some answers, in the order of their names.
 
     The seconds are those that came with the answers. Of several answers about the same thing all count, since
     a correction is work, too.
     """
-    return hours_of(campaign.ratings(at=at))
-
-
-def hours_of(ratings: Sequence[Mapping[str, Any]]) -> tuple[RaterHours, ...]:
-    """Return the hours of every rater of some answers."""
     by_rater: dict[str, list[Mapping[str, Any]]] = {}
     for row in ratings:
         by_rater.setdefault(row["rater"], []).append(row)
-    return tuple(_of_rater(rater, by_rater[rater]) for rater in sorted(by_rater))
+    hours = []
+    for rater, rows in sorted(by_rater.items()):
+        seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
+        moments = sorted(row["at"] for row in rows)
+        hours.append(
+            RaterHours(
+                rater=rater,
+                answers=len(rows),
+                corrections=sum(row["corrects"] is not None for row in rows),
+                without_time=len(rows) - len(seconds),
+                seconds=float(sum(seconds)),
+                days=len({moment[:10] for moment in moments}),
+                first=moments[0],
+                last=moments[-1],
+            )
+        )
+    return tuple(hours)
 
 
-def _of_rater(rater: str, rows: list[Mapping[str, Any]]) -> RaterHours:
-    seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
-    moments = sorted(row["at"] for row in rows)
-    return RaterHours(
-        rater=rater,
-        answers=len(rows),
-        corrections=sum(row["corrects"] is not None for row in rows),
-        without_time=len(rows) - len(seconds),
-        seconds=float(sum(seconds)),
-        days=len({moment[:10] for moment in moments}),
-        first=moments[0],
-        last=moments[-1],
-    )
-
-
-def sheet(
-    found: Sequence[RaterHours], rate: float | None = None
+def hours_table(
+    hours: Sequence[RaterHours], rate: float | None = None
 ) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
-    """Return the columns and rows of the sheet; with a rate per hour, what is due to everybody, too."""
+    """Return columns and rows of the hours; with a rate per hour, the amount due to everybody, too."""
     if rate is not None and not 0 <= rate < float("inf"):
         raise UsageError(f"An hour is paid with 0 or more, not {rate:g}.")
-    columns = COLUMNS if rate is None else (*COLUMNS, *PAID)
-    return columns, [one.to_row(rate) for one in found]
+    columns = HOURS_COLUMNS if rate is None else (*HOURS_COLUMNS, "rate", "amount")
+    return columns, [worker.to_row(rate) for worker in hours]

@@ -80,10 +80,14 @@ class Drafts:
     """The drafts of a campaign: one for a rater and an item, as text."""
 
     def __init__(
-        self, database: Database, campaign: str, clock: Clock = utc_now, joint: GroupCommit | None = None
+        self,
+        database: Database,
+        campaign: str,
+        clock: Clock = utc_now,
+        group_commit: GroupCommit | None = None,
     ) -> None:
         self.database, self.campaign, self.clock = database, campaign, clock
-        self._joint = joint or GroupCommit(database)
+        self._group_commit = group_commit or GroupCommit(database)
 
     def save(self, rater: str, data: str, item: str, content: str) -> None:
         """Keep a draft in place of the one before."""
@@ -96,7 +100,7 @@ class Drafts:
                 key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
                 connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
 
-        self._joint.do(write)
+        self._group_commit.do(write)
 
     def read(self, rater: str, data: str, item: str) -> str | None:
         """Return a draft, where there is one."""

@@ -6,6 +6,8 @@ withdrawn leaves the estimates and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -46,8 +48,6 @@ from sparingly.run.rounds.strategy import (
     asked_cells,
     compared_rows,
 )
-
-# --- Status ---
 
 
 @dataclass(frozen=True)
@@ -111,82 +111,61 @@ class Status:
             **vars(self),
             "aspects": list(self.aspects),
             "stops": list(self.stops),
-            "sets": [_plain(one) for one in self.sets],
+            "sets": [
+                {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in vars(status).items()
+                }
+                for status in self.sets
+            ],
         }
 
     def _repr_html_(self) -> str:
         rows = [
             (
-                one.data,
-                one.rounds,
-                f"{one.spent} of {one.limit}",
-                one.answers,
-                one.outstanding,
-                one.corrections,
+                status.data,
+                status.rounds,
+                f"{status.spent} of {status.limit}",
+                status.answers,
+                status.outstanding,
+                status.corrections,
             )
-            for one in self.sets
+            for status in self.sets
         ]
         columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections")
         return html_table(columns, rows, self.campaign, f"entry {self.seq}; {self.strategy}")
 
 
-def _plain(one: SetStatus) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(one).items()}
-
-
-def status_at(connection: Connection, history: History, seq: int | None) -> Status:
-    """Return where a campaign stands at a number, or now."""
-    settings, last = history.settings, history.last_seq(connection)
-    here = checked_seq(seq, last)
-    closed = connection.execute(
-        select(CAMPAIGNS.c.closed).where(CAMPAIGNS.c.name == settings.name)
-    ).scalar_one()
-    return Status(
-        campaign=settings.name,
-        seq=here,
-        last_seq=last,
-        aspect=settings.aspect,
-        aspects=tuple(settings.aspects),
-        strategy=settings.strategy,
-        stops=settings.stops,
-        budget=settings.budget,
-        closed=closed is not None and closed <= here,
-        sets=tuple(set_status(connection, history, data, here) for data in settings.budgets),
-        paused=paused_at(connection, settings.name, here) is not None,
-    )
-
-
 def set_status(connection: Connection, history: History, data: str, seq: int) -> SetStatus:
     """Return where one data set stands at a number."""
-    settings = history.settings
-    known = history.at(connection, data, seq)
-    asked = questions_at(connection, settings, data, seq)
-    began, now = known.drawn_from, known.data
-    present = models_of(connection, settings.name, data)
+    settings, snapshot = history.settings, history.at(connection, data, seq)
+    questions = questions_at(connection, settings, data, seq)
+    missing = unanswered(connection, settings, seq, questions)
+    first_set, latest_set, finished = snapshot.drawn_from, snapshot.data, snapshot.finished
+    pairs = compares(settings.strategy, first_set, settings.aspect)
     table = RATINGS.c
-    where = (table.campaign == settings.name, table.data == data, table.seq <= seq)
-    corrections = connection.execute(
-        select(func.count()).where(*where, table.corrects.is_not(None))
-    ).scalar_one()
-    raters = connection.execute(select(func.count(func.distinct(table.rater))).where(*where)).scalar_one()
-    finished = known.finished
+    corrections, raters = connection.execute(
+        select(func.count(table.corrects), func.count(func.distinct(table.rater))).where(
+            table.campaign == settings.name, table.data == data, table.seq <= seq
+        )
+    ).one()
     return SetStatus(
         data=data,
-        items=len(now),
-        models=now.models,
-        late=tuple(name for name in now.models if name not in began.models),
+        items=len(latest_set),
+        models=latest_set.models,
+        late=tuple(name for name in latest_set.models if name not in first_set.models),
         withdrawn=tuple(
             sorted(
-                name for name, one in present.items() if one.withdrawn is not None and one.withdrawn <= seq
+                name
+                for name, presence in models_of(connection, settings.name, data).items()
+                if presence.withdrawn is not None and presence.withdrawn <= seq
             )
         ),
-        rounds=len(known.rounds),
-        spent=spent_at(connection, settings.name, data, began, seq),
-        limit=limit_of(
-            settings.budgets[data], began, pairs=compares(settings.strategy, began, settings.aspect)
-        ),
-        asked=len(asked) * len(settings.aspects),
-        outstanding=sum(len(question.aspects) for question in unanswered(connection, settings, seq, asked)),
+        rounds=len(snapshot.rounds),
+        spent=spent_at(connection, settings.name, data, first_set.models, seq),
+        limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
+        asked=len(questions) * len(settings.aspects),
+        outstanding=sum(len(question.aspects) for question in missing),
         answers=len(history.answers(connection, data, seq)),
         corrections=corrections,
         raters=raters,
@@ -195,7 +174,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
     )
 
 
-# --- Estimates ---
+# --- What estimates start from ---
 
 
 _PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and errors hold only for these."
@@ -211,83 +190,50 @@ class DrawnBefore(OneShot):
         return select_items(self.drawn_from, self.selector, state.budget, seed=state.seed)
 
 
-def estimate_of(settings: Settings, known: DataSnapshot, **asked: Any) -> Estimate:
-    """Return the scores of the models that are in a data set, from all of its rounds."""
-    if not known.rounds:
-        raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
-    state, strategy = state_for_estimates(settings, known)
-    found = strategy.estimate(state, **asked)
-    return replace(found, notes=(*found.notes, *_model_notes(known)))
-
-
-def expected_of(settings: Settings, known: DataSnapshot) -> Expected:
-    """Return what judging everything is expected to say of a data set, from every answer to its rounds."""
-    if not known.rounds:
-        raise UsageError(f"The data set {known.name} has no round yet: there is nothing to go by.")
-    state, _ = state_for_estimates(settings, known)
-    return expect(state.data, state.labels, aspect=state.aspect)
-
-
-def strengths_of(settings: Settings, known: DataSnapshot, **asked: Any) -> BradleyTerry:
-    """Return how strong the models of a data set are, from the comparisons of all of its rounds.
-
-    Comparisons that were drawn with known chances are weighed by them; those that were picked count alike.
-    """
-    rounds = _answered_rounds(known)
-    if not rounds:
-        raise UsageError(f"The data set {known.name} has no round yet: there is nothing to estimate from.")
-    if any(one.pairs is None for one in rounds):
-        raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
-    drawn = all(one.probability is not None for one in rounds)
-    aspect = settings.aspect if settings.aspect in settings.aspects else None
-    found = bradley_terry(known.data, aspect, rounds=rounds if drawn else (), **asked)
-    return replace(found, notes=(*found.notes, *(() if drawn else (_PICKED,)), *_model_notes(known)))
-
-
-def state_for_estimates(settings: Settings, known: DataSnapshot) -> tuple[State, Strategy]:
-    """Return what is known with the models that are here, and the strategy as it was settled at the start."""
-    budget = settings.budgets[known.name]
-    began = known.drawn_from.without_labels()
-    strategy: Strategy = as_strategy(settings.strategy).resolve(began, settings.aspect, budget)
+def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[State, Strategy]:
+    """Return what is known of the present models, and the strategy as it was resolved at the start."""
+    budget = settings.budgets[snapshot.name]
+    unlabelled = snapshot.drawn_from.without_labels()
+    strategy: Strategy = as_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
-        strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=began)
-    rounds = tuple(_of_models(one, known.data) for one in _answered_rounds(known))
-    seen = known.data.reveal(asked_cells(known.data, rounds), compared_rows(known.data, rounds))
-    return State(seen, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
+        strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=unlabelled)
+    rounds = tuple(_without_withdrawn(selection, snapshot.data) for selection in _answered_rounds(snapshot))
+    revealed = snapshot.data.reveal(asked_cells(snapshot.data, rounds), compared_rows(snapshot.data, rounds))
+    return State(revealed, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
 
 
-def _answered_rounds(known: DataSnapshot) -> tuple[Selection, ...]:
+def _answered_rounds(snapshot: DataSnapshot) -> tuple[Selection, ...]:
     """Return the rounds without the last ones that nobody has answered: these are not missing by chance."""
-    rounds = list(known.rounds)
-    judged = {known.data.items[row] for row in (*known.data.ratings.item, *known.data.preferences.item)}
+    rounds, data = list(snapshot.rounds), snapshot.data
+    judged = {data.items[row] for row in (*data.ratings.item, *data.preferences.item)}
     while len(rounds) > 1 and judged.isdisjoint(rounds[-1].items):
         rounds.pop()
     return tuple(rounds)
 
 
-def _of_models(selection: Selection, data: EvalSet) -> Selection:
+def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
     """Return a round without comparisons with models that were withdrawn."""
     if selection.pairs is None:
         return selection
-    here = set(data.models)
-    kept = [place for place, pair in enumerate(selection.pairs) if pair is None or here.issuperset(pair)]
-    if len(kept) == len(selection):
+    models = set(data.models)
+    rows = [place for place, pair in enumerate(selection.pairs) if pair is None or models.issuperset(pair)]
+    if len(rows) == len(selection):
         return selection
     columns: dict[str, Any] = {
-        name: value[kept]
+        name: value[rows]
         for name, value in vars(selection).items()
         if isinstance(value, np.ndarray) and name != "pool"
     }
     return replace(selection, **columns)
 
 
-def _model_notes(known: DataSnapshot) -> list[str]:
-    began, now = set(known.drawn_from.models), set(known.data.models)
+def _model_notes(snapshot: DataSnapshot) -> list[str]:
+    first_models, models = set(snapshot.drawn_from.models), set(snapshot.data.models)
     notes = []
-    if late := sorted(now - began):
+    if late := sorted(models - first_models):
         notes.append(f"judged on what was chosen without them: {', '.join(late)}")
-    if gone := sorted(began - now):
-        notes.append(f"withdrawn: {', '.join(gone)}")
+    if withdrawn := sorted(first_models - models):
+        notes.append(f"withdrawn: {', '.join(withdrawn)}")
     return notes
 
 
@@ -321,79 +267,111 @@ class CampaignReader:
         """The campaign's name in its database."""
         return self.settings.name
 
-    def questions(self, data: str | None = None, *, at: int | None = None) -> tuple[Question, ...]:
-        """Return what nobody has judged yet of all rounds so far, with the texts to show."""
-        names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
+    def last_seq(self) -> int:
+        """Return the number of the last entry of the journal, which tells whether anything has changed."""
         with self.database.reading() as connection:
-            seq, found = checked_seq(at, self.history.last_seq(connection)), []
-            for name in names:
-                texts = QuestionTexts(self.history.library.at(connection, name, seq))
-                asked = questions_at(connection, self.settings, name, seq)
-                found += [
-                    texts.fill(question) for question in unanswered(connection, self.settings, seq, asked)
-                ]
-        return tuple(found)
+            return self.history.last_seq(connection)
 
     def status(self, at: int | None = None) -> Status:
         """Return where the campaign stands, now or at a number of its journal."""
-        with self.database.reading() as connection:
-            return status_at(connection, self.history, at)
+        settings = self.settings
+        with self._reading(at) as (connection, seq):
+            closed = connection.execute(
+                select(CAMPAIGNS.c.closed).where(CAMPAIGNS.c.name == settings.name)
+            ).scalar_one()
+            return Status(
+                campaign=settings.name,
+                seq=seq,
+                last_seq=self.history.last_seq(connection),
+                aspect=settings.aspect,
+                aspects=tuple(settings.aspects),
+                strategy=settings.strategy,
+                stops=settings.stops,
+                budget=settings.budget,
+                closed=closed is not None and closed <= seq,
+                sets=tuple(set_status(connection, self.history, name, seq) for name in settings.budgets),
+                paused=paused_at(connection, settings.name, seq) is not None,
+            )
 
-    def estimate(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> Estimate:
-        """Return the models' scores from what is judged so far; parameters are those of ``estimate``.
+    def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
+        """Return a data set with the answers that count, now or at a number of the journal."""
+        name = self.settings.data_named(data)
+        with self._reading(at) as (connection, seq):
+            if not judged:
+                return self.history.data_sets.at(connection, name, seq)
+            return self.history.at(connection, name, seq).data
 
-        Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
-            asked: ``estimator``, ``target``, ``level``, ``interval`` …
-        """
-        return estimate_of(self.settings, self._known(data, at), **asked)
+    def rounds(self, data: str | None = None, *, at: int | None = None) -> tuple[Selection, ...]:
+        """Return the rounds of a data set, now or at a number of the journal."""
+        name = self.settings.data_named(data)
+        with self._reading(at) as (connection, seq):
+            return tuple(selection for selection, _ in self.history.rounds(connection, name, seq))
 
-    def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
-        """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""
-        return expected_of(self.settings, self._known(data, at))
+    def ratings(self, *, at: int | None = None) -> list[dict[str, Any]]:
+        """Return every answer as it came in, corrected ones too, in the order of the journal."""
+        with self._reading(at) as (connection, seq):
+            return rating_rows(connection, self.name, seq)
 
-    def strengths(self, data: str | None = None, *, at: int | None = None, **asked: Any) -> BradleyTerry:
-        """Return the models' strengths where outputs are compared; parameters are those of ``bradley_terry``.
-
-        Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
-            asked: ``ties``, ``covariates``, ``level``.
-        """
-        return strengths_of(self.settings, self._known(data, at), **asked)
+    def questions(self, data: str | None = None, *, at: int | None = None) -> tuple[Question, ...]:
+        """Return what nobody has judged yet of all rounds so far, with the texts to show."""
+        names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
+        questions: list[Question] = []
+        with self._reading(at) as (connection, seq):
+            for name in names:
+                texts = QuestionTexts(self.history.data_sets.at(connection, name, seq))
+                of_rounds = questions_at(connection, self.settings, name, seq)
+                missing = unanswered(connection, self.settings, seq, of_rounds)
+                questions += [texts.fill(question) for question in missing]
+        return tuple(questions)
 
     def compares(self, data: str | None = None) -> bool:
         """Say whether people are asked which of two outputs is better, rather than for scores."""
         return compares(self.settings.strategy, self.data(data), self.settings.aspect)
 
-    def rounds(self, data: str | None = None, *, at: int | None = None) -> tuple[Selection, ...]:
-        """Return the rounds of a data set, now or at a number of the journal."""
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self.history.last_seq(connection))
-            return tuple(one for one, _ in self.history.rounds(connection, name, seq))
-
-    def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
-        """Return a data set with the answers that count, now or at a number of the journal."""
-        name = self.settings.data_named(data)
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self.history.last_seq(connection))
-            if not judged:
-                return self.history.library.at(connection, name, seq)
-            return self.history.at(connection, name, seq).data
-
     def why(self) -> dict[str, str]:
-        """Say of every data set what the strategy does on it, where it decides that by what there is."""
+        """Return for every data set what the strategy does on it, where it decides that by what there is."""
         strategy = as_strategy(self.settings.strategy)
-        told = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
-        return {name: sentences for name, sentences in told.items() if sentences}
+        reasons = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
+        return {name: sentences for name, sentences in reasons.items() if sentences}
 
-    def ratings(self, *, at: int | None = None) -> list[dict[str, Any]]:
-        """Return every answer as it came in, corrected ones too, in the order of the journal."""
-        with self.database.reading() as connection:
-            seq = checked_seq(at, self.history.last_seq(connection))
-            return rating_rows(connection, self.name, seq)
+    def estimate(self, data: str | None = None, *, at: int | None = None, **options: Any) -> Estimate:
+        """Return the models' scores from what is judged so far, for the models that are in the data set.
+
+        Args:
+            data: The data set; the only one unless given.
+            at: The number of the journal at which the estimate is made; the last one unless given.
+            options: Those of ``estimate``: ``estimator``, ``target``, ``level``, ``interval`` …
+        """
+        snapshot = self._snapshot(data, at)
+        state, strategy = state_for_estimates(self.settings, snapshot)
+        estimate = strategy.estimate(state, **options)
+        return replace(estimate, notes=(*estimate.notes, *_model_notes(snapshot)))
+
+    def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
+        """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""
+        state, _ = state_for_estimates(self.settings, self._snapshot(data, at, "there is nothing to go by"))
+        return expect(state.data, state.labels, aspect=state.aspect)
+
+    def strengths(self, data: str | None = None, *, at: int | None = None, **options: Any) -> BradleyTerry:
+        """Return the models' strengths where outputs are compared.
+
+        Comparisons that were drawn with known probabilities are weighted by them; those that were picked
+        count alike.
+
+        Args:
+            data: The data set; the only one unless given.
+            at: The number of the journal at which the estimate is made; the last one unless given.
+            options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``.
+        """
+        settings, snapshot = self.settings, self._snapshot(data, at)
+        rounds = _answered_rounds(snapshot)
+        if any(selection.pairs is None for selection in rounds):
+            raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
+        is_sample = all(selection.probability is not None for selection in rounds)
+        aspect = settings.aspect if settings.aspect in settings.aspects else None
+        strengths = bradley_terry(snapshot.data, aspect, rounds=rounds if is_sample else (), **options)
+        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+        return replace(strengths, notes=notes)
 
     def disconnect(self) -> None:
         """Let go of the database; the campaign goes on when it is opened again."""
@@ -413,8 +391,19 @@ class CampaignReader:
     def _repr_html_(self) -> str:
         return self.status()._repr_html_()
 
-    def _known(self, data: str | None, at: int | None) -> DataSnapshot:
-        name = self.settings.data_named(data)
+    @contextmanager
+    def _reading(self, at: int | None) -> Iterator[tuple[Connection, int]]:
+        """Yield a connection and a number of the journal, the last one unless given."""
         with self.database.reading() as connection:
-            seq = checked_seq(at, self.history.last_seq(connection))
-            return self.history.at(connection, name, seq)
+            yield connection, checked_seq(at, self.history.last_seq(connection))
+
+    def _snapshot(
+        self, data: str | None, at: int | None, lack: str = "there is nothing to estimate from"
+    ) -> DataSnapshot:
+        """Return a data set that has at least one round."""
+        name = self.settings.data_named(data)
+        with self._reading(at) as (connection, seq):
+            snapshot = self.history.at(connection, name, seq)
+        if not snapshot.rounds:
+            raise UsageError(f"The data set {name} has no round yet: {lack}.")
+        return snapshot

@@ -1,4 +1,4 @@
-"""An anonymised release of a campaign: what others need to use, check and cite it, without the raters' names.
+"""Releases: what others need to use, check and cite a campaign, without the raters' names.
 
 Raters become numbers in a random order. The seed of that order is not in the release: with it, whoever knows
 the names could find out whose number is whose. Times of day, client ids and (unless asked for) comments stay
@@ -32,8 +32,8 @@ from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
-from sparingly.run.campaign.history import RATING_COLUMNS, judged, rating_rows
-from sparingly.run.campaign.progress import hours_of, last_entry, overview, sheet
+from sparingly.run.campaign.history import RATING_COLUMNS, rating_rows, with_answers
+from sparingly.run.campaign.progress import hours_table, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import EVENTS
@@ -42,7 +42,7 @@ from sparingly.run.campaign.tables import EVENTS
 
 
 # What people write themselves; ids stay as they are.
-_FREE = ("comment", "rater")
+_FREE_TEXT = ("comment", "rater")
 # The same content gives the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -52,7 +52,7 @@ def csv_bytes(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> byte
 
     What is in no column is left out.
     """
-    text = files.csv_text((files.without_formulas(row, _FREE) for row in rows), columns)
+    text = files.csv_text((files.without_formulas(row, _FREE_TEXT) for row in rows), columns)
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -78,52 +78,57 @@ def data_bytes(data: EvalSet) -> bytes:
 
 def stems(names: Sequence[str]) -> dict[str, str]:
     """Return a name for the files of every data set that any system can keep."""
-    found: dict[str, str] = {}
+    stem_of: dict[str, str] = {}
     for name in names:
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "data"
-        while plain in found.values():
-            plain += "-"
-        found[name] = plain
-    return found
+        stem = file_stem(name, "data")
+        while stem in stem_of.values():
+            stem += "-"
+        stem_of[name] = stem
+    return stem_of
 
 
-def zipped(content: Mapping[str, bytes], target: IO[bytes], folder: str) -> None:
+def file_stem(name: str, default: str) -> str:
+    """Return a name with letters, digits, dots and dashes only; the default where nothing is left of it."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or default
+
+
+def write_archive(content: Mapping[str, bytes], target: IO[bytes], folder: str) -> None:
     """Write files into a ZIP archive, below one folder; the same files give the same bytes."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, held in content.items():
-            archive.writestr(zipfile.ZipInfo(f"{folder}/{name}", _EPOCH), held, zipfile.ZIP_DEFLATED)
+        for name, body in content.items():
+            archive.writestr(zipfile.ZipInfo(f"{folder}/{name}", _EPOCH), body, zipfile.ZIP_DEFLATED)
 
 
 def zip_bytes(content: Mapping[str, bytes], folder: str) -> bytes:
     """Return files as the bytes of a ZIP archive."""
     target = io.BytesIO()
-    zipped(content, target, folder)
+    write_archive(content, target, folder)
     return target.getvalue()
 
 
 def write_zip(path: Path, content: Mapping[str, bytes]) -> None:
     """Write files as a ZIP archive, whole or not at all."""
-    files.write_atomically(path, lambda file: zipped(content, file, path.stem))
+    files.write_atomically(path, lambda file: write_archive(content, file, path.stem))
 
 
 def write_folder(path: Path, content: Mapping[str, bytes]) -> None:
     """Write a folder beside its place, then rename it: it is there whole, or not at all."""
     if path.exists():
         raise InputError("there is something at this place already", file=path, fix="Name a new folder")
-    near = tempfile.TemporaryDirectory
-    with files.naming_target(path), near(prefix=f".{path.name}.", dir=path.parent) as made:
-        inside = Path(made) / "release"
-        for name, held in content.items():
-            target = inside / name
+    temporary = tempfile.TemporaryDirectory
+    with files.naming_target(path), temporary(prefix=f".{path.name}.", dir=path.parent) as folder:
+        release = Path(folder) / "release"
+        for name, body in content.items():
+            target = release / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(held)
-        inside.rename(path)
+            target.write_bytes(body)
+        release.rename(path)
 
 
 # --- The data card, as Markdown ---
 
 
-_MEANING = re.compile(r"([\\`*_{}\[\]<>|#])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
 @dataclass(frozen=True)
@@ -163,31 +168,29 @@ def card_text(card: ReleaseCard) -> str:
 
 def plain_text(text: str) -> str:
     """Return a text as Markdown that shows it as it is."""
-    return _MEANING.sub(r"\\\1", one_line(text))
+    return _MARKUP.sub(r"\\\1", one_line(text))
 
 
 def _summary(card: ReleaseCard) -> str:
-    sets = len(card.rounds)
-    drawn = sum(len(rounds) for rounds in card.rounds.values())
+    rounds = sum(len(rounds) for rounds in card.rounds.values())
     return (
         f"{counted(len(card.rows), 'judgement')} by {counted(card.raters, 'rater')}, from a human evaluation "
-        f"of {counted(sets, 'data set')} in {counted(drawn, 'round')}.\n"
+        f"of {counted(len(card.rounds), 'data set')} in {counted(rounds, 'round')}.\n"
     )
 
 
 def _files(card: ReleaseCard) -> str:
-    told = [
+    entries = [
         ("ratings.csv", "every judgement that counts, one a line; raters are numbers"),
         ("rounds/", "what each round asked for, with inclusion probabilities and a signature"),
         ("release.json", "the same settings for machines, with a digest of every file"),
     ]
     if card.texts:
-        told.insert(1, ("data/", "the evaluation sets with texts, metrics and these judgements (JSON Lines)"))
-    lines = "\n".join(f"| `{name}` | {what} |" for name, what in told)
-    more = (
-        "`marks.jsonl`, where there is one, holds errors that raters marked (code points, end exclusive).\n"
-    )
-    return f"| file | holds |\n|---|---|\n{lines}\n\n{more}"
+        text = "the evaluation sets with texts, metrics and these judgements (JSON Lines)"
+        entries.insert(1, ("data/", text))
+    lines = "\n".join(f"| `{name}` | {text} |" for name, text in entries)
+    marks = "`marks.jsonl`, where there is one, holds errors that raters marked (code points, end exclusive)."
+    return f"| file | holds |\n|---|---|\n{lines}\n\n{marks}\n"
 
 
 def _aspects(card: ReleaseCard) -> str:
@@ -207,21 +210,20 @@ def _chosen(card: ReleaseCard) -> str:
     settings = card.settings
     sentences = [f"Strategy `{one_line(settings.strategy)}`, seed {settings.seed}."]
     sentences += [f"Rule to stop: `{one_line(rule)}`." for rule in settings.stops]
-    lines, all_drawn, compared = [], True, False
-    for name, rounds in card.rounds.items():
-        for number, one in enumerate(rounds, 1):
-            all_drawn &= one.is_probability_sample
-            compared |= one.pairs is not None
-            signed = one.signature
-            cells = (plain_text(name), str(number), f"{len(one)} of {signed.of}", _chances(one))
-            lines.append(f"| {' | '.join(cells)} | `{signed.inputs}` |")
+    selections = [selection for rounds in card.rounds.values() for selection in rounds]
+    lines = [
+        f"| {plain_text(name)} | {number} | {len(selection)} of {selection.signature.of} "
+        f"| {_probabilities(selection)} | `{selection.signature.inputs}` |"
+        for name, rounds in card.rounds.items()
+        for number, selection in enumerate(rounds, 1)
+    ]
     table = "| data set | round | rows | inclusion probability | data digest |\n|---|---|---|---|---|\n"
     notes = (
         "Weight a judgement by one over the probability of its row to speak about the whole set."
-        if all_drawn
+        if all(selection.is_probability_sample for selection in selections)
         else f"Some rounds have no inclusion probabilities: {RANKING_ONLY}."
     )
-    if compared:
+    if any(selection.pairs is not None for selection in selections):
         notes += (
             " Signatures of comparisons are without the digests of earlier answers, which were made with the "
             "raters' names."
@@ -229,7 +231,7 @@ def _chosen(card: ReleaseCard) -> str:
     return f"{' '.join(sentences)}\n\n{table}" + "\n".join(lines) + f"\n\n{notes}\n"
 
 
-def _chances(selection: Selection) -> str:
+def _probabilities(selection: Selection) -> str:
     column = selection.probability
     if column is None:
         return "none"
@@ -238,10 +240,11 @@ def _chances(selection: Selection) -> str:
 
 
 def _raters(card: ReleaseCard) -> str:
-    said = "with" if card.comments else "without"
+    preposition = "with" if card.comments else "without"
     return (
         "Raters are numbers in a random order. Names, times of day and client ids are left out; judgements "
-        f"are listed by item, {said} the raters' comments. Seconds are those that came with an answer.\n"
+        f"are listed by item, {preposition} the raters' comments. "
+        "Seconds are those that came with an answer.\n"
     )
 
 
@@ -251,7 +254,7 @@ def _raters(card: ReleaseCard) -> str:
 FORMAT, VERSION = "sparingly/release", 1
 COLUMNS = ("data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds")
 COMMENT = "comment"
-_ABOUT = ("data", "rater", "item", "model", "first", "second", "aspect")
+_ANSWER_KEY = ("data", "rater", "item", "model", "first", "second", "aspect")
 
 
 @dataclass(frozen=True)
@@ -307,27 +310,25 @@ def release_files(
 ) -> tuple[dict[str, bytes], int, int]:
     """Return the files of a release by name, the number of raters and that of answers."""
     # One state of the campaign, although it is read in several steps while people answer.
-    seq = last_entry(campaign)
-    every = campaign.ratings(at=seq)
-    numbers = rater_numbers(sorted({row["rater"] for row in every}), seed)
-    rows = _anonymous(every, numbers, comments=comments)
+    seq = campaign.last_seq()
+    ratings = campaign.ratings(at=seq)
+    numbers = rater_numbers(sorted({row["rater"] for row in ratings}), seed)
+    rows = _anonymous(ratings, numbers, comments=comments)
     rounds = {name: campaign.rounds(name, at=seq) for name in campaign.settings.budgets}
-    found: dict[str, bytes] = {}
-    found["ratings.csv"] = csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)
-    if marked := _marks(campaign, rows):
-        found["marks.jsonl"] = marked
-    stem = stems(list(rounds))
-    for name, drawn in rounds.items():
-        for number, one in enumerate(drawn, 1):
-            found[f"rounds/{stem[name]}-{number}.json"] = json_bytes(without_names(one).to_dict())
+    content = {"ratings.csv": csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)}
+    if marks := _marks(campaign, rows):
+        content["marks.jsonl"] = marks
+    for name, stem in stems(list(rounds)).items():
+        for number, selection in enumerate(rounds[name], 1):
+            content[f"rounds/{stem}-{number}.json"] = json_bytes(without_names(selection).to_dict())
         if texts:
-            found[f"data/{stem[name]}.jsonl"] = _data(campaign, name, rows, seq)
+            content[f"data/{stem}.jsonl"] = _data(campaign, name, rows, seq)
     card = ReleaseCard(
         title or campaign.name, licence, campaign.settings, rounds, rows, len(numbers), comments, texts
     )
-    found = {"README.md": card_text(card).encode(), **found}
-    found["release.json"] = json_bytes(_manifest(campaign, card, found))
-    return found, len(numbers), len(rows)
+    content = {"README.md": card_text(card).encode(), **content}
+    content["release.json"] = json_bytes(_manifest(card, content))
+    return content, len(numbers), len(rows)
 
 
 def rater_numbers(names: Sequence[str], seed: int) -> dict[str, str]:
@@ -348,10 +349,10 @@ def without_names(selection: Selection) -> Selection:
 
 
 def _anonymous(
-    every: Sequence[Mapping[str, Any]], numbers: Mapping[str, str], *, comments: bool
+    ratings: Sequence[Mapping[str, Any]], numbers: Mapping[str, str], *, comments: bool
 ) -> list[dict[str, Any]]:
     """Return the answers that count, by what they are about: their order in time tells who worked when."""
-    last = {tuple(row[name] for name in _ABOUT): row for row in every}
+    last = {tuple(row[name] for name in _ANSWER_KEY): row for row in ratings}
     rows = [
         {
             **{name: row[name] for name in COLUMNS},
@@ -384,12 +385,12 @@ def _data(campaign: CampaignReader, name: str, rows: Sequence[Mapping[str, Any]]
         for row in rows
         if row["data"] == name
     ]
-    held = campaign.data(name, at=seq, judged=False)
-    return data_bytes(judged(held, answers, campaign.settings.aspects))
+    data = campaign.data(name, at=seq, judged=False)
+    return data_bytes(with_answers(data, answers, campaign.settings.aspects))
 
 
-def _manifest(campaign: CampaignReader, card: ReleaseCard, found: Mapping[str, bytes]) -> dict[str, Any]:
-    settings = campaign.settings
+def _manifest(card: ReleaseCard, content: Mapping[str, bytes]) -> dict[str, Any]:
+    settings = card.settings
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -400,21 +401,19 @@ def _manifest(campaign: CampaignReader, card: ReleaseCard, found: Mapping[str, b
         "aspects": {name: None if ends is None else list(ends) for name, ends in settings.aspects.items()},
         "strategy": settings.strategy,
         "stops": list(settings.stops),
-        "budgets": {name: str(part) for name, part in settings.budgets.items()},
+        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
         "seed": settings.seed,
         "raters": card.raters,
         "answers": len(card.rows),
         "signatures": {
-            name: [str(without_names(one).signature) for one in drawn] for name, drawn in card.rounds.items()
+            name: [str(without_names(selection).signature) for selection in rounds]
+            for name, rounds in card.rounds.items()
         },
-        "files": {name: hashlib.sha256(held).hexdigest() for name, held in found.items()},
+        "files": {name: hashlib.sha256(body).hexdigest() for name, body in content.items()},
     }
 
 
 # --- Everything, for the organiser alone: with names and times ---
-
-
-_MOST_DEEDS = 1_000_000
 
 
 def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
@@ -423,25 +422,25 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     It holds the raters' names and the times of their work: use ``release`` for what others may see. All of it
     is of the entry that the overview names, although people may answer meanwhile.
     """
-    seen = overview(campaign)
-    answers = campaign.ratings(at=seen.seq)
-    columns, rows = sheet(hours_of(answers))
-    found = {"answers.csv": csv_bytes(answers, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
+    progress = overview(campaign)
+    seq = progress.seq
+    ratings = campaign.ratings(at=seq)
+    columns, rows = hours_table(rater_hours(ratings))
+    content = {"answers.csv": csv_bytes(ratings, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
     with campaign.database.reading() as connection:
-        found["events.jsonl"] = line_bytes(_events(connection, campaign.name, seen.seq))
-        if marked := marked_rows(connection, campaign.name, seen.seq):
-            found["marks.jsonl"] = line_bytes(marked)
-        if placements := placement_rows(connection, campaign.name, seen.seq):
-            found["placements.jsonl"] = line_bytes(placements)
-    deeds = Audit(campaign.database, campaign.name).entries(_MOST_DEEDS)
-    found["log.jsonl"] = line_bytes(dict(vars(deed)) for deed in reversed(deeds))
-    found["overview.json"] = json_bytes(seen.to_dict())
-    names = list(campaign.settings.budgets)
-    for name, stem in stems(names).items():
-        found[f"data/{stem}.jsonl"] = data_bytes(campaign.data(name, at=seen.seq))
-        for number, one in enumerate(campaign.rounds(name, at=seen.seq), 1):
-            found[f"rounds/{stem}-{number}.json"] = json_bytes(one.to_dict())
-    return found
+        content["events.jsonl"] = line_bytes(_events(connection, campaign.name, seq))
+        if marks := marked_rows(connection, campaign.name, seq):
+            content["marks.jsonl"] = line_bytes(marks)
+        if placements := placement_rows(connection, campaign.name, seq):
+            content["placements.jsonl"] = line_bytes(placements)
+    log = Audit(campaign.database, campaign.name).entries(limit=1_000_000)
+    content["log.jsonl"] = line_bytes(entry.to_dict() for entry in reversed(log))
+    content["overview.json"] = json_bytes(progress.to_dict())
+    for name, stem in stems(list(campaign.settings.budgets)).items():
+        content[f"data/{stem}.jsonl"] = data_bytes(campaign.data(name, at=seq))
+        for number, selection in enumerate(campaign.rounds(name, at=seq), 1):
+            content[f"rounds/{stem}-{number}.json"] = json_bytes(selection.to_dict())
+    return content
 
 
 def _events(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
@@ -456,10 +455,10 @@ def _events(connection: Connection, campaign: str, seq: int) -> list[dict[str, A
 
 def marked_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     """Return the ratings that have marks (an empty list: looked at and nothing found), with them."""
-    found = marks_at(connection, campaign, seq)
+    marks = marks_at(connection, campaign, seq)
     names = ("seq", "data", "round", "rater", "item", "model", "aspect", "score", "corrects")
     return [
-        {**{name: row[name] for name in names}, "marks": found[row["seq"]]}
+        {**{name: row[name] for name in names}, "marks": marks[row["seq"]]}
         for row in rating_rows(connection, campaign, seq)
-        if row["seq"] in found
+        if row["seq"] in marks
     ]

@@ -19,7 +19,6 @@ from sparingly.infer.estimate.assemble import target_text, targets_of
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
-from sparingly.run.campaign.progress import last_entry
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement
 from sparingly.run.raters.report import RaterFlag, rater_flags
@@ -61,11 +60,8 @@ class ModelStanding:
         """The possible ranks as text, such as 2-4; empty where they are not known."""
         if self.best_rank is None:
             return ""
-        return (
-            str(self.best_rank)
-            if self.best_rank == self.worst_rank
-            else f"{self.best_rank}-{self.worst_rank}"
-        )
+        ends = (self.best_rank, self.worst_rank)
+        return str(self.best_rank) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class Standings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        models = [{**vars(one), "ranks": one.ranks} for one in self.models]
+        models = [{**vars(standing), "ranks": standing.ranks} for standing in self.models]
         return {**vars(self), "models": models, "notes": list(self.notes)}
 
 
@@ -109,94 +105,90 @@ def standings(campaign: CampaignReader, data: str | None = None, *, at: int | No
     """
     name = campaign.settings.data_named(data)
     # Scores and ranks are read one after the other, and must speak of the same answers.
-    seq = last_entry(campaign) if at is None else at
+    seq = campaign.last_seq() if at is None else at
     try:
-        if campaign.compares(name):
-            return _of_strengths(name, campaign, seq)
-        return _of_estimate(name, campaign, seq)
+        rank_set = _rank_by_strength if campaign.compares(name) else _rank_by_score
+        return rank_set(name, campaign, seq)
     except SparinglyError as error:
         return Standings(name, "Nothing can be ranked yet.", notes=(str(error),))
 
 
-def _of_estimate(name: str, campaign: CampaignReader, at: int) -> Standings:
+def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
     targets = targets_of()
-    found = campaign.estimate(name, at=at, target=targets.scores)
-    ranking, why = None, ""
+    estimate = campaign.estimate(name, at=at, target=targets.scores)
+    ranking, notes = None, list(estimate.notes)
     try:
-        if found.target != CHOSEN_ITEMS:
+        if estimate.target != CHOSEN_ITEMS:
             decisions = campaign.estimate(name, at=at, target=targets.decisions)
-            ranking = rank_estimates(found, decisions, alpha=ALPHA)
-        elif found.selection is not None:
-            ranking = rank(campaign.data(name, at=at), found.selection, found.aspect, alpha=ALPHA)
-    except SparinglyError as error:
-        why = str(error)
-    columns = found.scores, found.low, found.high, found.standard_errors
-    signature = "" if found.signature is None else str(found.signature)
-    texts = [found.interval_text(place) for place in range(len(found.models))]
-    made = _standings(name, found.models, columns, texts, ranking, (*found.notes, *((why,) if why else ())))
-    return replace(
-        made,
-        headline=found.headline,
-        scores_of=target_text(found.target),
-        signature=signature,
-        is_rate=found.is_rate,
-    )
-
-
-def _of_strengths(name: str, campaign: CampaignReader, at: int) -> Standings:
-    found = campaign.strengths(name, at=at)
-    notes = list(found.notes)
-    notes += [f"{model}: {why}" for model, why in zip(found.models, found.status, strict=True) if why]
-    ranking = None
-    try:
-        aspect, target = campaign.settings.aspect, targets_of().decisions
-        ranking = rank_strengths(found, aspect=aspect, target=target, alpha=ALPHA)
+            ranking = rank_estimates(estimate, decisions, alpha=ALPHA)
+        elif estimate.selection is not None:
+            ranking = rank(campaign.data(name, at=at), estimate.selection, estimate.aspect, alpha=ALPHA)
     except SparinglyError as error:
         notes.append(str(error))
-    columns = found.strengths, found.low, found.high, found.standard_errors
-    headline = (
-        f"{counted(len(found.models), 'model')} by strength, from {counted(found.comparisons, 'comparison')}"
+    columns = estimate.scores, estimate.low, estimate.high, estimate.standard_errors
+    intervals = [estimate.interval_text(place) for place in range(len(estimate.models))]
+    return Standings(
+        name,
+        estimate.headline,
+        models=_model_standings(estimate.models, columns, intervals, ranking),
+        signature="" if estimate.signature is None else str(estimate.signature),
+        scores_of=target_text(estimate.target),
+        is_rate=estimate.is_rate,
+        **_ranking_fields(ranking, notes),
     )
-    texts = [ends_text(low, high) for low, high in zip(found.low, found.high, strict=True)]
-    return replace(_standings(name, found.models, columns, texts, ranking, notes), headline=headline)
 
 
-def _standings(
-    name: str,
+def _rank_by_strength(name: str, campaign: CampaignReader, at: int) -> Standings:
+    strengths = campaign.strengths(name, at=at)
+    models, ranking, notes = strengths.models, None, list(strengths.notes)
+    notes += [f"{model}: {status}" for model, status in zip(models, strengths.status, strict=True) if status]
+    try:
+        aspect, target = campaign.settings.aspect, targets_of().decisions
+        ranking = rank_strengths(strengths, aspect=aspect, target=target, alpha=ALPHA)
+    except SparinglyError as error:
+        notes.append(str(error))
+    columns = strengths.strengths, strengths.low, strengths.high, strengths.standard_errors
+    intervals = [ends_text(low, high) for low, high in zip(strengths.low, strengths.high, strict=True)]
+    comparisons = counted(strengths.comparisons, "comparison")
+    return Standings(
+        name,
+        f"{counted(len(models), 'model')} by strength, from {comparisons}",
+        models=_model_standings(models, columns, intervals, ranking),
+        **_ranking_fields(ranking, notes),
+    )
+
+
+def _ranking_fields(ranking: Ranking | None, notes: Sequence[str]) -> dict[str, Any]:
+    if ranking is None:
+        return {"notes": tuple(dict.fromkeys(notes))}
+    return {
+        "answer": ranking.answer(),
+        "ranks_of": target_text(ranking.target),
+        "notes": tuple(dict.fromkeys((*notes, *ranking.notes))),
+    }
+
+
+def _model_standings(
     models: tuple[str, ...],
     columns: tuple[Floats, Floats, Floats, Floats],
     intervals: Sequence[str],
     ranking: Ranking | None,
-    notes: Sequence[str],
-) -> Standings:
+) -> tuple[ModelStanding, ...]:
     """Return the models, best first, with the ranks that a ranking leaves possible."""
     scores = columns[0]
     order = sorted(
         range(len(models)), key=lambda place: (bool(np.isnan(scores[place])), -scores[place], models[place])
     )
-    ranked = {} if ranking is None else {one.model: one for one in ranking.models}
-    rows = []
+    ranked = {} if ranking is None else {row.model: row for row in ranking.models}
+    names = ("standard_error", "best_rank", "worst_rank", "chance_of_best")
+    standings = []
     for place in order:
-        row = ModelStanding(models[place], *(plain(column[place]) for column in columns))
-        row = replace(row, interval=intervals[place])
-        if (one := ranked.get(models[place])) is not None:
-            row = replace(
-                row,
-                standard_error=one.standard_error,
-                best_rank=one.best_rank,
-                worst_rank=one.worst_rank,
-                chance_of_best=one.chance_of_best,
-            )
-        rows.append(row)
-    own = () if ranking is None else ranking.notes
-    return Standings(
-        name,
-        "",
-        answer="" if ranking is None else ranking.answer(),
-        ranks_of="" if ranking is None else target_text(ranking.target),
-        models=tuple(rows),
-        notes=tuple(dict.fromkeys((*notes, *own))),
-    )
+        score, low, high, error = (plain(column[place]) for column in columns)
+        standing = ModelStanding(models[place], score, low, high, error, interval=intervals[place])
+        if (row := ranked.get(models[place])) is not None:
+            standing = replace(standing, **{name: getattr(row, name) for name in names})
+        standings.append(standing)
+    return tuple(standings)
 
 
 # --- Findings: standings and the raters' agreement ---
@@ -234,8 +226,8 @@ class AspectAgreement:
         """Return plain values."""
         return {
             **vars(self),
-            "pairs": [plain(vars(one)) for one in self.pairs],
-            "flags": [one.to_dict() for one in self.flags],
+            "pairs": [plain(vars(pair)) for pair in self.pairs],
+            "flags": [flag.to_dict() for flag in self.flags],
             "notes": list(self.notes),
         }
 
@@ -252,8 +244,8 @@ class Findings:
         """Return plain values."""
         return {
             "seq": self.seq,
-            "standings": [one.to_dict() for one in self.standings],
-            "agreement": [one.to_dict() for one in self.agreement],
+            "standings": [ranking.to_dict() for ranking in self.standings],
+            "agreement": [agreement.to_dict() for agreement in self.agreement],
         }
 
 
@@ -262,41 +254,40 @@ def findings(campaign: CampaignReader, at: int | None = None) -> Findings:
 
     Low agreement asks for clearer instructions before the next round; a wide set of ranks asks for it.
     """
-    seq = last_entry(campaign) if at is None else at
-    sets = list(campaign.settings.budgets)
+    seq = campaign.last_seq() if at is None else at
+    names = list(campaign.settings.budgets)
     return Findings(
         seq,
-        tuple(standings(campaign, name, at=seq) for name in sets),
-        tuple(one for name in sets for one in agreements(campaign, name, at=seq)),
+        tuple(standings(campaign, name, at=seq) for name in names),
+        tuple(agreement for name in names for agreement in agreements(campaign, name, at=seq)),
     )
 
 
-def agreements(campaign: CampaignReader, data: str, *, at: int | None = None) -> tuple[AspectAgreement, ...]:
+def agreements(campaign: CampaignReader, name: str, *, at: int | None = None) -> tuple[AspectAgreement, ...]:
     """Return the raters' agreement on every aspect that people are asked for."""
-    held = campaign.data(data, at=at)
-    of = _compared if len(held.preferences) else _scored
-    return tuple(of(data, held, aspect, campaign.settings.seed) for aspect in campaign.settings.aspects)
+    data = campaign.data(name, at=at)
+    measure = _agreement_of_comparisons if len(data.preferences) else _agreement_of_scores
+    return tuple(measure(name, data, aspect, campaign.settings.seed) for aspect in campaign.settings.aspects)
 
 
-def _scored(data: str, held: EvalSet, aspect: str, seed: int) -> AspectAgreement:
+def _agreement_of_scores(name: str, data: EvalSet, aspect: str, seed: int) -> AspectAgreement:
     try:
-        found = rater_agreement(held, aspect, seed=seed)
+        agreement = rater_agreement(data, aspect, seed=seed)
     except SparinglyError as error:
-        return AspectAgreement(data, aspect, None, None, None, 0, notes=(str(error),))
-    alpha = found.alpha
+        return AspectAgreement(name, aspect, None, None, None, 0, notes=(str(error),))
+    alpha, notes = agreement.alpha, list(agreement.notes)
     flags: tuple[RaterFlag, ...] = ()
-    notes = list(found.notes)
     try:
-        flags = rater_flags(held, aspect)
+        flags = rater_flags(data, aspect)
     except SparinglyError as error:
         notes.append(str(error))
     numbers = (plain(alpha.alpha), plain(alpha.low), plain(alpha.high))
-    return AspectAgreement(data, aspect, *numbers, alpha.units, found.pairs, flags, tuple(notes))
+    return AspectAgreement(name, aspect, *numbers, alpha.units, agreement.pairs, flags, tuple(notes))
 
 
-def _compared(data: str, held: EvalSet, aspect: str, seed: int) -> AspectAgreement:
-    """Return Krippendorff's α of preferences, taken as names: one, the other, or a tie."""
-    table = held.preferences
+def _agreement_of_comparisons(name: str, data: EvalSet, aspect: str, seed: int) -> AspectAgreement:
+    """Return Krippendorff's α of preferences as nominal values: the first, the second, or a tie."""
+    table = data.preferences
     rows = np.flatnonzero(
         (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.value)
     )
@@ -305,7 +296,7 @@ def _compared(data: str, held: EvalSet, aspect: str, seed: int) -> AspectAgreeme
     values = np.full((len(cells), len(table.raters)), np.nan)
     values[place.ravel(), table.rater[rows]] = np.sign(table.value[rows])
     random = rng.generator(seed, "rater agreement", aspect)
-    found = alpha_interval(values, "nominal", random=random, groups=cells[:, 0].astype(np.int64))
-    numbers = (plain(found.alpha), plain(found.low), plain(found.high))
-    notes = () if found.units else (NO_COMMON,)
-    return AspectAgreement(data, aspect, *numbers, found.units, notes=notes, compares=True)
+    alpha = alpha_interval(values, "nominal", random=random, groups=cells[:, 0].astype(np.int64))
+    numbers = (plain(alpha.alpha), plain(alpha.low), plain(alpha.high))
+    notes = () if alpha.units else (NO_COMMON,)
+    return AspectAgreement(name, aspect, *numbers, alpha.units, notes=notes, compares=True)

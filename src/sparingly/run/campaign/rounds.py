@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,25 +27,12 @@ from sparingly.run.campaign.history import (
 )
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
 from sparingly.run.campaign.questions import questions_at, questions_of_round, unanswered
-from sparingly.run.campaign.reader import CampaignReader, SetStatus, set_status, state_for_estimates
+from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, DATA_VERSIONS, MODELS, ROUNDS
-from sparingly.run.forms.question import Question
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import Finished
-
-
-def stopped(settings: Settings, known: DataSnapshot, *, final: bool = False) -> Finished | None:
-    """Return why to stop, by the campaign's rules and the models that are in it; None to go on.
-
-    With ``final``, nothing more will be asked for whatever the rules say, and they speak for the last time.
-    """
-    if not settings.stops or not known.rounds:
-        return None
-    state, strategy = state_for_estimates(settings, known)
-    found = first_stop(settings.stops, Progress(state, strategy, final=final))
-    return None if found is None else Finished(found.reason, found.answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +65,10 @@ class NextStep:
 
 
 class RoundDrawer:
-    """Draws rounds. What to ask is found out before the journal is held, so that raters need not wait."""
+    """Draws rounds, each once, however many processes ask for it.
+
+    What to ask is computed before the journal is held, so that raters need not wait.
+    """
 
     def __init__(self, database: Database, history: History, clock: Clock) -> None:
         self.database, self.history, self.clock = database, history, clock
@@ -91,25 +81,24 @@ class RoundDrawer:
         once, one draws the round, and the others get the same.
         """
         with self.database.reading() as connection:
-            seq = self.history.last_seq(connection)
-            known = self.history.at(connection, data, seq)
-            here = self._step(connection, known)
+            snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            step = self._step(connection, snapshot)
             closed = connection.execute(
                 select(CAMPAIGNS.c.closed).where(CAMPAIGNS.c.name == self.settings.name)
             ).scalar_one()
-            held = closed is not None or paused_at(connection, self.settings.name) is not None
-        waits = here.number > 0 and here.outstanding > 0 and not early
-        if here.finished is not None or held or waits:
-            return here
-        return self._write(known, self.decide(known))
+            is_stopped = closed is not None or paused_at(connection, self.settings.name) is not None
+        waits = step.number > 0 and step.outstanding > 0 and not early
+        if step.finished is not None or is_stopped or waits:
+            return step
+        return self._write(snapshot, self.decide(snapshot))
 
-    def decide(self, known: DataSnapshot) -> Selection | Finished:
+    def decide(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
-        if (found := stopped(self.settings, known)) is not None:
-            return found
-        picked = self.pick(known)
+        if (reason := _reason_to_stop(self.settings, snapshot)) is not None:
+            return reason
+        picked = self._pick(snapshot)
         if isinstance(picked, Finished):
-            return stopped(self.settings, known, final=True) or picked
+            return _reason_to_stop(self.settings, snapshot, final=True) or picked
         return picked
 
     def preview(self, data: str, at: int | None = None) -> Selection | Finished:
@@ -118,64 +107,70 @@ class RoundDrawer:
         Rules to stop are asked only when a round is in: they look once a round.
         """
         with self.database.reading() as connection:
-            known = self.history.at(connection, data, checked_seq(at, self.history.last_seq(connection)))
-            here = self._step(connection, known)
-        if here.finished is not None:
-            return here.finished
-        return self.pick(known) if here.outstanding else self.decide(known)
+            seq = checked_seq(at, self.history.last_seq(connection))
+            snapshot = self.history.at(connection, data, seq)
+            step = self._step(connection, snapshot)
+        if step.finished is not None:
+            return step.finished
+        return self._pick(snapshot) if step.outstanding else self.decide(snapshot)
 
-    def pick(self, known: DataSnapshot) -> Selection | Finished:
+    def _pick(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what the strategy asks next, whatever the rules to stop say."""
         return next_round(
-            known.drawn_from,
+            snapshot.drawn_from,
             self.settings.strategy,
-            self.settings.budgets[known.name],
+            self.settings.budgets[snapshot.name],
             aspect=self.settings.aspect,
-            rounds=known.rounds,
+            rounds=snapshot.rounds,
             size=self.settings.size,
             seed=self.settings.seed,
-            withdrawn=set(known.drawn_from.models) - set(known.data.models),
+            withdrawn=set(snapshot.drawn_from.models) - set(snapshot.data.models),
         )
 
-    def _step(self, connection: Connection, known: DataSnapshot, *, new: bool = False) -> NextStep:
-        asked = questions_at(connection, self.settings, known.name, known.seq)
-        left = unanswered(connection, self.settings, known.seq, asked)
-        outstanding = sum(len(question.aspects) for question in left)
-        last = known.rounds[-1] if known.rounds else None
-        return NextStep(known.name, len(known.rounds), last, new, outstanding, known.finished)
+    def _step(self, connection: Connection, snapshot: DataSnapshot, *, new: bool = False) -> NextStep:
+        questions = questions_at(connection, self.settings, snapshot.name, snapshot.seq)
+        missing = unanswered(connection, self.settings, snapshot.seq, questions)
+        outstanding = sum(len(question.aspects) for question in missing)
+        last = snapshot.rounds[-1] if snapshot.rounds else None
+        return NextStep(snapshot.name, len(snapshot.rounds), last, new, outstanding, snapshot.finished)
 
-    def _write(self, known: DataSnapshot, found: Selection | Finished) -> NextStep:
+    def _write(self, snapshot: DataSnapshot, decision: Selection | Finished) -> NextStep:
+        """Write a round or the end of a data set, unless another process was quicker."""
+        name = snapshot.name
         with self.database.writing() as connection:
             journal = Journal(connection, self.settings.name, self.clock)
-            drawn = self.history.round_count(connection, known.name)
-            ended = self.history.finished(connection, known.name, journal.last_seq)
-            held = journal.closed is not None or paused_at(connection, journal.campaign) is not None
-            first = not held and drawn == len(known.rounds) and ended is None
-            if first and isinstance(found, Finished):
-                journal.event("finished", data=known.name, as_of=known.seq, **vars(found))
-            elif first and isinstance(found, Selection):
-                self._write_round(connection, journal, found, known)
-            if first:
+            may_write = (
+                journal.closed is None
+                and paused_at(connection, journal.campaign) is None
+                and self.history.round_count(connection, name) == len(snapshot.rounds)
+                and self.history.finished(connection, name, journal.last_seq) is None
+            )
+            if may_write:
+                if isinstance(decision, Finished):
+                    journal.event("finished", data=name, as_of=snapshot.seq, **vars(decision))
+                else:
+                    self._write_round(connection, journal, decision, snapshot)
                 journal.finish()
         with self.database.reading() as connection:
-            after = self.history.at(connection, known.name, journal.last_seq)
-            return self._step(connection, after, new=first and isinstance(found, Selection))
+            latest = self.history.at(connection, name, journal.last_seq)
+            return self._step(connection, latest, new=may_write and isinstance(decision, Selection))
 
     def _write_round(
-        self, connection: Connection, journal: Journal, found: Selection, known: DataSnapshot
+        self, connection: Connection, journal: Journal, selection: Selection, snapshot: DataSnapshot
     ) -> None:
-        data, number, as_of, text = known.name, len(known.rounds) + 1, known.seq, as_json(found.to_dict())
-        here = self.history.library.at(connection, data, journal.last_seq)
+        data, number, text = snapshot.name, len(snapshot.rounds) + 1, as_json(selection.to_dict())
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-        seq = journal.event("round", data=data, number=number, as_of=as_of, digest=digest, rows=len(found))
-        signature, key = found.signature, {"campaign": self.settings.name, "data": data}
+        seq = journal.event(
+            "round", data=data, number=number, as_of=snapshot.seq, digest=digest, rows=len(selection)
+        )
+        signature, key = selection.signature, {"campaign": self.settings.name, "data": data}
         connection.execute(
             insert(ROUNDS),
             {
                 **key,
                 "number": number,
                 "seq": seq,
-                "as_of": as_of,
+                "as_of": snapshot.seq,
                 "strategy": signature.method,
                 "aspect": self.settings.aspect,
                 "budget": signature.budget,
@@ -187,40 +182,62 @@ class RoundDrawer:
                 "selection": text,
             },
         )
-        self._check_budget(connection, known, found, number, seq)
-        questions = questions_of_round(data, found, number, here)
-        if not questions:
+        self._check_budget(connection, snapshot, selection, number, seq)
+        present = self.history.data_sets.at(connection, data, journal.last_seq)
+        rows = _asked_rows(key, selection, number, present, seq)
+        if not rows:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
-        connection.execute(
-            insert(ASKED),
-            [_asked_row(question, seq, key) for question in questions],
-        )
+        connection.execute(insert(ASKED), rows)
 
     def _check_budget(
-        self, connection: Connection, known: DataSnapshot, found: Selection, number: int, seq: int
+        self, connection: Connection, snapshot: DataSnapshot, selection: Selection, number: int, seq: int
     ) -> None:
-        """Refuse a round that would spend more than there is, whatever the strategy says."""
-        began, pairs = known.drawn_from, found.pairs is not None
-        limit = limit_of(self.settings.budgets[known.name], began, pairs=pairs)
-        spent = spent_at(connection, self.settings.name, known.name, began, seq)
-        wanted = len(questions_of_round(known.name, found, number, began))
-        if spent + wanted > limit:
-            what = "comparisons" if pairs else "outputs"
-            raise DataError(f"The round asks for {wanted} {what}, and the budget leaves {limit - spent}.")
+        """Raise DataError for a round that would spend more than there is, whatever the strategy says."""
+        first_set, pairs = snapshot.drawn_from, selection.pairs is not None
+        limit = limit_of(self.settings.budgets[snapshot.name], first_set, pairs=pairs)
+        spent = spent_at(connection, self.settings.name, snapshot.name, first_set.models, seq)
+        cost = len(questions_of_round(snapshot.name, selection, number, first_set))
+        if spent + cost > limit:
+            noun = "comparisons" if pairs else "outputs"
+            raise DataError(f"The round asks for {cost} {noun}, and the budget leaves {limit - spent}.")
 
 
-def _asked_row(question: Question, seq: int, key: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row of the table of what was asked for."""
-    return {
-        **key,
-        "item": question.item,
-        "model": question.model,
-        "other": question.other or "",
-        "round": question.round,
-        "place": question.place,
-        "seq": seq,
-        "probability": question.probability,
-    }
+def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool = False) -> Finished | None:
+    """Return why to stop before the budget is spent, by the campaign's rules; None to go on.
+
+    With ``final``, nothing more will be asked for whatever the rules say, and they speak for the last time.
+    """
+    if not settings.stops or not snapshot.rounds:
+        return None
+    state, strategy = state_for_estimates(settings, snapshot)
+    verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
+    return None if verdict is None else Finished(verdict.reason, verdict.answer)
+
+
+def _asked_rows(
+    key: dict[str, str], selection: Selection, number: int, present: EvalSet, seq: int
+) -> list[dict[str, Any]]:
+    """Return the rows of what a round asks about the models of a data set."""
+    return [
+        {
+            **key,
+            "item": question.item,
+            "model": question.model,
+            "other": question.other or "",
+            "round": question.round,
+            "place": question.place,
+            "seq": seq,
+            "probability": question.probability,
+        }
+        for question in questions_of_round(key["data"], selection, number, present)
+    ]
+
+
+def _open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
+    journal = Journal(connection, campaign, clock)
+    if journal.closed is not None:
+        raise UsageError(f'The campaign "{campaign}" is closed.')
+    return journal
 
 
 # --- Pauses ---
@@ -231,22 +248,20 @@ def pause(campaign: CampaignReader, reason: str = "", *, clock: Clock = utc_now)
 
     Answers that come in are taken: nobody who is in the middle of something loses it.
     """
-    return _entered(campaign, PAUSED, clock, reason=reason)
+    return _write_pause(campaign, PAUSED, clock, reason=reason)
 
 
 def resume(campaign: CampaignReader, *, clock: Clock = utc_now) -> int:
     """Hand out questions again; return the number of the entry."""
-    return _entered(campaign, RESUMED, clock)
+    return _write_pause(campaign, RESUMED, clock)
 
 
-def _entered(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -> int:
+def _write_pause(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -> int:
     with campaign.database.writing() as connection:
-        journal = Journal(connection, campaign.name, clock)
-        if journal.closed is not None:
-            raise UsageError(f'The campaign "{campaign.name}" is closed.')
-        now = paused_at(connection, campaign.name)
-        if (now is not None) == (kind == PAUSED):
-            state = "paused already" if now is not None else "not paused"
+        journal = _open_journal(connection, campaign.name, clock)
+        is_paused = paused_at(connection, campaign.name) is not None
+        if is_paused == (kind == PAUSED):
+            state = "paused already" if is_paused else "not paused"
             raise UsageError(f'The campaign "{campaign.name}" is {state}.')
         seq = journal.event(kind, **detail)
         journal.finish()
@@ -256,48 +271,49 @@ def _entered(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -
 # --- Models that arrive late or are withdrawn ---
 
 
-def add_models(database: Database, history: History, data: str, held: EvalSet, clock: Clock) -> list[str]:
+def add_models(database: Database, history: History, name: str, data: EvalSet, clock: Clock) -> list[str]:
     """Take the models of a set that the data set does not have; everything chosen so far is asked of them.
 
     The set is the data set with more models: the items and what is known of the other models are the same.
     """
-    settings, given = history.settings, unjudged(held)
-    check_letters(settings.name, data, given, settings.aspects)
+    settings, data = history.settings, unjudged(data)
+    check_letters(settings.name, name, data, settings.aspects)
     if not database.is_sqlite:
-        check_lengths(settings.name, data, given, settings.aspects)
+        check_lengths(settings.name, name, data, settings.aspects)
     with database.writing() as connection:
-        journal = _open_journal(Journal(connection, settings.name, clock))
-        present = models_of(connection, settings.name, data)
-        new = [name for name in given.models if name not in present]
+        journal = _open_journal(connection, settings.name, clock)
+        presence = models_of(connection, settings.name, name)
+        new = [model for model in data.models if model not in presence]
         if not new:
             raise UsageError(
-                f"The set has no model that is not in the data set {data}: {', '.join(present)}."
+                f"The set has no model that is not in the data set {name}: {', '.join(presence)}."
             )
-        now = history.library.at(connection, data, journal.last_seq)
-        _check_same(now, given)
-        rounds = history.rounds(connection, data, journal.last_seq)
-        if any(one.models is not None or one.pairs is not None for one, _ in rounds):
+        current = history.data_sets.at(connection, name, journal.last_seq)
+        _check_same(current, data)
+        rounds = history.rounds(connection, name, journal.last_seq)
+        if any(selection.models is not None or selection.pairs is not None for selection, _ in rounds):
             raise UsageError(
                 f"The strategy {settings.strategy} chooses the models for each item, so none can join now. "
                 "Start another campaign."
             )
         # Models that were withdrawn stay out, and the set is stored as it is now.
-        kept = given.take(models=[name for name in given.models if name in new or name in now.models])
-        stored, key = unjudged(kept), {"campaign": settings.name, "data": data}
-        seq = journal.event("arrived", data=data, models=new, digest=stored.digest())
-        connection.execute(
-            insert(DATA_VERSIONS),
-            {**key, "seq": seq, "digest": stored.digest(), "content": to_bytes(stored)},
+        stored = unjudged(
+            data.take(models=[model for model in data.models if model in new or model in current.models])
         )
-        connection.execute(insert(MODELS), [{**key, "model": name, "arrived": seq} for name in new])
-        added = stored.take(models=new)
-        asked = [
-            _asked_row(question, seq, key)
+        key, digest = {"campaign": settings.name, "data": name}, stored.digest()
+        seq = journal.event("arrived", data=name, models=new, digest=digest)
+        connection.execute(
+            insert(DATA_VERSIONS), {**key, "seq": seq, "digest": digest, "content": to_bytes(stored)}
+        )
+        connection.execute(insert(MODELS), [{**key, "model": model, "arrived": seq} for model in new])
+        late = stored.take(models=new)
+        rows = [
+            row
             for number, (selection, _) in enumerate(rounds, 1)
-            for question in questions_of_round(data, selection, number, added)
+            for row in _asked_rows(key, selection, number, late, seq)
         ]
-        if asked:
-            connection.execute(insert(ASKED), asked)
+        if rows:
+            connection.execute(insert(ASKED), rows)
         journal.finish()
     return new
 
@@ -306,22 +322,20 @@ def withdraw_model(database: Database, history: History, data: str, model: str, 
     """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
     name = history.settings.name
     with database.writing() as connection:
-        journal = _open_journal(Journal(connection, name, clock))
-        table = MODELS.c
-        here = list(
-            connection.execute(
-                select(table.model).where(
-                    table.campaign == name, table.data == data, table.withdrawn.is_(None)
-                )
-            ).scalars()
+        journal = _open_journal(connection, name, clock)
+        present = sorted(
+            present_model
+            for present_model, presence in models_of(connection, name, data).items()
+            if presence.withdrawn is None
         )
-        if model not in here:
-            raise UnknownNameError("model", model, sorted(here))
-        if len(here) < 3:
+        if model not in present:
+            raise UnknownNameError("model", model, present)
+        if len(present) < 3:
             raise UsageError(
                 f"Without {model} there would be nothing left to compare in the data set {data}."
             )
         seq = journal.event("withdrawn", data=data, model=model)
+        table = MODELS.c
         connection.execute(
             update(MODELS)
             .where(table.campaign == name, table.data == data, table.model == model)
@@ -330,29 +344,23 @@ def withdraw_model(database: Database, history: History, data: str, model: str, 
         journal.finish()
 
 
-def _open_journal(journal: Journal) -> Journal:
-    if journal.closed is not None:
-        raise UsageError(f'The campaign "{journal.campaign}" is closed.')
-    return journal
-
-
-def _check_same(now: EvalSet, given: EvalSet) -> None:
-    missing = [name for name in now.models if name not in given.models]
+def _check_same(current: EvalSet, data: EvalSet) -> None:
+    missing = [name for name in current.models if name not in data.models]
     if missing:
         raise DataError(f'The set has no model "{missing[0]}", which is in the campaign. Give all of them.')
-    if unjudged(given.take(models=now.models)).digest() != unjudged(now).digest():
+    if unjudged(data.take(models=current.models)).digest() != unjudged(current).digest():
         raise DataError(
             "The set is not the one of the campaign with more models: items, metrics or texts of the other "
             "models differ."
         )
 
 
-# --- What the next round would ask; nothing is drawn ---
+# --- What the next round would ask ---
 
 
 @dataclass(frozen=True)
 class NextItem:
-    """An item that the next round would ask about, with its chance to be drawn (None where it has none)."""
+    """An item that the next round would ask about, with its inclusion probability (None without one)."""
 
     item: str
     models: int
@@ -373,7 +381,7 @@ class CampaignOutlook:
         finished: Why no round would follow; None where one would.
         spent: How many outputs (or comparisons) were asked for so far.
         limit: How many the budget allows.
-        rounds_left: How many rounds of that size the budget leaves.
+        rounds_left: How many rounds of this size the budget leaves.
         stops: The rules by which it may end earlier.
         notes: What to mind.
     """
@@ -398,8 +406,8 @@ class CampaignOutlook:
         if not self.outputs:
             return "Nothing can be said before the next round can be drawn."
         rounds = "1 more round" if self.rounds_left == 1 else f"{self.rounds_left} more rounds"
-        left = self.limit - self.spent
-        end = f"The budget leaves {left} of {self.limit}, which is {rounds} of this size."
+        unspent = self.limit - self.spent
+        end = f"The budget leaves {unspent} of {self.limit}, which is {rounds} of this size."
         early = f" It stops earlier when a rule says so: {', '.join(self.stops)}." if self.stops else ""
         return end + early
 
@@ -407,7 +415,7 @@ class CampaignOutlook:
         """Return plain values."""
         return {
             **vars(self),
-            "items": [dict(vars(one)) for one in self.items],
+            "items": [dict(vars(item)) for item in self.items],
             "stops": list(self.stops),
             "notes": list(self.notes),
             "when": self.when,
@@ -423,47 +431,28 @@ def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     with drawer.database.reading() as connection:
         seq = drawer.history.last_seq(connection)
         status = set_status(connection, drawer.history, data, seq)
-        models = drawer.history.library.at(connection, data, seq)
-    preview: Selection | None = None
-    finished = status.finished
+        present = drawer.history.data_sets.at(connection, data, seq)
+    decision: Selection | Finished | None = None
     notes: tuple[str, ...] = ()
+    finished = status.finished
     if finished is None:
         try:
-            following = drawer.preview(data, seq)
+            decision = drawer.preview(data, seq)
         except SparinglyError as error:
             notes = (str(error),)
-        else:
-            if isinstance(following, Selection):
-                preview = following
-            else:
-                finished = following.reason
-    return _outlook(drawer.settings, status, models, preview, finished, notes)
-
-
-def _outlook(
-    settings: Settings,
-    status: SetStatus,
-    models: EvalSet,
-    preview: Selection | None,
-    finished: str | None,
-    notes: tuple[str, ...],
-) -> CampaignOutlook:
+    if isinstance(decision, Finished):
+        finished = decision.reason
     number, outputs = status.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
-    if preview is not None:
-        questions = questions_of_round(status.data, preview, number, models)
-        counts: dict[str, int] = {}
-        for question in questions:
-            counts[question.item] = counts.get(question.item, 0) + 1
-        rows = {row.item: row for row in preview}
+    if isinstance(decision, Selection):
+        counts = Counter(question.item for question in questions_of_round(data, decision, number, present))
+        rows = {row.item: row for row in decision}
         items = tuple(
-            NextItem(item, counts.get(item, 0), plain(row.probability), row.reason)
-            for item, row in rows.items()
+            NextItem(item, counts[item], plain(row.probability), row.reason) for item, row in rows.items()
         )
-        outputs, notes = len(questions), (*notes, *preview.notes)
-    left = status.limit - status.spent
+        outputs, notes = counts.total(), tuple(decision.notes)
     return CampaignOutlook(
-        data=status.data,
+        data=data,
         number=number,
         waiting=status.outstanding,
         items=items,
@@ -471,7 +460,7 @@ def _outlook(
         finished=finished,
         spent=status.spent,
         limit=status.limit,
-        rounds_left=math.ceil(left / outputs) if outputs else 0,
-        stops=settings.stops,
+        rounds_left=math.ceil((status.limit - status.spent) / outputs) if outputs else 0,
+        stops=drawer.settings.stops,
         notes=notes,
     )

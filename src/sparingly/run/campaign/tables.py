@@ -7,154 +7,72 @@ speak about, each with the number of the entry that brought it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Column, Double, Integer, LargeBinary, MetaData, Table, Text
 
 PREFIX = "sparingly_"
 _METADATA = MetaData()
+# A seq is a number of the journal.
+_TYPES: dict[str, Any] = {
+    "text": Text,
+    "int": Integer,
+    "seq": BigInteger,
+    "float": Double,
+    "bytes": LargeBinary,
+}
 
 
-def _key(name: str) -> Column[str]:
-    return Column(name, Text, primary_key=True)
+def _table(name: str, key: str, columns: str) -> Table:
+    """Return a table from the columns of its primary key and the others.
+
+    A column is written ``name:type``, text unless it has a type, with ``?`` at the end where it may be null.
+    """
+    made = [_column(text, is_key=True) for text in key.split()]
+    return Table(f"{PREFIX}{name}", _METADATA, *made, *map(_column, columns.split()))
 
 
-def _text(name: str, *, optional: bool = False) -> Column[str]:
-    return Column(name, Text, nullable=optional)
+def _column(text: str, *, is_key: bool = False) -> Column[Any]:
+    name, _, kind = text.rstrip("?").partition(":")
+    numbering: Any = False if kind == "seq" else "auto"
+    return Column(
+        name,
+        _TYPES[kind or "text"],
+        nullable=text.endswith("?"),
+        primary_key=is_key,
+        autoincrement=numbering,
+    )
 
 
-def _whole(name: str, *, optional: bool = False, key: bool = False) -> Column[int]:
-    return Column(name, Integer, nullable=optional, primary_key=key)
-
-
-def _seq(name: str, *, optional: bool = False, key: bool = False) -> Column[int]:
-    return Column(name, BigInteger, nullable=optional, primary_key=key, autoincrement=False)
-
-
-def _number(name: str, *, optional: bool = False) -> Column[float]:
-    return Column(name, Double, nullable=optional)
-
-
-def _table(name: str, *columns: Column[str] | Column[int] | Column[float] | Column[bytes]) -> Table:
-    return Table(f"{PREFIX}{name}", _METADATA, *columns)
-
-
-SCHEMA = _table("schema", _whole("version", key=True), _text("applied_at"))
+SCHEMA = _table("schema", "version:int", "applied_at")
 CAMPAIGNS = _table(
     "campaigns",
-    _key("name"),
-    _text("created_at"),
-    _text("aspect"),
-    _text("aspects"),
-    _text("strategy"),
-    _text("stops"),
-    _text("budget"),
-    _whole("size", optional=True),
-    _seq("seed"),
-    _seq("last_seq"),
-    _text("head"),
-    _seq("closed", optional=True),
+    "name",
+    "created_at aspect aspects strategy stops budget size:int? seed:seq last_seq:seq head closed:seq?",
 )
-DATA_SETS = _table("data_sets", _key("campaign"), _key("name"), _text("budget"))
-DATA_VERSIONS = _table(
-    "data_versions",
-    _key("campaign"),
-    _key("data"),
-    _seq("seq", key=True),
-    _text("digest"),
-    Column("content", LargeBinary, nullable=False),
-)
-MODELS = _table(
-    "models", _key("campaign"), _key("data"), _key("model"), _seq("arrived"), _seq("withdrawn", optional=True)
-)
+DATA_SETS = _table("data_sets", "campaign name", "budget")
+DATA_VERSIONS = _table("data_versions", "campaign data seq:seq", "digest content:bytes")
+MODELS = _table("models", "campaign data model", "arrived:seq withdrawn:seq?")
 ROUNDS = _table(
     "rounds",
-    _key("campaign"),
-    _key("data"),
-    _whole("number", key=True),
-    _seq("seq"),
-    _seq("as_of"),
-    _text("strategy"),
-    _text("aspect"),
-    _text("budget"),
-    _whole("size", optional=True),
-    _seq("seed"),
-    _text("inputs"),
-    _text("labels", optional=True),
-    _text("digest"),
-    _text("selection"),
+    "campaign data number:int",
+    "seq:seq as_of:seq strategy aspect budget size:int? seed:seq inputs labels? digest selection",
 )
-ASKED = _table(
-    "asked",
-    _key("campaign"),
-    _key("data"),
-    _key("item"),
-    _key("model"),
-    _key("other"),
-    _whole("round"),
-    _whole("place"),
-    _seq("seq"),
-    _number("probability", optional=True),
-)
-RATERS = _table("raters", _key("campaign"), _key("rater"), _seq("seq"))
+ASKED = _table("asked", "campaign data item model other", "round:int place:int seq:seq probability:float?")
+RATERS = _table("raters", "campaign rater", "seq:seq")
 RATINGS = _table(
     "ratings",
-    _key("campaign"),
-    _seq("seq", key=True),
-    _text("at"),
-    _text("data"),
-    _whole("round"),
-    _text("rater"),
-    _text("item"),
-    _text("model"),
-    _text("other"),
-    _text("aspect"),
-    _text("client"),
-    _whole("revision"),
-    _seq("corrects", optional=True),
-    _number("score"),
-    _number("seconds", optional=True),
-    _text("comment", optional=True),
-    _text("digest"),
+    "campaign seq:seq",
+    "at data round:int rater item model other aspect client revision:int corrects:seq? score:float "
+    "seconds:float? comment? digest",
 )
-EVENTS = _table(
-    "events",
-    _key("campaign"),
-    _seq("seq", key=True),
-    _text("at"),
-    _text("kind"),
-    _text("detail"),
-    _text("digest"),
-)
-CLAIMS = _table(
-    "claims",
-    _key("campaign"),
-    _key("data"),
-    _key("item"),
-    _key("model"),
-    _key("other"),
-    _key("rater"),
-    _text("holder"),
-    _text("until"),
-    _whole("calls"),
-)
-ACCESS = _table(
-    "access",
-    _key("campaign"),
-    _key("digest"),
-    _text("role"),
-    _text("rater"),
-    _text("made_at"),
-    _text("retired_at", optional=True),
-)
-LEASES = _table("leases", _key("campaign"), _key("data"), _key("unit"), _text("rater"), _text("until"))
-DRAFTS = _table(
-    "drafts", _key("campaign"), _key("rater"), _key("data"), _key("item"), _text("at"), _text("content")
-)
-MARKS = _table("marks", _key("campaign"), _seq("seq", key=True), _text("marks"))
-PLACEMENTS = _table(
-    "placements", _key("campaign"), _seq("seq", key=True), _whole("place"), _whole("cards"), _whole("turned")
-)
-ENDED_SESSIONS = _table("ended_sessions", _key("campaign"), _key("session"), _text("at"))
-AUDIT = _table(
-    "audit", _key("campaign"), _key("at"), _key("id"), _text("who"), _text("what"), _text("detail")
-)
+EVENTS = _table("events", "campaign seq:seq", "at kind detail digest")
+CLAIMS = _table("claims", "campaign data item model other rater", "holder until calls:int")
+ACCESS = _table("access", "campaign digest", "role rater made_at retired_at?")
+LEASES = _table("leases", "campaign data unit", "rater until")
+DRAFTS = _table("drafts", "campaign rater data item", "at content")
+MARKS = _table("marks", "campaign seq:seq", "marks")
+PLACEMENTS = _table("placements", "campaign seq:seq", "place:int cards:int turned:int")
+ENDED_SESSIONS = _table("ended_sessions", "campaign session", "at")
+AUDIT = _table("audit", "campaign at id", "who what detail")
 TABLES = tuple(_METADATA.tables.values())

@@ -131,7 +131,7 @@ def _asked_problems(
     # which a model came late, for all rounds before.
     wanted: set[tuple[Any, ...]] = set()
     for seq in {row.seq for row in rows}:
-        here = history.library.at(connection, data, seq)
+        here = history.data_sets.at(connection, data, seq)
         begun = [number for number, first in drawn.items() if first == seq]
         for number in begun or [number for number, first in drawn.items() if first < seq]:
             asked_then = (

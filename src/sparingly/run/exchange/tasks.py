@@ -168,10 +168,8 @@ def make_campaign_tasks(
     merge: bool = True,
 ) -> Tasks:
     """Return the tasks of what nobody has judged yet in a campaign, with its aspects and scales."""
-    from sparingly.run.campaign.progress import last_entry
-
     # One state of the campaign, although it is read in several steps while people answer.
-    seq = last_entry(campaign)
+    seq = campaign.last_seq()
     unanswered = campaign.questions(data, at=seq)
     if not unanswered:
         raise UsageError("Nothing is open: draw the next round first, with sparingly campaign next.")

@@ -70,6 +70,7 @@ def create_app(
         title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan(campaign)
     )
     app.state.web, app.state.rater_service = web, RaterService(web)
+    app.state.organiser_service = organiser.OrganiserService(web)
     app.add_middleware(
         Guard,
         sessions=sessions,
@@ -119,32 +120,32 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
     @app.exception_handler(ForeignFormError)
     def foreign(request: Request, _: Exception) -> Response:
-        return _said(
+        return _error_response(
             request, web, 403, "This form is not from an open page. Go back and load the page again."
         )
 
     @app.exception_handler(SparinglyError)
-    def wrong(request: Request, error: Exception) -> Response:
+    def refused(request: Request, error: Exception) -> Response:
         # A form is shown again with what is wrong; for programs 409 is well formed and does not fit.
         fits = _is_program(request) and not isinstance(error, UnreadableError)
-        return _said(request, web, 409 if fits else 422, str(error))
+        return _error_response(request, web, 409 if fits else 422, str(error))
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: Exception) -> Response:
         # One sentence however much is wrong: what was sent is not sent back.
-        return _said(request, web, 422, problem_of(cast(RequestValidationError, error).errors()))
+        return _error_response(request, web, 422, problem_of(cast(RequestValidationError, error).errors()))
 
     @app.exception_handler(DataError)
     def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, RefusedError) or request.url.path.startswith("/organiser"):
-            return wrong(request, error)
+            return refused(request, error)
         # Where the data lies is nobody's business; a browser sends its answer again until it is kept.
         _LOG.error("%s", error)
-        return _said(request, web, 503, "This cannot be done at the moment. Try again.")
+        return _error_response(request, web, 503, "This cannot be done at the moment. Try again.")
 
     @app.exception_handler(404)
     def missing(request: Request, _: Exception) -> Response:
-        return _said(request, web, 404, "There is no such page.")
+        return _error_response(request, web, 404, "There is no such page.")
 
 
 def _is_program(request: Request) -> bool:
@@ -153,11 +154,11 @@ def _is_program(request: Request) -> bool:
 
 def _no_session(request: Request, web: Web) -> Response:
     if _is_program(request):
-        return _said(request, web, 401, "Open the link that you were sent.")
+        return _error_response(request, web, 401, "Open the link that you were sent.")
     return entry.stranger(web)
 
 
-def _said(request: Request, web: Web, status: int, sentence: str) -> Response:
+def _error_response(request: Request, web: Web, status: int, sentence: str) -> Response:
     if _is_program(request):
         return JSONResponse({"detail": sentence}, status)
     return web.page("error.html", status=status, sentence=sentence)

@@ -37,8 +37,8 @@ class ForeignFormError(Exception):
 
 def web_of(request: Request) -> Web:
     """Return everything that the pages work with."""
-    found: Web = request.app.state.web
-    return found
+    web: Web = request.app.state.web
+    return web
 
 
 def rater_session(request: Request) -> Session:
@@ -70,11 +70,11 @@ def fields_of(body: bytes) -> dict[str, str]:
         raise UsageError(f"The form has more than {MOST_FIELDS} fields. Load the page again.") from None
 
 
-def text_of(fields: Mapping[str, str], name: str, *, most: int = 500) -> str:
+def text_of(fields: Mapping[str, str], name: str, *, longest: int = 500) -> str:
     """Return a field without blanks at its ends, empty where it is not there, or say that it is too long."""
     text = fields.get(name, "").strip()
-    if len(text) > most:
-        raise UsageError(f"The field {name} has more than {most} letters.")
+    if len(text) > longest:
+        raise UsageError(f"The field {name} has more than {longest} letters.")
     return text
 
 
@@ -101,11 +101,10 @@ def organiser_form(
 
 
 def _session(request: Request, role: Role) -> Session:
-    known: Session | None = request.scope.get(SESSION)
-    if known is not None and known.role == role:
-        return known
-    sessions = web_of(request).sessions
-    session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
+    session: Session | None = request.scope.get(SESSION)
+    if session is None or session.role != role:
+        sessions = web_of(request).sessions
+        session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
     if session is None:
         raise NoEntryError(role)
     return session
@@ -168,11 +167,11 @@ def stranger(web: Web, *, form_refused: bool = False) -> HTMLResponse:
 
 def _enter(token: str, request: Request, web: Web, role: Role) -> Response:
     name = web.sessions.cookies[role]
-    begun = web.sessions.begin(token, role, request.cookies.get(name))
-    if begun is None:
+    new_session = web.sessions.begin(token, role, request.cookies.get(name))
+    if new_session is None:
         return stranger(web)
-    session, cookie = begun
-    web.audit.write(session.who, "came in")
+    session, cookie = new_session
+    web.audit.write(session.actor, "came in")
     response = RedirectResponse(HOMES[role], 303)
     response.set_cookie(
         name,

@@ -80,18 +80,18 @@ class _Buckets:
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits, self._lock = limits, Lock()
-        self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, whose: str, count: float = 1.0) -> bool:
+    def take(self, client: str, count: float = 1.0) -> bool:
         """Take so many requests out of somebody's bucket, where they are left."""
-        now = time.monotonic()
+        time_now = time.monotonic()
         with self._lock:
-            left, before = self._held.pop(whose, (float(self._limits.at_once), now))
-            left = min(self._limits.at_once, left + (now - before) * self._limits.each_second)
-            allowed = left >= count
-            self._held[whose] = (left - count if allowed else left, now)
-            if len(self._held) > _MOST_BUCKETS:
-                self._held.popitem(last=False)
+            tokens, last_time = self._buckets.pop(client, (float(self._limits.at_once), time_now))
+            tokens = min(self._limits.at_once, tokens + (time_now - last_time) * self._limits.each_second)
+            allowed = tokens >= count
+            self._buckets[client] = (tokens - count if allowed else tokens, time_now)
+            if len(self._buckets) > _MOST_BUCKETS:
+                self._buckets.popitem(last=False)
         return allowed
 
 
@@ -122,7 +122,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = _with_headers(scope, send)
+        send_with_headers = _with_headers(scope, send)
         refusal = self._refusal(scope)
         if refusal is None and scope["method"] not in _WITHOUT_BODY:
             try:
@@ -131,15 +131,15 @@ class Guard:
                 # Who has gone away gets no answer; that is no fault of the server.
                 return
             if isinstance(received, bytes):
-                await self._app(scope, _again(received, receive), sent)
+                await self._app(scope, _replay(received, receive), send_with_headers)
                 return
             refusal = received
         if refusal is None:
-            await self._app(scope, receive, sent)
+            await self._app(scope, receive, send_with_headers)
         elif refusal == _NO_SESSION and not _is_program(scope):
-            await self._no_entry(scope, receive, sent)
+            await self._no_entry(scope, receive, send_with_headers)
         else:
-            await _refuse(scope, sent, *refusal)
+            await _refuse(scope, send_with_headers, *refusal)
 
     def _refusal(self, scope: Message) -> Refusal | None:
         """Return why a request is refused, by its head alone."""
@@ -150,9 +150,9 @@ class Guard:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._limits.most_bytes:
             return _TOO_LARGE
-        return None if self._buckets.take(self._whose(scope)) else _TOO_MANY
+        return None if self._buckets.take(self._client_of(scope)) else _TOO_MANY
 
-    def _whose(self, scope: Message) -> str:
+    def _client_of(self, scope: Message) -> str:
         """Return whom a request is counted for: the link of a session with our signature, or an address.
 
         A link has one bucket however many sessions it begins.
@@ -181,46 +181,46 @@ class Guard:
             return 415, f"Send this as {expected}, in UTF-8."
         try:
             async with asyncio.timeout(self._limits.body_seconds):
-                return await self._body(self._whose(scope), receive)
+                return await self._body(self._client_of(scope), receive)
         except TimeoutError:
             return 408, "This took too long to arrive. Send it again."
 
-    async def _body(self, whose: str, receive: Receive) -> bytes | Refusal:
+    async def _body(self, client: str, receive: Receive) -> bytes | Refusal:
         """Return a whole body, or why it is refused, whatever length it claimed.
 
         Every part is charged as it arrives, and few bodies may be unfinished: what one link can make the
         server hold is bounded even if no body ever ends.
         """
         parts: list[bytes] = []
-        left = self._limits.most_bytes
+        allowed_bytes = self._limits.most_bytes
         try:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise _GoneError
                 part, is_last = message.get("body", b""), not message.get("more_body", False)
-                left -= len(part)
-                refusal = _TOO_LARGE if left < 0 else self._charge(whose, len(part))
+                allowed_bytes -= len(part)
+                refusal = _TOO_LARGE if allowed_bytes < 0 else self._charge(client, len(part))
                 if refusal is not None:
                     return refusal
                 if is_last:
                     return b"".join((*parts, part))
-                if not parts and not self._begin_body(whose):
+                if not parts and not self._begin_body(client):
                     return _TOO_MANY
                 parts.append(part)
         finally:
             if parts:
                 # Who has no other unfinished body is forgotten.
-                self._unfinished -= Counter((whose,))
+                self._unfinished -= Counter((client,))
 
-    def _charge(self, whose: str, size: int) -> Refusal | None:
-        return None if self._buckets.take(whose, size / self._limits.request_bytes) else _TOO_MANY
+    def _charge(self, client: str, size: int) -> Refusal | None:
+        return None if self._buckets.take(client, size / self._limits.request_bytes) else _TOO_MANY
 
-    def _begin_body(self, whose: str) -> bool:
+    def _begin_body(self, client: str) -> bool:
         """Count one more unfinished body, where that many are allowed."""
-        if self._unfinished[whose] >= self._limits.unfinished_bodies:
+        if self._unfinished[client] >= self._limits.unfinished_bodies:
             return False
-        self._unfinished[whose] += 1
+        self._unfinished[client] += 1
         return True
 
 
@@ -235,17 +235,17 @@ def _is_kind(headers: dict[bytes, bytes], expected: str) -> bool:
     kind, *options = headers[b"content-type"].decode("latin-1").lower().split(";")
     charsets = [
         value.strip(' "')
-        for name, _, value in (one.partition("=") for one in options)
+        for name, _, value in (part.partition("=") for part in options)
         if name.strip() == "charset"
     ]
     return (
         kind.strip() == expected
-        and all(one in ("utf-8", "utf8") for one in charsets)
+        and all(part in ("utf-8", "utf8") for part in charsets)
         and headers.get(b"content-encoding", b"identity") == b"identity"
     )
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     """Return what gives a body that was read already, then what comes after it."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -262,11 +262,11 @@ def _without_port(host: str) -> str:
 
 def _with_headers(scope: Message, send: Send) -> Send:
     # What is shown to one person is kept by nobody; files that come with the package may be.
-    kept = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
+    caching = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *HEADERS, (b"cache-control", kept)]
+            message["headers"] = [*message.get("headers", ()), *HEADERS, (b"cache-control", caching)]
         await send(message)
 
     return sent

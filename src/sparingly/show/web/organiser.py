@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from threading import Condition, Lock, Thread
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
-from sparingly.run.campaign.progress import Overview, hours, last_entry, overview, sheet
-from sparingly.run.campaign.release import bundle_files, csv_bytes, release_files, zip_bytes
-from sparingly.run.campaign.results import Findings, findings
-from sparingly.run.campaign.rounds import CampaignOutlook, NextStep, pause, resume
+from sparingly.run.campaign.progress import Overview, hours_table
+from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
+from sparingly.run.campaign.results import Findings
+from sparingly.run.campaign.rounds import CampaignOutlook, NextStep
 from sparingly.show.web.entry import Fields, OrganiserForm, OrganiserSession, text_of, web_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
@@ -57,12 +56,12 @@ class ComputedResult(Generic[Result]):
 
 
 class BackgroundResult(Generic[Result]):
-    """Computes in a thread, one at a time, and shows the last result meanwhile."""
+    """Computes a result once for every state of the journal, in a thread; the last one is shown meanwhile."""
 
-    def __init__(self, compute: Callable[[int], Result], number: Callable[[], int]) -> None:
-        self._compute, self._number = compute, number
+    def __init__(self, compute: Callable[[int], Result], last_seq: Callable[[], int]) -> None:
+        self._compute, self._last_seq = compute, last_seq
         self._changed = Condition()
-        self._kept: ComputedResult[Result] | None = None
+        self._result: ComputedResult[Result] | None = None
         self._busy = False
         self._not_before = 0.0
 
@@ -72,17 +71,17 @@ class BackgroundResult(Generic[Result]):
         Args:
             wait: For how many seconds to wait where there is no result for this state yet.
         """
-        seq, end = self._number(), time.monotonic() + wait
+        seq, end = self._last_seq(), time.monotonic() + wait
         with self._changed:
             while not self._is_fresh(seq):
                 self._begin(seq)
-                left = end - time.monotonic()
-                if not self._busy or left <= 0 or not self._changed.wait(left):
+                remaining = end - time.monotonic()
+                if not self._busy or remaining <= 0 or not self._changed.wait(remaining):
                     break
-            return self._kept, self._is_fresh(seq)
+            return self._result, self._is_fresh(seq)
 
     def _is_fresh(self, seq: int) -> bool:
-        return self._kept is not None and self._kept.seq >= seq
+        return self._result is not None and self._result.seq >= seq
 
     def _begin(self, seq: int) -> None:
         if not self._busy and time.monotonic() >= self._not_before:
@@ -90,58 +89,73 @@ class BackgroundResult(Generic[Result]):
             Thread(target=self._work, args=(seq,), daemon=True).start()
 
     def _work(self, seq: int) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         value, problem = None, ""
         try:
             value = self._compute(seq)
         except SparinglyError as error:
             problem = str(error)
         except Exception as error:
-            # A thread has nobody to complain to: the page says that it went wrong.
+            # An error in a thread would be lost: the page says that it went wrong.
             problem = f"It could not be computed ({type(error).__name__})."
-        now = time.monotonic()
+        end = time.monotonic()
         with self._changed:
-            self._kept = ComputedResult(value, seq, datetime.now(UTC), problem)
-            self._busy, self._not_before = False, now + (now - begun) * (1 / _SHARE - 1)
+            self._result = ComputedResult(value, seq, datetime.now(UTC), problem)
+            self._busy, self._not_before = False, end + (end - start) * (1 / _SHARE - 1)
             self._changed.notify_all()
+
+
+@dataclass(frozen=True)
+class ResultAge:
+    """When a result was computed, at which entry, and whether nothing has come in since."""
+
+    computed_at: str
+    seq: int
+    fresh: bool
+    problem: str = ""
+
+    @property
+    def mark(self) -> int:
+        """What tells two states of a page apart: the entry, and whether more has come in since."""
+        return 2 * self.seq + self.fresh
+
+
+def age_of(result: ComputedResult[Any] | None, fresh: bool) -> ResultAge:
+    """Return what to say of the age of a result."""
+    if result is None:
+        return ResultAge("", 0, False)
+    return ResultAge(moment(result.at), result.seq, fresh, result.problem)
 
 
 # --- The service ---
 
 
 class OrganiserService:
-    """Looks after a campaign for its organiser."""
-
-    _open: ClassVar[WeakKeyDictionary[Web, OrganiserService]] = WeakKeyDictionary()
-    _opening = Lock()
+    """What the organiser's pages read: one for an application, which reads again only what has changed."""
 
     def __init__(self, web: Web) -> None:
         campaign = web.campaign
         self.campaign, self.access, self.audit = campaign, web.access, web.audit
         # Whoever knows the names cannot find out the numbers without the secret, and they stay the same.
         self.release_seed = int(web.sessions.handle("release")[:15], 16)
-
-        self.compares = campaign.compares(next(iter(campaign.settings.budgets)))
-
-        def number() -> int:
-            return last_entry(campaign)
-
-        self.findings: BackgroundResult[Findings] = BackgroundResult(
-            lambda seq: findings(campaign, seq), number
-        )
+        self.findings: BackgroundResult[Findings] = BackgroundResult(campaign.findings, campaign.last_seq)
         self.outlooks: BackgroundResult[tuple[CampaignOutlook, ...]] = BackgroundResult(
-            lambda _: tuple(campaign.outlook(name) for name in campaign.settings.budgets), number
+            lambda _: tuple(campaign.outlook(name) for name in campaign.settings.budgets), campaign.last_seq
         )
+        self._overview: Overview | None = None
+        self._reading = Lock()
 
-    @classmethod
-    def of(cls, web: Web) -> OrganiserService:
-        """Return the one office of an application."""
-        with cls._opening:
-            return cls._open.setdefault(web, cls(web))
+    @cached_property
+    def compares(self) -> bool:
+        """Whether people compare outputs; the strategy decides that, and it never changes."""
+        return self.campaign.compares(next(iter(self.campaign.settings.budgets)))
 
     def overview(self) -> Overview:
-        """Say how far the campaign is."""
-        return overview(self.campaign)
+        """Return how far the campaign is; counted again only where the journal has a new entry."""
+        with self._reading:
+            if self._overview is None or self._overview.seq != self.campaign.last_seq():
+                self._overview = self.campaign.overview()
+            return self._overview
 
 
 # --- Pages ---
@@ -151,7 +165,7 @@ class OrganiserService:
 _WAIT = 1.0
 _MOST_LINES = 500
 _MOST_ITEMS = 50
-DONE = {
+MESSAGES = {
     "paused": "The campaign is paused: nobody is handed a new question.",
     "resumed": "The campaign goes on.",
     "retired": "The rater's links open nothing any more. What was answered stays.",
@@ -163,29 +177,35 @@ DONE = {
 router = APIRouter(include_in_schema=False)
 
 
-def service_of(web: Annotated[Web, Depends(web_of)]) -> OrganiserService:
+def service_of(request: Request) -> OrganiserService:
     """Return what the organiser's pages work with."""
-    return OrganiserService.of(web)
+    service: OrganiserService = request.app.state.organiser_service
+    return service
 
 
 CurrentWeb = Annotated[Web, Depends(web_of)]
 CurrentService = Annotated[OrganiserService, Depends(service_of)]
+# The key of a message, after a form was sent.
+MessageKey = Annotated[str, Query(alias="done")]
 
 
 @router.get("/organiser")
 def overview_page(
-    session: OrganiserSession, web: CurrentWeb, office: CurrentService, done: str = ""
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show how far the campaign is."""
-    return web.page("organiser/overview.html", session, said=DONE.get(done, ""), **_progress(office))
+    values = _progress_values(service)
+    return web.page("organiser/overview.html", session, message=MESSAGES.get(message, ""), **values)
 
 
 @router.get("/organiser/progress")
-def progress(session: OrganiserSession, web: CurrentWeb, office: CurrentService, since: int = -1) -> Response:
+def progress(
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
+) -> Response:
     """Show the part of it that changes, for a page that is open."""
-    if last_entry(office.campaign) == since:
+    if service.campaign.last_seq() == since:
         return _unchanged()
-    return web.page("organiser/progress.html", session, **_progress(office))
+    return web.page("organiser/progress.html", session, **_progress_values(service))
 
 
 def _unchanged() -> Response:
@@ -193,105 +213,111 @@ def _unchanged() -> Response:
     return Response(status_code=204)
 
 
-def _anew(web: Web, session: Session, template: str, values: dict[str, Any], since: int) -> Response:
+def _part(web: Web, session: Session, template: str, values: dict[str, Any], since: int) -> Response:
     """Return the part of a page that was computed, where it is not the one that is shown."""
-    now: ResultAge = values["seen"]
-    return _unchanged() if now.mark == since else web.page(template, session, **values)
+    age: ResultAge = values["result_age"]
+    return _unchanged() if age.mark == since else web.page(template, session, **values)
 
 
-def _progress(office: OrganiserService) -> dict[str, Any]:
-    found = office.overview()
-    cost = found.cost
-    each = cost.seconds_per_answer
+def _progress_values(service: OrganiserService) -> dict[str, Any]:
+    overview = service.overview()
+    mean = overview.cost.seconds_per_answer
     return {
-        "found": found,
-        "several": len(office.campaign.settings.budgets) > 1,
-        "time": duration(cost.seconds),
-        "each": duration(each),
-        "left": "-" if each is None else duration(each * (found.asked - found.answered)),
+        "overview": overview,
+        "several": len(service.campaign.settings.budgets) > 1,
+        "time": duration(overview.cost.seconds),
+        "mean_time": duration(mean),
+        "time_left": "-" if mean is None else duration(mean * (overview.asked - overview.answered)),
         "moment": moment,
-        "settings": office.campaign.settings,
+        "settings": service.campaign.settings,
     }
 
 
 @router.get("/organiser/raters")
-def raters(session: OrganiserSession, web: CurrentWeb, office: CurrentService, done: str = "") -> Response:
+def raters(
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
+) -> Response:
     """Show who was invited, who did what, and how well they agree."""
-    return raters_page(session, web, office, said=DONE.get(done, ""))
+    return raters_page(session, web, service, message=MESSAGES.get(message, ""))
 
 
 def raters_page(
-    session: Session, web: Web, office: OrganiserService, *, said: str = "", invited: str = "", link: str = ""
+    session: Session,
+    web: Web,
+    service: OrganiserService,
+    *,
+    message: str = "",
+    invited: str = "",
+    link: str = "",
 ) -> Response:
     """Return the page of the raters, with a link that is shown this once."""
-    rows = rater_rows(office.access.entries(), office.overview())
-    return web.page(
-        "organiser/raters.html", session, rows=rows, said=said, invited=invited, link=link, **_agreed(office)
-    )
+    values = {"message": message, "invited": invited, "link": link, **_agreement_values(service)}
+    rows = rater_rows(service.access.entries(), service.overview())
+    return web.page("organiser/raters.html", session, rows=rows, **values)
 
 
 @router.get("/organiser/raters/agreement")
 def agreement(
-    session: OrganiserSession, web: CurrentWeb, office: CurrentService, since: int = -1
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
 ) -> Response:
     """Show how well raters agree, for a page that is open."""
-    return _anew(web, session, "organiser/agreement.html", _agreed(office), since)
+    return _part(web, session, "organiser/agreement.html", _agreement_values(service), since)
 
 
-def _agreed(office: OrganiserService) -> dict[str, Any]:
-    kept, fresh = office.findings.look(_WAIT)
-    views = [] if kept is None or kept.value is None else agreement_views(kept.value)
-    return {"seen": age_of(kept, fresh), "agreements": views}
+def _agreement_values(service: OrganiserService) -> dict[str, Any]:
+    result, fresh = service.findings.look(_WAIT)
+    views = [] if result is None or result.value is None else agreement_views(result.value)
+    return {"result_age": age_of(result, fresh), "agreements": views}
 
 
 @router.get("/organiser/ranking")
-def ranking(session: OrganiserSession, web: CurrentWeb, office: CurrentService) -> Response:
+def ranking(session: OrganiserSession, web: CurrentWeb, service: CurrentService) -> Response:
     """Show the current ranking."""
-    return web.page("organiser/ranking.html", session, **_ranked(office))
+    return web.page("organiser/ranking.html", session, **_ranking_values(service))
 
 
 @router.get("/organiser/ranking/now")
 def ranking_now(
-    session: OrganiserSession, web: CurrentWeb, office: CurrentService, since: int = -1
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
 ) -> Response:
     """Show the part of it that changes, for a page that is open."""
-    return _anew(web, session, "organiser/standings.html", _ranked(office), since)
+    return _part(web, session, "organiser/standings.html", _ranking_values(service), since)
 
 
-def _ranked(office: OrganiserService) -> dict[str, Any]:
-    kept, fresh = office.findings.look(_WAIT)
-    views = [] if kept is None or kept.value is None else ranking_views(kept.value)
-    return {"seen": age_of(kept, fresh), "rankings": views, "several": len(views) > 1}
+def _ranking_values(service: OrganiserService) -> dict[str, Any]:
+    result, fresh = service.findings.look(_WAIT)
+    views = [] if result is None or result.value is None else ranking_views(result.value)
+    return {"result_age": age_of(result, fresh), "rankings": views, "several": len(views) > 1}
 
 
 @router.get("/organiser/next")
 def next_round(
-    session: OrganiserSession, web: CurrentWeb, office: CurrentService, done: str = ""
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show what the next round would ask."""
-    return web.page("organiser/next.html", session, said=DONE.get(done, ""), **_outlook(office))
+    values = _outlook_values(service)
+    return web.page("organiser/next.html", session, message=MESSAGES.get(message, ""), **values)
 
 
 @router.get("/organiser/next/now")
 def next_round_now(
-    session: OrganiserSession, web: CurrentWeb, office: CurrentService, since: int = -1
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
 ) -> Response:
     """Show the part of it that changes, for a page that is open."""
-    return _anew(web, session, "organiser/outlook.html", _outlook(office), since)
+    return _part(web, session, "organiser/outlook.html", _outlook_values(service), since)
 
 
-def _outlook(office: OrganiserService) -> dict[str, Any]:
-    kept, fresh = office.outlooks.look(_WAIT)
-    views = () if kept is None or kept.value is None else kept.value
-    found = office.overview()
-    held = "closed" if found.closed else "paused" if found.pause is not None else ""
+def _outlook_values(service: OrganiserService) -> dict[str, Any]:
+    result, fresh = service.outlooks.look(_WAIT)
+    outlooks = () if result is None or result.value is None else result.value
+    overview = service.overview()
     return {
-        "seen": age_of(kept, fresh),
-        "outlooks": views,
-        "held": held,
-        "most": _MOST_ITEMS,
-        "several": len(views) > 1,
-        "compares": office.compares,
+        "result_age": age_of(result, fresh),
+        "outlooks": outlooks,
+        "stopped": "closed" if overview.closed else "paused" if overview.pause is not None else "",
+        "limit": _MOST_ITEMS,
+        "several": len(outlooks) > 1,
+        "compares": service.compares,
     }
 
 
@@ -302,84 +328,61 @@ def downloads(session: OrganiserSession, web: CurrentWeb) -> Response:
 
 
 @router.get("/organiser/log")
-def log(session: OrganiserSession, web: CurrentWeb, office: CurrentService) -> Response:
+def log(session: OrganiserSession, web: CurrentWeb, service: CurrentService) -> Response:
     """Show who did what."""
-    rows = log_rows(office.audit.entries(_MOST_LINES))
-    return web.page("organiser/log.html", session, rows=rows, most=_MOST_LINES)
-
-
-@dataclass(frozen=True)
-class ResultAge:
-    """When something was computed, and whether more has come in since."""
-
-    when: str
-    seq: int
-    fresh: bool
-    problem: str = ""
-
-    @property
-    def mark(self) -> int:
-        """What tells two states of a page apart: the entry, and whether more has come in since."""
-        return 2 * self.seq + self.fresh
-
-
-def age_of(kept: ComputedResult[Any] | None, fresh: bool) -> ResultAge:
-    """Return what to say of the age of a result."""
-    return (
-        ResultAge("", 0, False) if kept is None else ResultAge(moment(kept.at), kept.seq, fresh, kept.problem)
-    )
+    rows = log_rows(service.audit.entries(_MOST_LINES))
+    return web.page("organiser/log.html", session, rows=rows, limit=_MOST_LINES)
 
 
 # --- Forms that change something, each noted in the log ---
 
 
 @router.post("/organiser/pause")
-def pause_it(session: OrganiserForm, office: CurrentService, fields: Fields) -> Response:
+def pause(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
     """Hand out no more questions."""
     reason = text_of(fields, "reason")
-    pause(office.campaign, reason)
-    office.audit.write(session.who, "paused", reason=reason)
-    return _to("/organiser", "paused")
+    service.campaign.pause(reason)
+    service.audit.write(session.actor, "paused", reason=reason)
+    return _redirect("/organiser", "paused")
 
 
 @router.post("/organiser/resume")
-def resume_it(session: OrganiserForm, office: CurrentService) -> Response:
+def resume(session: OrganiserForm, service: CurrentService) -> Response:
     """Hand out questions again."""
-    resume(office.campaign)
-    office.audit.write(session.who, "resumed")
-    return _to("/organiser", "resumed")
+    service.campaign.resume()
+    service.audit.write(session.actor, "resumed")
+    return _redirect("/organiser", "resumed")
 
 
 @router.post("/organiser/raters/invite")
 def invite(
-    session: OrganiserForm, web: CurrentWeb, office: CurrentService, request: Request, fields: Fields
+    session: OrganiserForm, web: CurrentWeb, service: CurrentService, request: Request, fields: Fields
 ) -> Response:
     """Make a link for a rater, and show it this once."""
     rater = text_of(fields, "rater")
-    token = office.access.invite("rater", rater, by=session.who)
+    token = service.access.invite("rater", rater, by=session.actor)
     link = f"{web.public or str(request.base_url).rstrip('/')}/r/{token}"
-    return raters_page(session, web, office, invited=rater, link=link)
+    return raters_page(session, web, service, invited=rater, link=link)
 
 
 @router.post("/organiser/raters/retire")
-def retire(session: OrganiserForm, office: CurrentService, fields: Fields) -> Response:
+def retire(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
     """Take back all links of a rater."""
-    office.access.retire(text_of(fields, "rater"), by=session.who)
-    return _to("/organiser/raters", "retired")
+    service.access.retire(text_of(fields, "rater"), by=session.actor)
+    return _redirect("/organiser/raters", "retired")
 
 
 @router.post("/organiser/next")
-def draw(session: OrganiserForm, office: CurrentService, fields: Fields) -> Response:
+def draw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
     """Draw the next round of a data set."""
     data, early = fields.get("data", ""), fields.get("early") == "yes"
-    (step,) = office.campaign.next(data, early=early)
-    became = _became(step)
+    (step,) = service.campaign.next(data, early=early)
     if step.new:
-        office.audit.write(session.who, "round drawn", data=data, round=step.number, early=early)
-    return _to("/organiser/next", became)
+        service.audit.write(session.actor, "round drawn", data=data, round=step.number, early=early)
+    return _redirect("/organiser/next", _message_of(step))
 
 
-def _became(step: NextStep) -> str:
+def _message_of(step: NextStep) -> str:
     if step.new:
         return "drawn"
     if step.finished is not None:
@@ -396,49 +399,51 @@ def leave(session: OrganiserForm, web: CurrentWeb) -> Response:
     return response
 
 
-def _to(page: str, done: str) -> Response:
-    return RedirectResponse(f"{page}?done={done}", 303)
+def _redirect(page: str, message: str) -> Response:
+    return RedirectResponse(f"{page}?done={message}", 303)
 
 
 # --- Downloads ---
 
 
 @router.get("/organiser/downloads/everything.zip")
-def whole(session: OrganiserSession, office: CurrentService) -> Response:
+def download_bundle(session: OrganiserSession, service: CurrentService) -> Response:
     """Give everything that the campaign holds, names and times included."""
-    name = _stem(office.campaign.name)
-    office.audit.write(session.who, "downloaded everything")
-    return _file(zip_bytes(bundle_files(office.campaign), name), f"{name}.zip", "application/zip")
+    name = file_stem(service.campaign.name, "campaign")
+    service.audit.write(session.actor, "downloaded everything")
+    return _file(zip_bytes(bundle_files(service.campaign), name), f"{name}.zip", "application/zip")
 
 
 @router.get("/organiser/downloads/hours.csv")
-def worked(
-    session: OrganiserSession, office: CurrentService, rate: Annotated[str, Query(max_length=20)] = ""
+def download_hours(
+    session: OrganiserSession,
+    service: CurrentService,
+    rate: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """Give the sheet of hours, with what is due at a rate per hour."""
-    columns, rows = sheet(hours(office.campaign), _rate(rate))
-    office.audit.write(session.who, "downloaded hours")
-    name = f"{_stem(office.campaign.name)}-hours.csv"
+    """Give the hours, with the amount due at a rate per hour."""
+    columns, rows = hours_table(service.campaign.hours(), _rate(rate))
+    service.audit.write(session.actor, "downloaded hours")
+    name = f"{file_stem(service.campaign.name, 'campaign')}-hours.csv"
     return _file(csv_bytes(rows, columns), name, "text/csv; charset=utf-8")
 
 
 @router.post("/organiser/downloads/release.zip")
-def released(session: OrganiserForm, office: CurrentService, fields: Fields) -> Response:
+def download_release(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
     """Give an anonymised release; raters have the same numbers every time."""
-    licence, comments = text_of(fields, "licence", most=200), fields.get("comments") == "yes"
+    licence, comments = text_of(fields, "licence", longest=200), fields.get("comments") == "yes"
     if not licence:
         raise UsageError("Say under which licence it is released, such as CC-BY-4.0.")
-    found, _, _ = release_files(
-        office.campaign,
+    content, _, _ = release_files(
+        service.campaign,
         licence=licence,
-        title=text_of(fields, "title", most=200) or None,
+        title=text_of(fields, "title", longest=200) or None,
         comments=comments,
         texts=fields.get("texts") == "yes",
-        seed=office.release_seed,
+        seed=service.release_seed,
     )
-    name = f"{_stem(office.campaign.name)}-release"
-    office.audit.write(session.who, "downloaded release", licence=licence, comments=comments)
-    return _file(zip_bytes(found, name), f"{name}.zip", "application/zip")
+    name = f"{file_stem(service.campaign.name, 'campaign')}-release"
+    service.audit.write(session.actor, "downloaded release", licence=licence, comments=comments)
+    return _file(zip_bytes(content, name), f"{name}.zip", "application/zip")
 
 
 def _rate(text: str) -> float | None:
@@ -450,11 +455,6 @@ def _rate(text: str) -> float | None:
         raise UsageError("The rate per hour is a number, such as 18.50.") from None
 
 
-def _stem(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "campaign"
-
-
-def _file(content: bytes, name: str, kind: str) -> Response:
-    return Response(
-        content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'}
-    )
+def _file(content: bytes, name: str, media_type: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)

@@ -62,10 +62,15 @@ class RankingPicture:
     words: str
 
 
-def picture(found: Standings) -> RankingPicture | None:
+def picture(standings: Standings) -> RankingPicture | None:
     """Return the picture of a ranking; None where no model has a score."""
-    known = [one for one in found.models if one.score is not None]
-    numbers = [value for one in known for value in (one.score, one.low, one.high) if value is not None]
+    scored = [standing for standing in standings.models if standing.score is not None]
+    numbers = [
+        value
+        for standing in scored
+        for value in (standing.score, standing.low, standing.high)
+        if value is not None
+    ]
     if not numbers:
         return None
     low, high = min(numbers), max(numbers)
@@ -77,27 +82,27 @@ def picture(found: Standings) -> RankingPicture | None:
 
     lines = tuple(
         PictureLine(
-            _cut(one.model),
-            one.model,
+            _shorten(standing.model),
+            standing.model,
             TOP + STEP * (row + 0.5),
-            place(one.score or 0.0),
-            None if one.low is None else place(one.low),
-            None if one.high is None else place(one.high),
+            place(standing.score or 0.0),
+            None if standing.low is None else place(standing.low),
+            None if standing.high is None else place(standing.high),
         )
-        for row, one in enumerate(known)
+        for row, standing in enumerate(scored)
     )
-    bottom = TOP + STEP * len(known)
+    bottom = TOP + STEP * len(scored)
     ticks = tuple(
-        PictureTick(place(value), _axis_text(value, found.is_rate)) for value in ticks_between(low, high)
+        PictureTick(place(value), _axis_text(value, standings.is_rate)) for value in ticks_between(low, high)
     )
-    span = f"from {known[0].model} down to {known[-1].model}"
-    words = f"Scores of {counted(len(known), 'model')} with their intervals, {span}."
+    span = f"from {scored[0].model} down to {scored[-1].model}"
+    words = f"Scores of {counted(len(scored), 'model')} with their intervals, {span}."
     return RankingPicture(WIDTH, bottom + 30.0, bottom, lines, ticks, words)
 
 
-def ticks_between(low: float, high: float, most: int = _TICKS) -> list[float]:
+def ticks_between(low: float, high: float, count_at_most: int = _TICKS) -> list[float]:
     """Return round numbers between two ends, at most about as many as asked for."""
-    rough = (high - low) / most
+    rough = (high - low) / count_at_most
     base = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * base for factor in (1.0, 2.0, 5.0, 10.0) if factor * base >= rough)
     first = math.ceil(low / step)
@@ -110,7 +115,7 @@ def _axis_text(value: float, is_rate: bool) -> str:
     return f"{100 * value:g} %" if is_rate else f"{value:g}"
 
 
-def _cut(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
 
 
@@ -122,8 +127,8 @@ _HOUR, _MINUTE = 3600, 60
 
 def moment(text: str | datetime) -> str:
     """Return a time as people read it, in UTC: 16 Nov 2026, 02:05."""
-    given = text if isinstance(text, datetime) else datetime.fromisoformat(text)
-    return f"{given.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
+    time = text if isinstance(text, datetime) else datetime.fromisoformat(text)
+    return f"{time.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
 
 
 def duration(seconds: float | None) -> str:
@@ -150,44 +155,45 @@ class RaterRow:
     answers: int
     corrections: int
     hours: str
-    each: str
+    mean_time: str
     last: str
     rounds: tuple[tuple[str, int], ...]
 
 
-def rater_rows(entries: Sequence[AccessLink], found: Overview) -> list[RaterRow]:
+def rater_rows(entries: Sequence[AccessLink], overview: Overview) -> list[RaterRow]:
     """Return everybody who was invited or has answered, by name."""
-    done = {one.rater: one for one in found.raters}
+    progress_of = {progress.rater: progress for progress in overview.raters}
     links: dict[str, list[AccessLink]] = {}
     for entry in entries:
         if entry.role == "rater":
             links.setdefault(entry.rater, []).append(entry)
-    several = len({one.data for one in found.rounds}) > 1
+    several = len({progress.data for progress in overview.rounds}) > 1
     return [
-        _rater_row(name, links.get(name, []), done.get(name), several) for name in sorted({*done, *links})
+        _rater_row(name, links.get(name, []), progress_of.get(name), several)
+        for name in sorted({*progress_of, *links})
     ]
 
 
-def _rater_row(name: str, links: list[AccessLink], done: RaterProgress | None, several: bool) -> RaterRow:
+def _rater_row(name: str, links: list[AccessLink], progress: RaterProgress | None, several: bool) -> RaterRow:
     is_open = any(link.retired_at is None for link in links)
     state = "no link" if not links else "invited" if is_open else "retired"
-    if done is None:
+    if progress is None:
         return RaterRow(name, state, is_open, 0, 0, "-", "-", "-", ())
-    timed = done.answers + done.corrections - done.without_time
+    timed = progress.answers + progress.corrections - progress.without_time
     rounds = tuple(
         (f"{data}, round {count}" if several else f"round {count}", answers)
-        for (data, count), answers in sorted(done.by_round.items())
+        for (data, count), answers in sorted(progress.by_round.items())
     )
-    each = done.seconds / timed if timed else None
+    mean_time = progress.seconds / timed if timed else None
     return RaterRow(
         name,
         "at work" if is_open else state,
         is_open,
-        done.answers,
-        done.corrections,
-        duration(done.seconds),
-        duration(each),
-        moment(done.last),
+        progress.answers,
+        progress.corrections,
+        duration(progress.seconds),
+        duration(mean_time),
+        moment(progress.last),
         rounds,
     )
 
@@ -196,27 +202,29 @@ def _rater_row(name: str, links: list[AccessLink], done: RaterProgress | None, s
 class RankingView:
     """The ranking of a data set with its picture."""
 
-    found: Standings
+    standings: Standings
     rows: list[tuple[str, str, str, str, str]]
     picture: RankingPicture | None
 
 
-def ranking_views(found: Findings) -> list[RankingView]:
+def ranking_views(findings: Findings) -> list[RankingView]:
     """Return the rankings of all data sets: possible ranks, model, score, interval, chance to be the best."""
-    return [RankingView(one, _ranked(one), picture(one)) for one in found.standings]
+    return [
+        RankingView(standings, _ranked(standings), picture(standings)) for standings in findings.standings
+    ]
 
 
-def _ranked(found: Standings) -> list[tuple[str, str, str, str, str]]:
-    digits = 2 if any(abs(one.score or 0.0) >= 10 for one in found.models) else 3
+def _ranked(standings: Standings) -> list[tuple[str, str, str, str, str]]:
+    digits = 2 if any(abs(standing.score or 0.0) >= 10 for standing in standings.models) else 3
     return [
         (
-            one.ranks or "-",
-            one.model,
-            _score(one.score, digits, found.is_rate),
-            one.interval or "-",
-            percent(one.chance_of_best),
+            standing.ranks or "-",
+            standing.model,
+            _score(standing.score, digits, standings.is_rate),
+            standing.interval or "-",
+            percent(standing.chance_of_best),
         )
-        for one in found.models
+        for standing in standings.models
     ]
 
 
@@ -238,19 +246,19 @@ class AgreementView:
     notes: tuple[str, ...]
 
 
-def agreement_views(found: Findings) -> list[AgreementView]:
+def agreement_views(findings: Findings) -> list[AgreementView]:
     """Return the agreement on every aspect of every data set."""
-    several = len(found.standings) > 1
-    return [_agreement(one, several) for one in found.agreement]
+    several = len(findings.standings) > 1
+    return [_agreement(agreement, several) for agreement in findings.agreement]
 
 
-def _agreement(one: AspectAgreement, several: bool) -> AgreementView:
-    sentence, what = "", "comparisons" if one.compares else "outputs"
-    if one.alpha is not None:
-        ends = "" if one.low is None or one.high is None else f" (95 %: {one.low:.2f} to {one.high:.2f})"
-        sentence = (
-            f"Krippendorff's α is {one.alpha:.2f}{ends}, on {one.common} {what} that two or more judged."
-        )
+def _agreement(agreement: AspectAgreement, several: bool) -> AgreementView:
+    sentence, noun = "", "comparisons" if agreement.compares else "outputs"
+    if agreement.alpha is not None:
+        low, high = agreement.low, agreement.high
+        ends = "" if low is None or high is None else f" (95 %: {low:.2f} to {high:.2f})"
+        basis = f"{agreement.common} {noun} that two or more judged"
+        sentence = f"Krippendorff's α is {agreement.alpha:.2f}{ends}, on {basis}."
     pairs = [
         (
             pair.first,
@@ -260,20 +268,20 @@ def _agreement(one: AspectAgreement, several: bool) -> AgreementView:
             f"{100 * pair.exact:.0f} %",
             fixed(pair.difference, "+.2f"),
         )
-        for pair in one.pairs
+        for pair in agreement.pairs
     ]
-    title = f"{one.data}: {one.aspect}" if several else one.aspect
-    return AgreementView(title, sentence, pairs, [flag.sentence for flag in one.flags], one.notes)
+    title = f"{agreement.data}: {agreement.aspect}" if several else agreement.aspect
+    return AgreementView(title, sentence, pairs, [flag.sentence for flag in agreement.flags], agreement.notes)
 
 
-def log_rows(deeds: Sequence[AuditEntry]) -> list[tuple[str, str, str, str]]:
+def log_rows(entries: Sequence[AuditEntry]) -> list[tuple[str, str, str, str]]:
     """Return the lines of the log: when, who, what, and the particulars."""
     return [
         (
-            moment(deed.at),
-            visible(deed.who),
-            visible(deed.what),
-            visible(", ".join(f"{name}: {value}" for name, value in deed.detail.items() if value != "")),
+            moment(entry.at),
+            visible(entry.actor),
+            visible(entry.action),
+            visible(", ".join(f"{name}: {value}" for name, value in entry.detail.items() if value != "")),
         )
-        for deed in deeds
+        for entry in entries
     ]

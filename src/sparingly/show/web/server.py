@@ -47,7 +47,7 @@ class ServerLimits:
 class Connection(H11Protocol):
     """A connection that is closed where it keeps the server waiting."""
 
-    patience = ServerLimits()
+    server_limits = ServerLimits()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -68,13 +68,13 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection; where there are too many, another one makes room, or this one goes."""
         super().connection_made(transport)
-        self._enter("head", self.patience.head_seconds)
-        if len(self.connections) <= self.patience.connections:
+        self._enter("head", self.server_limits.head_seconds)
+        if len(self.connections) <= self.server_limits.connections:
             return
-        others = [one for one in self.connections if isinstance(one, Connection) and not one._is_closing]
-        if len(others) > self.patience.connections:
-            waiting = [one for one in others if one.is_waiting and one is not self]
-            min(waiting, key=lambda one: one.turn, default=self).abort()
+        peers = [peer for peer in self.connections if isinstance(peer, Connection) and not peer._is_closing]
+        if len(peers) > self.server_limits.connections:
+            waiting = [peer for peer in peers if peer.is_waiting and peer is not self]
+            min(waiting, key=lambda peer: peer.turn, default=self).abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the time limit of a connection that is gone."""
@@ -94,7 +94,7 @@ class Connection(H11Protocol):
     def pause_writing(self) -> None:
         """Wait for the other side to read."""
         super().pause_writing()
-        self._enter("reading", self.patience.body_seconds)
+        self._enter("reading", self.server_limits.body_seconds)
 
     def resume_writing(self) -> None:
         """Go on writing."""
@@ -117,11 +117,11 @@ class Connection(H11Protocol):
         if self._phase in ("gone", "reading"):
             return
         if self.cycle is not None and self.cycle.more_body:
-            self._enter("body", self.patience.body_seconds)
+            self._enter("body", self.server_limits.body_seconds)
         elif self.cycle is None or self.cycle.response_complete:
             partly = bool(self.conn.trailing_data[0])
             # Without a byte of the next request, the server's own limit for idle connections holds.
-            self._enter("head" if partly or self.cycle is None else "idle", self.patience.head_seconds)
+            self._enter("head" if partly or self.cycle is None else "idle", self.server_limits.head_seconds)
         else:
             self._enter("working")
 
@@ -146,21 +146,21 @@ class RepeatFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether a message is logged."""
-        now, key = time.monotonic(), _kind_of(record)
+        time_now, key = time.monotonic(), _message_key(record)
         with self._lock:
             at, missed = self._seen.get(key, (float("-inf"), 0))
-            if now - at < self._seconds:
+            if time_now - at < self._seconds:
                 self._seen[key] = (at, missed + 1)
                 return False
             if len(self._seen) >= _MOST_KINDS:
                 self._seen.clear()
-            self._seen[key] = (now, 0)
+            self._seen[key] = (time_now, 0)
         if missed:
             record.msg, record.args = f"{record.getMessage().rstrip()} ({missed:,} more like it before)", ()
         return True
 
 
-def _kind_of(record: logging.LogRecord) -> tuple[str, ...]:
+def _message_key(record: logging.LogRecord) -> tuple[str, ...]:
     """Return what makes two messages the same: their words and where the error arose, not its particulars."""
     error = record.exc_info[1] if record.exc_info else None
     place, trace = "", None if error is None else error.__traceback__
@@ -169,21 +169,19 @@ def _kind_of(record: logging.LogRecord) -> tuple[str, ...]:
     return record.name, str(record.msg)[:200], type(error).__name__, place
 
 
-def server_of(
-    app: Any, *, behind_proxy: bool = False, patience: ServerLimits | None = None
-) -> uvicorn.Server:
+def server_of(app: Any, *, behind_proxy: bool = False, limits: ServerLimits | None = None) -> uvicorn.Server:
     """Return a server of an application, ready to run.
 
     Args:
         app: The application.
         behind_proxy: Whether a proxy on this machine says whom it speaks for; without one nobody else may.
-        patience: How long and for how many the server waits.
+        limits: How long and for how many the server waits.
     """
-    limits = patience or ServerLimits()
+    limits = limits or ServerLimits()
     limits = replace(limits, connections=min(limits.connections, _most_connections()))
     config = uvicorn.Config(
         app,
-        http=type("Connection", (Connection,), {"patience": limits}),
+        http=type("Connection", (Connection,), {"server_limits": limits}),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -194,8 +192,8 @@ def server_of(
     )
     for name in _LOGGERS:
         logger = logging.getLogger(name)
-        for former in [one for one in logger.filters if isinstance(one, RepeatFilter)]:
-            logger.removeFilter(former)
+        for item in [item for item in logger.filters if isinstance(item, RepeatFilter)]:
+            logger.removeFilter(item)
         logger.addFilter(RepeatFilter(limits.log_seconds))
     return uvicorn.Server(config)
 
@@ -207,11 +205,11 @@ def run(app: Any, listener: socket.socket, *, behind_proxy: bool = False) -> Non
         server.run(sockets=[listener])
         return
     # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits.
-    before = signal.signal(signal.SIGINT, server.handle_exit)
+    earlier_handler = signal.signal(signal.SIGINT, server.handle_exit)
     try:
         server.run(sockets=[listener])
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, earlier_handler)
 
 
 def _most_connections() -> int:

@@ -36,7 +36,7 @@ class Session:
     digest: str
 
     @property
-    def who(self) -> str:
+    def actor(self) -> str:
         """The name for the audit log."""
         return f"rater {self.rater}" if self.role == "rater" else self.role
 
@@ -55,8 +55,8 @@ class Sessions:
         self.access, self._key = access, secret.encode()
         self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in ROLES}
         # Browsers keep the cookies of all ports of a machine together: every campaign has names of its own.
-        own = self.handle("cookies", access.campaign)[:8]
-        self.cookies: dict[Role, str] = {role: f"sparingly_{role}_{own}" for role in ROLES}
+        suffix = self.handle("cookies", access.campaign)[:8]
+        self.cookies: dict[Role, str] = {role: f"sparingly_{role}_{suffix}" for role in ROLES}
 
     def begin(self, token: str, role: Role, cookie: str | None = None) -> tuple[Session, str] | None:
         """Return a session with the text of its cookie, or None where the token opens nothing.
@@ -67,9 +67,9 @@ class Sessions:
         entry = self.access.open_to(digest_of(token))
         if entry is None or entry.role != role:
             return None
-        before = self.read(cookie, role)
-        goes_on = before is not None and before.rater == entry.rater
-        name = before.id if before is not None and goes_on else secrets.token_urlsafe(16)
+        current = self.read(cookie, role)
+        goes_on = current is not None and current.rater == entry.rater
+        name = current.id if current is not None and goes_on else secrets.token_urlsafe(16)
         session = Session(name, role, entry.rater, entry.digest)
         return session, self._signers[role].dumps([session.id, session.digest])
 
@@ -94,9 +94,9 @@ class Sessions:
         """Return what every form of a session sends back: no other site can know it."""
         return self.handle("csrf", session.role, session.id)
 
-    def csrf_fits(self, session: Session, given: str | None) -> bool:
+    def csrf_fits(self, session: Session, token: str | None) -> bool:
         """Say whether a form was ours."""
-        return given is not None and hmac.compare_digest(self.csrf(session).encode(), given.encode())
+        return token is not None and hmac.compare_digest(self.csrf(session).encode(), token.encode())
 
     def handle(self, *parts: str) -> str:
         """Return a name for something that tells nothing about it and cannot be made up by others."""

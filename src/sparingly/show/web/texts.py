@@ -47,10 +47,10 @@ class DisplayText:
 
 def display_text(text: str | None, *, markdown: bool = False, speaker: str = "") -> DisplayText:
     """Return a text such that it can be shown."""
-    whole = text or ""
-    plain = visible(whole[:MOST_LETTERS])
+    full_text = text or ""
+    plain = visible(full_text[:MOST_LETTERS])
     html = _markdown(plain) if markdown and not _takes_long(plain) else None
-    return DisplayText(plain, html, max(0, len(whole) - MOST_LETTERS), speaker)
+    return DisplayText(plain, html, max(0, len(full_text) - MOST_LETTERS), speaker)
 
 
 def visible(text: str) -> str:
@@ -90,8 +90,8 @@ def _reader() -> MarkdownIt:
 @lru_cache(maxsize=512)
 def _markdown(plain: str) -> str:
     # Headings of an output stand below those of the page.
-    made = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))
-    return nh3.clean(made, tags=_TAGS, attributes={}, link_rel=None)
+    html = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))
+    return nh3.clean(html, tags=_TAGS, attributes={}, link_rel=None)
 
 
 def turns(text: str | None) -> list[tuple[str, str]] | None:
@@ -111,15 +111,15 @@ def _listed(text: str) -> list[tuple[str, str]] | None:
         return None
     if not isinstance(values, list) or not values:
         return None
-    found = [_turn(value) for value in values]
-    return None if None in found else [turn for turn in found if turn is not None]
+    parsed = [_turn(value) for value in values]
+    return None if None in parsed else [turn for turn in parsed if turn is not None]
 
 
 def _turn(value: Any) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
-    speaker, said = value.get("role", value.get("from")), value.get("content", value.get("value"))
-    return (_speaker(speaker), said) if isinstance(speaker, str) and isinstance(said, str) else None
+    speaker, content = value.get("role", value.get("from")), value.get("content", value.get("value"))
+    return (_speaker(speaker), content) if isinstance(speaker, str) and isinstance(content, str) else None
 
 
 def _lined(text: str) -> list[tuple[str, str]] | None:

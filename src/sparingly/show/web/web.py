@@ -96,11 +96,11 @@ class Web:
     @cached_property
     def drafts(self) -> Drafts:
         """What raters have typed and not sent."""
-        return Drafts(self.campaign.database, self.campaign.name, joint=self.joint)
+        return Drafts(self.campaign.database, self.campaign.name, group_commit=self.group_commit)
 
     @cached_property
-    def joint(self) -> GroupCommit:
-        """What small things are written with, so that many raters wait for the disk together."""
+    def group_commit(self) -> GroupCommit:
+        """Writes small things of many raters in one transaction."""
         return GroupCommit(self.campaign.database)
 
     @cached_property
@@ -130,5 +130,5 @@ class Web:
         csrf = "" if session is None else self.sessions.csrf(session)
         # A stranger is told nothing, not even what the campaign is called.
         title = "sparingly" if session is None else self.campaign.name
-        known = {"campaign": title, "session": session, "csrf": csrf}
-        return self.templates.get_template(template).render(**known, **values)
+        shared = {"campaign": title, "session": session, "csrf": csrf}
+        return self.templates.get_template(template).render(**shared, **values)

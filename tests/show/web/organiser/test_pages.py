@@ -17,7 +17,8 @@ import pytest
 from fastapi import FastAPI
 
 from sparingly.data.evalset import EvalSet
-from tests.run.campaign.made import answer_all, made_set
+from sparingly.run.campaign.campaign import Campaign
+from tests.run.campaign.made import answer_all, made_set, row
 from tests.show.web.visitor import Visitor, served, web_of
 
 PAGES = ("", "/raters", "/ranking", "/next", "/downloads", "/log")
@@ -211,7 +212,7 @@ def test_what_was_done_is_in_the_log(organiser: Organiser) -> None:
     organiser.send("/raters/invite", rater="ann")
     organiser.send("/raters/retire", rater="ann")
     organiser.client.get("/organiser/downloads/hours.csv")
-    done = [deed.what for deed in organiser.web.audit.entries()]
+    done = [entry.action for entry in organiser.web.audit.entries()]
     assert done[:5] == ["downloaded hours", "rater retired", "link made", "paused", "came in"]
     page = organiser.page("/log")
     assert "reason: tea" in page
@@ -290,3 +291,35 @@ def test_hostile_names_are_only_names(tmp_path: Path) -> None:
             "attachment; filename="
             in (organiser.client.get("/organiser/downloads/everything.zip").headers["content-disposition"])
         )
+
+
+# --- one service -------------------------------------------------------------------------------------
+
+
+def test_what_another_process_changes_is_seen_by_the_next_request(app: FastAPI, organiser: Organiser) -> None:
+    with Campaign(web_of(app).campaign.database.name) as other:
+        asked = other.overview().asked
+        assert f"0 of {asked}" in organiser.page()
+        question = other.questions()[0]
+        other.record([row(question, 50, "ann", seconds=30)])
+        assert f"1 of {asked}" in organiser.page()
+        other.pause("lunch")
+        assert "lunch" in organiser.page()
+        other.resume()
+        other.close()
+    assert "It takes no more answers." in organiser.page()
+
+
+def test_nothing_is_read_again_while_nothing_changes(
+    app: FastAPI, organiser: Organiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = app.state.organiser_service
+    organiser.page()
+    organiser.page("/next")
+    assert service.findings.look(60)[1]
+    assert service.outlooks.look(60)[1]
+    for name in ("data", "overview", "compares"):
+        monkeypatch.setattr(Campaign, name, lambda *_, **__: pytest.fail("The campaign was read again."))
+    for path in ("", "/raters", "/log", "/downloads", "/next"):
+        organiser.page(path)
+    assert service.overview() is service.overview()

@@ -51,4 +51,4 @@ def test_who_was_invited_and_who_answered(tmp_path: Path) -> None:
         ("dee", "retired", False, 0),
     ]
     assert rows[0].rounds == (("round 1", 1),)
-    assert (rows[0].each, rows[1].each) == ("30 s", "-")
+    assert (rows[0].mean_time, rows[1].mean_time) == ("30 s", "-")

@@ -56,7 +56,7 @@ class PageQueue:
             return page
         if not any(self._free(held, rater)):
             return None
-        return self.web.joint.do(lambda connection: self._lend(connection, rater))
+        return self.web.group_commit.do(lambda connection: self._lend(connection, rater))
 
     def finish(self, rater: str, page: Page) -> None:
         """Forget the draft of a page that was judged, and lend what comes next."""
@@ -66,7 +66,7 @@ class PageQueue:
             if self.web.assignment is None:
                 self._lend(connection, rater)
 
-        self.web.joint.do(write)
+        self.web.group_commit.do(write)
 
     def renew(self, rater: str, page: Page) -> None:
         """Lend a page for longer to a rater who is at it."""
