@@ -7,14 +7,14 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.journal import Clock, as_json, utc_now
+from sparingly.run.campaign.journal import Clock, as_json, timestamp, utc_now
 from sparingly.run.campaign.tables import ACCESS, AUDIT, ENDED_SESSIONS, LEASES
 
 # --- The log of the web pages ---
@@ -47,7 +47,7 @@ class Audit:
 
     def note(self, connection: Connection, actor: str, action: str, **detail: Any) -> None:
         """Add a line in a transaction that is under way: it is there only if the change is."""
-        at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
+        at = timestamp(self.clock())
         line = {"at": at, "id": secrets.token_hex(8), "who": actor, "what": action, "detail": as_json(detail)}
         connection.execute(insert(AUDIT), {"campaign": self.campaign, **line})
 
@@ -101,7 +101,7 @@ class Access:
         token = secrets.token_urlsafe(_BYTES)
         row = {"campaign": self.campaign, "digest": digest_of(token), "role": role, "rater": name}
         with self.database.writing() as connection:
-            connection.execute(insert(ACCESS), {**row, "made_at": self._timestamp()})
+            connection.execute(insert(ACCESS), {**row, "made_at": timestamp(self.clock())})
             self._audit.note(connection, by, "link made", role=role, rater=name)
         return token
 
@@ -132,7 +132,7 @@ class Access:
         result = connection.execute(
             update(ACCESS)
             .where(ACCESS.c.campaign == self.campaign, *conditions, ACCESS.c.retired_at.is_(None))
-            .values(retired_at=self._timestamp())
+            .values(retired_at=timestamp(self.clock()))
         )
         return result.rowcount
 
@@ -160,11 +160,11 @@ class Access:
         """End a session for good; those that are older than ``after`` seconds end by themselves."""
         table = ENDED_SESSIONS.c
         in_campaign = table.campaign == self.campaign
-        oldest = (self.clock().astimezone(UTC) - timedelta(seconds=after)).isoformat(timespec="microseconds")
+        oldest = timestamp(self.clock() - timedelta(seconds=after))
         with self.database.writing() as connection:
             connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.at < oldest))
             connection.execute(delete(ENDED_SESSIONS).where(in_campaign, table.session == session))
-            row = {"campaign": self.campaign, "session": session, "at": self._timestamp()}
+            row = {"campaign": self.campaign, "session": session, "at": timestamp(self.clock())}
             connection.execute(insert(ENDED_SESSIONS), row)
 
     def _find(self, connection: Connection, digest: str) -> AccessLink | None:
@@ -174,9 +174,6 @@ class Access:
             )
         ).one_or_none()
         return None if row is None else AccessLink(row.digest, row.role, row.rater, row.made_at)
-
-    def _timestamp(self) -> str:
-        return self.clock().astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def digest_of(token: str) -> str:

@@ -1,4 +1,4 @@
-"""The database of a campaign: a SQLite file or a PostgreSQL server, opened, locked and complained of alike.
+"""The database of a campaign: a SQLite file or a PostgreSQL server, used alike.
 
 SQLite runs with a rollback journal, not a write-ahead log: after every acknowledged answer the one file holds
 all of it, so that a copy of the file is a copy of the campaign. ``synchronous=EXTRA`` also syncs the folder
@@ -34,17 +34,17 @@ from sparingly.base.errors import (
     one_line,
 )
 from sparingly.data.files import naming_target
+from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.sqlite_lock import SqliteWriteLock
 from sparingly.run.campaign.tables import SCHEMA
 
 BUSY_SECONDS = 60.0
 _HOW = "Give a file, or a URL such as postgresql+psycopg://user@host/name."
-_FULL = ("disk is full", "no space left", "file too large", "could not extend file")
+_FULL_DISK = ("disk is full", "no space left", "file too large", "could not extend file")
 _DAMAGED = (
     "malformed", "not a database", "file is encrypted", "unsupported file format", "could not decode",
     "no such table", "no such column",
 )  # fmt: skip
-_COPY = "Take another copy of it."
 # What Python says of values that are not what was written. Where the database is sound, it is our mistake.
 _UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
@@ -72,7 +72,7 @@ class Database:
 
         A server gives every statement a state of its own unless it is told otherwise; a file is locked.
         """
-        with self._complaining(), self._connected() as connection:
+        with self._errors_as_sentences(), self._connected() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
@@ -81,7 +81,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Yield a connection whose changes are all kept at the end, or none where something goes wrong."""
-        with self._complaining(), self._connected() as connection:
+        with self._errors_as_sentences(), self._connected() as connection:
             connection.execution_options(sparingly_writes=True)
             with connection.begin():
                 yield connection
@@ -97,57 +97,53 @@ class Database:
         return self.engine.connect()
 
     @contextmanager
-    def _complaining(self) -> Iterator[None]:
+    def _errors_as_sentences(self) -> Iterator[None]:
         """Turn an error of the database into one sentence that says what to do."""
         try:
             yield
-        except DBAPIError as error:
-            raise DataError(one_line(_sentence(self.name, str(error.orig)))) from error
-        except SQLAlchemyError as error:
-            raise DataError(one_line(_sentence(self.name, str(error)))) from error
-        except sqlite3.Error as error:
-            raise DataError(one_line(_sentence(self.name, str(error)))) from error
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            problem = str(error.orig if isinstance(error, DBAPIError) else error)
+            raise DataError(one_line(_sentence(self.name, problem))) from error
         except SparinglyError:
             raise
         except UnicodeEncodeError as error:
             raise DataError(one_line(f"A text has a letter that no database keeps ({error}).")) from error
         except _UNEXPECTED as error:
-            if (problem := self._problem(error)) is None:
+            if (damage := self._damage(error)) is None:
                 raise
-            raise DataError(one_line(f"{self.name} is damaged. {problem} {_COPY}")) from error
+            sentence = f"{self.name} is damaged. {damage} Take another copy of it."
+            raise DataError(one_line(sentence)) from error
 
-    def _problem(self, error: Exception) -> str | None:
+    def _damage(self, error: Exception) -> str | None:
         """Say what is wrong with the database where rows could not be understood; None where it is sound."""
-        from sparingly.run.campaign.soundness import first_problem
-
         if isinstance(error, UnicodeDecodeError):
             return "Some of its texts are no UTF-8."
         try:
             with self._connected() as connection, connection.begin():
                 return first_problem(connection)
-        except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as again:
-            return f"It cannot be read ({again})."
+        except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as problem:
+            return f"It cannot be read ({problem})."
 
 
 def _sentence(name: str, problem: str) -> str:
-    said = problem.strip().splitlines()[0] if problem.strip() else "no reason given"
-    low = said.lower()
-    if any(words in low for words in _FULL):
+    reason = problem.strip().splitlines()[0] if problem.strip() else "no reason given"
+    low = reason.lower()
+    if any(words in low for words in _FULL_DISK):
         return (
-            f"The disk of the campaign {name} is full ({said}). What was acknowledged is kept: "
+            f"The disk of the campaign {name} is full ({reason}). What was acknowledged is kept: "
             "make room and send the rest again."
         )
     if "locked" in low:
         return f"Another process has held the campaign {name} for {BUSY_SECONDS:g} s. Try again."
     if any(words in low for words in _DAMAGED):
-        return f"{name} is no campaign, or it is damaged ({said}). Take another copy of the file."
+        return f"{name} is no campaign, or it is damaged ({reason}). Take another copy of the file."
     return (
-        f"The database {name} gave an error ({said.rstrip('.')}). What was acknowledged is kept: try again."
+        f"The database {name} gave an error ({reason.rstrip('.')}). What was acknowledged is kept: try again."
     )
 
 
-def _url_of(where: str | Path) -> URL:
-    text = str(where)
+def _url_of(address: str | Path) -> URL:
+    text = str(address)
     if "\0" in text or "%00" in text:
         raise InputError("the name of a database cannot hold a NUL character", file=text)
     if "://" not in text:
@@ -242,7 +238,7 @@ def _server(url: URL) -> Engine:
 # --- Migrations ---
 
 
-# Any fixed number: who brings the schema up to date holds it on a server.
+# Any fixed number: the advisory lock of whoever migrates a server.
 _LOCK = 7_331_204
 
 
@@ -250,8 +246,8 @@ _LOCK = 7_331_204
 def steps() -> tuple[tuple[int, str], ...]:
     """Return the numbered steps, in order, each with its SQL."""
     folder = files("sparingly.run.campaign").joinpath("schema")
-    found = [(path.name, path) for path in folder.iterdir() if path.name.endswith(".sql")]
-    return tuple((int(name.split("_")[0]), path.read_text("utf-8")) for name, path in sorted(found))
+    paths = sorted((path.name, path) for path in folder.iterdir() if path.name.endswith(".sql"))
+    return tuple((int(name.split("_")[0]), path.read_text("utf-8")) for name, path in paths)
 
 
 def newest() -> int:
@@ -272,24 +268,21 @@ def migrate(database: Database, *, create: bool = False) -> None:
     A database without any of our tables gets them only to ``create`` a campaign in it.
     """
     with database.reading() as connection:
-        here = _checked(database, version_of(connection))
-    if here == newest():
+        version = _checked_version(database, connection)
+    if version == newest():
         return
-    if here == 0 and not create:
+    if version == 0 and not create:
         raise DataError(f"There is no campaign in {database.name}. Start one with: sparingly campaign new.")
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        here = _checked(database, version_of(connection))
+        version = _checked_version(database, connection)
         for number, sql in steps():
-            if number > here:
-                _apply(connection, number, sql)
-
-
-def _apply(connection: Connection, number: int, sql: str) -> None:
-    for statement in statements(sql):
-        connection.exec_driver_sql(statement)
-    connection.execute(insert(SCHEMA), {"version": number, "applied_at": datetime.now(UTC).isoformat()})
+            if number > version:
+                for statement in statements(sql):
+                    connection.exec_driver_sql(statement)
+                row = {"version": number, "applied_at": datetime.now(UTC).isoformat()}
+                connection.execute(insert(SCHEMA), row)
 
 
 def statements(sql: str) -> list[str]:
@@ -298,7 +291,8 @@ def statements(sql: str) -> list[str]:
     return [part.strip() for part in plain.split(";") if part.strip()]
 
 
-def _checked(database: Database, version: int) -> int:
+def _checked_version(database: Database, connection: Connection) -> int:
+    version = version_of(connection)
     if version > newest():
         raise DataError(
             f"{database.name} was written by a newer sparingly (schema {version}; this one: {newest()}). "

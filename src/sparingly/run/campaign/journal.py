@@ -26,6 +26,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def timestamp(moment: datetime) -> str:
+    """Return a time in UTC as it is stored; such texts are in the order of time."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 def as_json(values: Any) -> str:
     """Return plain values as JSON, always spelled the same."""
     return json.dumps(values, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
@@ -37,28 +42,28 @@ def sealed(head: str, values: Mapping[str, Any]) -> str:
     return hashlib.sha256(f"{head}\n{as_json(content)}".encode()).hexdigest()[:_LETTERS]
 
 
-def check_end(connection: Connection, campaign: str, where: str) -> None:
-    """Complain about a journal that ends elsewhere than its campaign says: a copy that was torn, say."""
+def check_end(connection: Connection, campaign: str, database: str) -> None:
+    """Raise DataError where a journal ends elsewhere than its campaign says: a torn copy, say."""
     end = connection.execute(
         select(CAMPAIGNS.c.last_seq, CAMPAIGNS.c.head).where(CAMPAIGNS.c.name == campaign)
     ).one()
     count, last = 0, (0, "")
     for table in (EVENTS, RATINGS):
-        here = table.c.campaign == campaign
-        count += connection.execute(select(func.count()).select_from(table).where(here)).scalar_one()
+        in_campaign = table.c.campaign == campaign
+        count += connection.execute(select(func.count()).select_from(table).where(in_campaign)).scalar_one()
         newest = connection.execute(
-            select(table.c.seq, table.c.digest).where(here).order_by(table.c.seq.desc()).limit(1)
+            select(table.c.seq, table.c.digest).where(in_campaign).order_by(table.c.seq.desc()).limit(1)
         ).one_or_none()
         last = max(last, (0, "") if newest is None else (newest.seq, newest.digest))
     if (count, *last) != (end.last_seq, end.last_seq, end.head):
         raise DataError(
-            f"{where} is damaged: its journal should have {end.last_seq} entries, and {count} are there. "
+            f"{database} is damaged: its journal should have {end.last_seq} entries, and {count} are there. "
             "Take another copy of it."
         )
 
 
 class Journal:
-    """The end of a campaign's journal, held while a transaction appends to it."""
+    """The end of a campaign's journal, locked while a transaction appends to it."""
 
     def __init__(self, connection: Connection, campaign: str, clock: Clock) -> None:
         self.connection, self.campaign, self.clock = connection, campaign, clock
@@ -68,8 +73,8 @@ class Journal:
             .with_for_update()
         ).one_or_none()
         if row is None:
-            known = connection.execute(select(CAMPAIGNS.c.name)).scalars()
-            raise UnknownNameError("campaign", campaign, known)
+            names = connection.execute(select(CAMPAIGNS.c.name)).scalars()
+            raise UnknownNameError("campaign", campaign, names)
         self.last_seq: int = row.last_seq
         self.head: str = row.head
         self.closed: int | None = row.closed
@@ -99,8 +104,8 @@ class Journal:
 
     def _numbered(self, values: Mapping[str, Any]) -> dict[str, Any]:
         self.last_seq += 1
-        at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
-        return {"campaign": self.campaign, "seq": self.last_seq, "at": at, **values}
+        key = {"campaign": self.campaign, "seq": self.last_seq, "at": timestamp(self.clock())}
+        return {**key, **values}
 
     def _seal(self, values: dict[str, Any]) -> dict[str, Any]:
         self.head = sealed(self.head, values)

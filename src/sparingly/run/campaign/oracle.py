@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from sparingly.base.errors import DataError, UsageError, one_line
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, paused_at
-from sparingly.run.campaign.journal import Clock, Journal
+from sparingly.run.campaign.journal import Clock, Journal, timestamp
 from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.record import Acknowledgement
 from sparingly.run.campaign.tables import CLAIMS
@@ -39,25 +39,25 @@ class Claims:
     def take(self, data: Sequence[str], count: int, most_calls: int | None) -> list[Question]:
         """Claim questions that nobody has judged or is judging now, and count a call for each."""
         with self.database.writing() as connection:
-            # Held for what it keeps others from doing; nothing is appended.
+            # Locks the campaign against other callers; nothing is appended.
             journal = Journal(connection, self.campaign, self.clock)
             if journal.closed is not None or paused_at(connection, self.campaign) is not None:
                 return []
-            now, until = self._times()
+            now = timestamp(self.clock())
             room = count if most_calls is None else min(count, most_calls - self.calls(connection))
             claimed_until = self._claimed(connection)
             free: list[Question] = []
             for name in data:
                 settings, seq = self.history.settings, journal.last_seq
-                asked = questions_at(connection, settings, name, seq)
+                questions = questions_at(connection, settings, name, seq)
                 free += [
                     question
-                    for question in unanswered(connection, settings, seq, asked)
+                    for question in unanswered(connection, settings, seq, questions)
                     if claimed_until.get(question.cell, ("", 0))[0] <= now
                 ]
             claimed = free[: max(0, room)]
             for question in claimed:
-                self._count(connection, question, until, is_claimed=question.cell in claimed_until)
+                self._count(connection, question, is_claimed=question.cell in claimed_until)
         return claimed
 
     def count_retry(self, question: Question, most_calls: int | None) -> bool:
@@ -66,7 +66,7 @@ class Claims:
             Journal(connection, self.campaign, self.clock)
             if most_calls is not None and self.calls(connection) >= most_calls:
                 return False
-            self._count(connection, question, self._times()[1], is_claimed=True)
+            self._count(connection, question, is_claimed=True)
         return True
 
     def release(self, questions: Mapping[Question, int]) -> None:
@@ -92,7 +92,8 @@ class Claims:
         )
         return {(row.data, row.item, row.model, row.other): (row.until, row.calls) for row in rows}
 
-    def _count(self, connection: Connection, question: Question, until: str, *, is_claimed: bool) -> None:
+    def _count(self, connection: Connection, question: Question, *, is_claimed: bool) -> None:
+        until = timestamp(self.clock() + timedelta(seconds=self.lease))
         lease = {"holder": self.holder, "until": until}
         if is_claimed:
             more = {**lease, "calls": CLAIMS.c.calls + 1}
@@ -104,21 +105,9 @@ class Claims:
 
     def _row_of(self, question: Question) -> tuple[ColumnElement[bool], ...]:
         table = CLAIMS.c
-        data, item, model, other = question.cell
-        return (
-            table.campaign == self.campaign,
-            table.rater == self.rater,
-            table.data == data,
-            table.item == item,
-            table.model == model,
-            table.other == other,
-        )
-
-    def _times(self) -> tuple[str, str]:
-        now = self.clock().astimezone(UTC)
-        return tuple(  # type: ignore[return-value]
-            moment.isoformat(timespec="microseconds") for moment in (now, now + timedelta(seconds=self.lease))
-        )
+        columns = (table.campaign, table.rater, table.data, table.item, table.model, table.other)
+        values = (self.campaign, self.rater, *question.cell)
+        return tuple(column == value for column, value in zip(columns, values, strict=True))
 
 
 # --- Calls ---
@@ -158,8 +147,8 @@ class Caller:
         oracle: The judge: a question in, a score (or one per aspect) out.
         rater: The name under which its answers are kept.
         claims: What this caller has claimed.
-        check: Complains about an answer that would be refused.
-        record: Keeps the answers to one question and says what became of them.
+        check: Raises an error for an answer that would be refused.
+        record: Stores the answers to one question and says what became of them.
         patience: How a judge that fails is asked again.
     """
 
@@ -198,15 +187,15 @@ class Caller:
 
     def _record_running(self, running: Mapping[Future[list[Answer]], Question]) -> set[Question]:
         """Record answers that are paid for although one of the others failed; return what they are about."""
-        answered = set()
+        questions = set()
         for future, question in running.items():
             if not future.cancel() and future.exception() is None:
                 self._record_patiently(future.result())
-                answered.add(question)
-        return answered
+                questions.add(question)
+        return questions
 
     def _record_patiently(self, answers: list[Answer]) -> None:
-        """Record answers; they are paid for, so a database that is away for a moment is tried again, too."""
+        """Record answers; they are paid for, so a database that does not answer is tried again."""
         for attempt in range(self.patience.retries + 1):
             try:
                 self.record(answers)
@@ -259,7 +248,7 @@ class Caller:
 
 @contextmanager
 def reporting(progress: bool | Report, title: str) -> Iterator[Report]:
-    """Yield what is told how many answers are there and how many are asked for in the rounds so far."""
+    """Yield a function to call with how many answers there are, and how many were asked for."""
     if callable(progress):
         yield progress
         return

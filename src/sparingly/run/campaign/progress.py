@@ -174,7 +174,7 @@ def overview(campaign: CampaignReader) -> Overview:
 def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProgress, ...]:
     name, settings = campaign.name, campaign.settings
     cells = (ASKED.c.data, ASKED.c.round, ASKED.c.model, ASKED.c.other)
-    asked = _round_counts(
+    asked_counts = _round_counts(
         connection,
         campaign,
         select(*cells, func.count().label("count")).where(ASKED.c.campaign == name).group_by(*cells),
@@ -189,7 +189,9 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         .c
     )
     keys = (aspects.data, aspects.round, aspects.model, aspects.other)
-    judged = _round_counts(connection, campaign, select(*keys, func.count().label("count")).group_by(*keys))
+    judged_counts = _round_counts(
+        connection, campaign, select(*keys, func.count().label("count")).group_by(*keys)
+    )
     rows = connection.execute(
         select(ROUNDS.c.data, ROUNDS.c.number, EVENTS.c.at)
         .join(EVENTS, (EVENTS.c.campaign == ROUNDS.c.campaign) & (EVENTS.c.seq == ROUNDS.c.seq))
@@ -197,7 +199,9 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         .order_by(ROUNDS.c.data, ROUNDS.c.number)
     )
     return tuple(
-        RoundProgress(data, number, at, asked[data, number] * len(settings.aspects), judged[data, number])
+        RoundProgress(
+            data, number, at, asked_counts[data, number] * len(settings.aspects), judged_counts[data, number]
+        )
         for data, number, at in rows
     )
 

@@ -58,9 +58,9 @@ def unanswered(
 def questions_of_round(data: str, selection: Selection, number: int, models: EvalSet) -> list[Question]:
     """Return the questions of a round, of the models that are in the data set."""
     return [
-        _question(data, number, place, row.item, model, other, probability=row.probability)
+        _question(data, number, place, row.item, model, second, probability=row.probability)
         for place, row in enumerate(selection)
-        for model, other in _models_of_row(row, models.models)
+        for model, second in _models_of_row(row, models.models)
     ]
 
 
@@ -70,16 +70,16 @@ def _question(
     place: int,
     item: str,
     model: str,
-    other: str,
+    second: str,
     *,
     aspects: tuple[str, ...] = (),
     probability: float | None = None,
 ) -> Question:
     return Question(
         item,
-        (Output((model,)), Output((other,))) if other else (Output((model,)),),
+        (Output((model,)), Output((second,))) if second else (Output((model,)),),
         aspects,
-        "pair" if other else "score",
+        "pair" if second else "score",
         data,
         number,
         place,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.history import PAUSED, RESUMED
-from sparingly.run.campaign.journal import Clock, utc_now
+from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.questions import questions_at
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
@@ -44,19 +44,19 @@ class Leases:
         table = LEASES.c
         rows = connection.execute(
             select(table.data, table.unit, table.rater, table.until).where(
-                table.campaign == self.campaign, table.until > _text(self.clock())
+                table.campaign == self.campaign, table.until > timestamp(self.clock())
             )
         )
         return {(row.data, row.unit): (row.rater, row.until) for row in rows}
 
     def is_fresh(self, until: str) -> bool:
         """Say whether more than half of a lease is left, so that it need not be written again."""
-        return until > _text(self.clock() + timedelta(seconds=self.seconds / 2))
+        return until > timestamp(self.clock() + timedelta(seconds=self.seconds / 2))
 
     def lend(self, connection: Connection, unit: Unit, rater: str) -> None:
         """Lend a unit, or lend it for longer."""
         self.give_back(connection, [unit])
-        until = _text(self.clock() + timedelta(seconds=self.seconds))
+        until = timestamp(self.clock() + timedelta(seconds=self.seconds))
         row = {"campaign": self.campaign, "data": unit[0], "unit": unit[1], "rater": rater, "until": until}
         connection.execute(insert(LEASES), row)
 
@@ -67,10 +67,6 @@ class Leases:
             connection.execute(
                 delete(LEASES).where(table.campaign == self.campaign, table.data == data, table.unit == unit)
             )
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 # --- Drafts ---
@@ -90,8 +86,8 @@ class Drafts:
         self._group_commit = group_commit or GroupCommit(database)
 
     def save(self, rater: str, data: str, item: str, content: str) -> None:
-        """Keep a draft in place of the one before."""
-        at = self.clock().astimezone(UTC).isoformat(timespec="microseconds")
+        """Save a draft in place of the one before."""
+        at = timestamp(self.clock())
         row_of_draft = self._row_of(rater, data, item)
 
         def write(connection: Connection) -> None:
@@ -109,17 +105,13 @@ class Drafts:
             return connection.execute(query).scalar_one_or_none()
 
     def drop(self, connection: Connection, rater: str, data: str, item: str) -> None:
-        """Forget a draft, in a transaction that is under way."""
+        """Delete a draft, in a transaction that is under way."""
         connection.execute(delete(DRAFTS).where(*self._row_of(rater, data, item)))
 
     def _row_of(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
         table = DRAFTS.c
-        return (
-            table.campaign == self.campaign,
-            table.rater == rater,
-            table.data == data,
-            table.item == item,
-        )
+        key = (table.rater == rater, table.data == data, table.item == item)
+        return (table.campaign == self.campaign, *key)
 
 
 # --- Pages, followed along the journal ---
@@ -152,18 +144,18 @@ class _PageIndex:
 
 
 class PageBoard:
-    """The state of a campaign in memory; ``refresh`` reads what the journal has more than before.
+    """The state of a campaign in memory; ``refresh`` reads the new entries of the journal.
 
-    Rounds and changes of models are read anew when there is such an entry; of answers only the new ones are
-    read, so that a page costs the same however long the campaign has run. Of an answer stays which aspect of
-    which cell it is about, as a bit; scores and comments are read when somebody looks at them again.
+    Rounds and changes of models are read again when there is such an entry; of answers only the new ones are
+    read, so that a page costs the same however long the campaign has run. What stays of an answer is which
+    aspect of which cell it is about, as a bit; scores and comments are read when somebody looks at them.
     """
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
         self.seq = 0
         self._lock = threading.RLock()
-        self._library = DataSets(settings.name)
+        self._data_sets = DataSets(settings.name)
         self._index = _PageIndex()
         self._bits = {aspect: 1 << place for place, aspect in enumerate(settings.aspects)}
         self._all = sum(self._bits.values())
@@ -228,14 +220,14 @@ class PageBoard:
             index.paused = kind == PAUSED or (index.paused and kind != RESUMED)
             index.closed = index.closed or kind == "closed"
         for data in self.settings.budgets:
-            data_set = self._library.at(connection, data, seq)
+            data_set = self._data_sets.at(connection, data, seq)
             index.texts[data] = QuestionTexts(data_set)
-            asked = questions_at(connection, self.settings, data, seq)
-            for question in asked:
+            questions = questions_at(connection, self.settings, data, seq)
+            for question in questions:
                 key, page = question.cell, Page(data, question.round, question.item)
                 index.page_of[key], index.key_of[key] = page, key
                 index.questions.setdefault(page, []).append(question)
-            for unit, pages in _units(data_set, data, asked):
+            for unit, pages in _units(data_set, data, questions):
                 index.units[unit] = pages
                 index.unit_of.update(dict.fromkeys(pages, unit))
         return index
@@ -257,9 +249,9 @@ class PageBoard:
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
-            mine = self._judged.setdefault(row.rater, {})
+            aspects = self._judged.setdefault(row.rater, {})
             # Taken out first, so that the order is that of the last answers.
-            mine[key] = mine.pop(key, 0) | bit
+            aspects[key] = aspects.pop(key, 0) | bit
         return new
 
     # --- what is there -----------------------------------------------------------------------------
@@ -309,12 +301,12 @@ class PageBoard:
         """Return the last answers of a rater about a cell, by aspect, with the errors that were marked."""
         if not self._has_judged(rater, cell):
             return {}
-        data, item, model, other = cell
+        data, item, model, second = cell
         table = RATINGS.c
-        about = (table.data, table.item, table.model, table.other)
+        columns = (table.data, table.item, table.model, table.other)
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
-            *(column == value for column, value in zip(about, cell, strict=True)),
+            *(column == value for column, value in zip(columns, cell, strict=True)),
             table.rater == rater,
             table.seq <= self.seq,
         )
@@ -326,8 +318,8 @@ class PageBoard:
                 rater,
                 item,
                 row.score,
-                None if other else model,
-                (model, other) if other else None,
+                None if second else model,
+                (model, second) if second else None,
                 row.aspect,
                 data,
                 comment=row.comment,
@@ -339,15 +331,15 @@ class PageBoard:
 
     def is_done_by(self, rater: str, page: Page) -> bool:
         """Say whether a rater has judged everything on a page."""
-        mine = self._judged.get(rater, {})
-        return all(mine.get(question.cell) == self._all for question in self.pages[page])
+        aspects = self._judged.get(rater, {})
+        return all(aspects.get(question.cell) == self._all for question in self.pages[page])
 
-    def questions_for(self, rater: str, page: Page, *, everything: bool = False) -> list[Question]:
+    def questions_for(self, rater: str, page: Page, *, all_questions: bool = False) -> list[Question]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
         return [
             question
             for question in self.pages[page]
-            if everything or self.missing(question) or self._has_judged(rater, question.cell)
+            if all_questions or self.missing(question) or self._has_judged(rater, question.cell)
         ]
 
     def _has_judged(self, rater: str, cell: Cell) -> bool:

@@ -186,7 +186,7 @@ class DrawnBefore(OneShot):
 
     drawn_from: EvalSet
 
-    def _whole(self, state: State) -> Selection:
+    def _selection(self, state: State) -> Selection:
         return select_items(self.drawn_from, self.selector, state.budget, seed=state.seed)
 
 

@@ -1,4 +1,4 @@
-"""Record answers: each is checked, numbered and kept, or refused with a sentence.
+"""Record answers: each is checked, numbered and stored, or refused with a sentence.
 
 The answer of a rater about a cell (an item and a model, or a pair) on an aspect is the last one given. Under
 one client id the same answer is written once, however often it is sent; a changed answer is a new row that
@@ -49,7 +49,7 @@ def aspect_of(settings: Settings, answer: Answer) -> str:
 def cell_of(answer: Answer) -> tuple[str, str, float]:
     """Return the two models of an answer (the second empty for a single output), and its score.
 
-    A pair is kept in the order of the names, its sign turned where it was given the other way round.
+    A pair is stored in the order of the names; the sign of its score is turned where it came the other way.
     """
     if answer.pair is None:
         if answer.model is None:
@@ -61,7 +61,7 @@ def cell_of(answer: Answer) -> tuple[str, str, float]:
 
 
 def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
-    """Refuse a score that is no number, or outside the scale."""
+    """Raise RefusedError for a score that is no finite number, or outside the scale."""
     if not math.isfinite(answer.score):
         raise RefusedError(f"The score {answer.score} of the item {answer.item} is no finite number.")
     ends = (-1.0, 1.0) if answer.pair is not None else settings.aspects[aspect]
@@ -78,16 +78,16 @@ def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
 
 
 def why_not_asked(
-    connection: Connection, library: DataSets, sets: Sequence[str], answer: Answer, seq: int
+    connection: Connection, data_sets: DataSets, names: Sequence[str], answer: Answer, seq: int
 ) -> SparinglyError:
-    """Say why a cell has no place: unknown, or known and not asked for."""
-    data_sets = {name: library.at(connection, name, seq) for name in sets}
-    with_item = {name: data for name, data in data_sets.items() if answer.item in set(data.items)}
+    """Return why an answer is about nothing that was asked: an unknown name, or something else."""
+    sets = [data_sets.at(connection, name, seq) for name in names]
+    with_item = [data for data in sets if answer.item in set(data.items)]
     if not with_item:
         return UnknownNameError(
-            "item", answer.item, [str(item) for data in data_sets.values() for item in data.items[:500]]
+            "item", answer.item, [str(item) for data in sets for item in data.items[:500]]
         )
-    models = sorted({model for data in with_item.values() for model in data.models})
+    models = sorted({model for data in with_item for model in data.models})
     for name in answer.pair or (answer.model or "",):
         if name not in models:
             return UnknownNameError("model", name, models)
@@ -152,8 +152,8 @@ class RecordedCounts:
 class Recorder:
     """Writes answers into a campaign."""
 
-    def __init__(self, database: Database, settings: Settings, library: DataSets, clock: Clock) -> None:
-        self.database, self.settings, self.library, self.clock = database, settings, library, clock
+    def __init__(self, database: Database, settings: Settings, data_sets: DataSets, clock: Clock) -> None:
+        self.database, self.settings, self.data_sets, self.clock = database, settings, data_sets, clock
         self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(
             lambda answers: self._write(answers, "keep")
         )
@@ -186,7 +186,7 @@ class Recorder:
             journal = Journal(connection, self.settings.name, self.clock)
             if journal.closed is not None:
                 raise UsageError(f'The campaign "{self.settings.name}" is closed: it takes no more answers.')
-            batch = _AnswerBatch(connection, journal, self.settings, self.library, answers)
+            batch = _AnswerBatch(connection, journal, self.settings, self.data_sets, answers)
             acknowledgements = []
             for line, answer in answers:
                 acknowledgement = batch.take(line, answer)
@@ -206,10 +206,15 @@ class _AnswerBatch:
         connection: Connection,
         journal: Journal,
         settings: Settings,
-        library: DataSets,
+        data_sets: DataSets,
         answers: Sequence[Numbered],
     ) -> None:
-        self.connection, self.journal, self.settings, self.library = connection, journal, settings, library
+        self.connection, self.journal, self.settings, self.data_sets = (
+            connection,
+            journal,
+            settings,
+            data_sets,
+        )
         readable = [answer for _, answer in answers if isinstance(answer, Answer)]
         self.items = sorted({answer.item for answer in readable})
         self.raters = sorted({answer.rater for answer in readable})
@@ -218,7 +223,7 @@ class _AnswerBatch:
         # The rows that are there, by what they answer and by sender; the last one counts.
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
-        for row in self._earlier():
+        for row in self._earlier_rows():
             self._remember(row)
         self.marks = self._earlier_marks(readable)
         self.new_marks: dict[int, tuple[Span, ...]] = {}
@@ -265,10 +270,10 @@ class _AnswerBatch:
     def _checked(self, answer: Answer) -> dict[str, Any]:
         """Return the columns of an answer that may be kept."""
         aspect = aspect_of(self.settings, answer)
-        model, other, score = cell_of(answer)
+        model, second, score = cell_of(answer)
         check_score(self.settings, aspect, answer)
-        data, round = self._place(answer, model, other)
-        for name in (model, other):
+        data, round = self._place(answer, model, second)
+        for name in (model, second):
             presence = self.models[data].get(name)
             if presence is not None and presence.withdrawn is not None:
                 raise RefusedError(f'The model "{name}" was withdrawn from the campaign.')
@@ -278,7 +283,7 @@ class _AnswerBatch:
             "rater": answer.rater,
             "item": answer.item,
             "model": model,
-            "other": other,
+            "other": second,
             "aspect": aspect,
             "client": answer.client,
             "score": score,
@@ -286,16 +291,16 @@ class _AnswerBatch:
             "comment": answer.comment,
         }
 
-    def _place(self, answer: Answer, model: str, other: str) -> tuple[str, int]:
+    def _place(self, answer: Answer, model: str, second: str) -> tuple[str, int]:
         """Return the data set and the round in which a cell was asked for."""
         sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
         places = [
             (data, self.round_of_cell[cell])
             for data in sets
-            if (cell := (data, answer.item, model, other)) in self.round_of_cell
+            if (cell := (data, answer.item, model, second)) in self.round_of_cell
         ]
         if not places:
-            raise why_not_asked(self.connection, self.library, sets, answer, self.journal.last_seq)
+            raise why_not_asked(self.connection, self.data_sets, sets, answer, self.journal.last_seq)
         if len(places) > 1:
             raise RefusedError(
                 f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
@@ -313,7 +318,7 @@ class _AnswerBatch:
         )
         return {(row.data, row.item, row.model, row.other): row.round for row in rows}
 
-    def _earlier(self) -> Iterator[dict[str, Any]]:
+    def _earlier_rows(self) -> Iterator[dict[str, Any]]:
         table = RATINGS.c
         rows = self.connection.execute(
             select(*(table[name] for name in (*_KEY, *_CONTENT, "client", "revision", "seq")))

@@ -57,20 +57,20 @@ class Settings:
         return name
 
 
-def read_settings(connection: Connection, name: str | None, where: str) -> Settings:
+def read_settings(connection: Connection, name: str | None, database: str) -> Settings:
     """Read the settings of a campaign; of the only one in the database unless named."""
-    known = list(connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars())
-    if not known:
-        raise DataError(f"There is no campaign in {where}. Start one with: sparingly campaign new.")
-    if name is None and len(known) > 1:
-        raise UsageError(f"There are {len(known)} campaigns in {where}: {', '.join(known)}. Name one.")
-    if name is not None and name not in known:
-        raise UnknownNameError("campaign", name, known)
+    names = list(connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars())
+    if not names:
+        raise DataError(f"There is no campaign in {database}. Start one with: sparingly campaign new.")
+    if name is None and len(names) > 1:
+        raise UsageError(f"There are {len(names)} campaigns in {database}: {', '.join(names)}. Name one.")
+    if name is not None and name not in names:
+        raise UnknownNameError("campaign", name, names)
     row = connection.execute(
-        select(CAMPAIGNS).where(CAMPAIGNS.c.name == (known[0] if name is None else name))
+        select(CAMPAIGNS).where(CAMPAIGNS.c.name == (names[0] if name is None else name))
     ).one()
     for problem in beginning_problems(connection, dict(row._mapping)):
-        raise DataError(f"{where} is damaged. {problem} Take another copy of it.")
+        raise DataError(f"{database} is damaged. {problem} Take another copy of it.")
     sets = connection.execute(
         select(DATA_SETS).where(DATA_SETS.c.campaign == row.name).order_by(DATA_SETS.c.name)
     )
@@ -83,7 +83,7 @@ def read_settings(connection: Connection, name: str | None, where: str) -> Setti
         aspects=scales,
         strategy=spell_saved(row.strategy),
         stops=tuple(json.loads(row.stops)),
-        budgets={one.name: Budget.parse(one.budget) for one in sets},
+        budgets={data_set.name: Budget.parse(data_set.budget) for data_set in sets},
         budget=row.budget,
         size=row.size,
         seed=row.seed,

@@ -43,15 +43,15 @@ _SETTINGS = ("aspect", "strategy", "budget", "size", "seed", "aspects", "stops")
 def first_problem(connection: Connection, campaign: str | None = None) -> str | None:
     """Return the first thing that is wrong with a database, or None where it holds what was written.
 
-    Seals and what they cover are looked at of one campaign, or of all.
+    Seals and what they cover are checked for one campaign, or for all.
     """
-    for look in (_broken_pages, _lost_tables, _other_kinds, _broken_references):
-        for problem in look(connection):
+    for check in (_broken_pages, _lost_tables, _other_kinds, _broken_references):
+        for problem in check(connection):
             return problem
-    known = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
-    for name in known if campaign is None else [campaign]:
-        for check in (_broken_journal, _broken_content):
-            for problem in check(connection, name):
+    names = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
+    for name in names if campaign is None else [campaign]:
+        for check_campaign in (_broken_journal, _broken_content):
+            for problem in check_campaign(connection, name):
                 return problem
     return None
 
@@ -59,35 +59,35 @@ def first_problem(connection: Connection, campaign: str | None = None) -> str | 
 def _broken_pages(connection: Connection) -> Iterator[str]:
     if connection.dialect.name != "sqlite":
         return
-    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
-    if found != "ok":
-        yield f"The pages of the file do not fit together ({str(found).splitlines()[-1]})."
+    verdict = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+    if verdict != "ok":
+        yield f"The pages of the file do not fit together ({str(verdict).splitlines()[-1]})."
 
 
 def _lost_tables(connection: Connection) -> Iterator[str]:
-    look = inspect(connection)
-    there = set(look.get_table_names())
+    inspector = inspect(connection)
+    names = set(inspector.get_table_names())
     for table in TABLES:
-        if table.name not in there:
+        if table.name not in names:
             yield f"The table {table.name} is gone."
             continue
-        columns = {one["name"] for one in look.get_columns(table.name)}
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
         for column in table.columns:
             if column.name not in columns:
                 yield f"The column {column.name} of {table.name} is gone."
 
 
-def check_kinds(connection: Connection, where: str) -> None:
-    """Complain about a database whose values are of other kinds than were written, before any is used."""
+def check_kinds(connection: Connection, name: str) -> None:
+    """Raise DataError where a database has values of other kinds than were written, before any is used."""
     for problem in _other_kinds(connection):
-        raise DataError(f"{where} is damaged. {problem} Take another copy of it.")
+        raise DataError(f"{name} is damaged. {problem} Take another copy of it.")
 
 
 def _other_kinds(connection: Connection) -> Iterator[str]:
     if connection.dialect.name != "sqlite":
         return
     for table in TABLES:
-        counts = ", ".join(f"sum({_is_other(one)})" for one in table.columns)
+        counts = ", ".join(f"sum({_is_other(column)})" for column in table.columns)
         # Names of our own, and nothing that anybody sent.
         query = f"SELECT {counts} FROM {table.name}"  # noqa: S608
         row = connection.exec_driver_sql(query).one()
@@ -114,19 +114,20 @@ def _broken_references(connection: Connection) -> Iterator[str]:
 
 def beginning_problems(connection: Connection, row: Row) -> Iterator[str]:
     """Compare what a campaign's row and its data sets say with what the journal says was decided."""
-    begun = _events(connection, row["name"], "begun")
-    if [seq for seq, _ in begun] != [1] or not isinstance(begun[0][1], dict):
+    events = _events(connection, row["name"], "begun")
+    if [seq for seq, _ in events] != [1] or not isinstance(events[0][1], dict):
         yield "The journal does not begin with the campaign's settings and data."
         return
-    decided = begun[0][1]
+    decisions = events[0][1]
     for name in _SETTINGS:
         value = _parsed(row[name]) if name in ("aspects", "stops") else row[name]
-        if name in decided and value != decided[name]:
+        if name in decisions and value != decisions[name]:
             yield f"The {name} of the campaign is not the one that it began with."
     table = DATA_SETS.c
     sets = connection.execute(select(table.name, table.budget).where(table.campaign == row["name"]))
-    budgets = {one.name: one.budget for one in sets}
-    if set(budgets) != set(decided.get("data", {})) or decided.get("budgets", budgets) != budgets:
+    budgets = {data_set.name: data_set.budget for data_set in sets}
+    same_sets = set(budgets) == set(decisions.get("data", {}))
+    if not same_sets or decisions.get("budgets", budgets) != budgets:
         yield "The data sets and their budgets are not those that the campaign began with."
 
 
@@ -155,10 +156,12 @@ def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
     """Compare what the events say with the tables they speak about."""
     digests = {
         (name, seq): digest
-        for seq, begun in _events(connection, campaign, "begun")
-        for name, digest in begun["data"].items()
+        for seq, event in _events(connection, campaign, "begun")
+        for name, digest in event["data"].items()
     }
-    digests |= {(one["data"], seq): one["digest"] for seq, one in _events(connection, campaign, "arrived")}
+    digests |= {
+        (event["data"], seq): event["digest"] for seq, event in _events(connection, campaign, "arrived")
+    }
     versions = list(_rows(connection, DATA_VERSIONS, campaign))
     if digests != {(row["data"], row["seq"]): row["digest"] for row in versions}:
         yield "The data sets are not those that the journal speaks of."
@@ -175,53 +178,51 @@ def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
 
 def _broken_sets(connection: Connection, campaign: str, versions: Sequence[Row]) -> Iterator[str]:
     """Compare the models and when they came and went with the versions of the data and the journal."""
-    left = {(one["data"], one["model"]): seq for seq, one in _events(connection, campaign, "withdrawn")}
+    withdrawn = {
+        (event["data"], event["model"]): seq for seq, event in _events(connection, campaign, "withdrawn")
+    }
     arrived: dict[tuple[str, str], int] = {}
     for row in sorted(versions, key=lambda row: int(row["seq"])):
         try:
-            held = from_bytes(row["content"], row["digest"], row["data"])
+            data = from_bytes(row["content"], row["digest"], row["data"])
         except SparinglyError:
             yield f'The content of the data set "{row["data"]}" was changed.'
             return
-        for model in held.models:
+        for model in data.models:
             arrived.setdefault((row["data"], model), row["seq"])
-    here = {
+    stored = {
         (row["data"], row["model"]): (row["arrived"], row["withdrawn"])
         for row in _rows(connection, MODELS, campaign)
     }
-    if here != {key: (seq, left.get(key)) for key, seq in arrived.items()}:
+    if stored != {key: (seq, withdrawn.get(key)) for key, seq in arrived.items()}:
         yield "The models are not those that the journal speaks of."
 
 
 def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
     events = {
-        (one["data"], one["number"]): (seq, one["as_of"], one["digest"])
-        for seq, one in _events(connection, campaign, "round")
+        (event["data"], event["number"]): (seq, event["as_of"], event["digest"])
+        for seq, event in _events(connection, campaign, "round")
     }
     rows = {(row["data"], row["number"]): row for row in _rows(connection, ROUNDS, campaign)}
     table = CAMPAIGNS.c
-    decided = connection.execute(select(table.aspect, table.size).where(table.name == campaign)).one()
+    settings = connection.execute(select(table.aspect, table.size).where(table.name == campaign)).one()
     if set(rows) != set(events):
         yield "The rounds are not those that the journal speaks of."
         return
     for (data, number), row in rows.items():
         digest = hashlib.sha256(row["selection"].encode()).hexdigest()[:32]
-        same = (row["seq"], row["as_of"], digest) == events[data, number] and row["digest"] == digest
-        if not same or (row["aspect"], row["size"]) != tuple(decided) or not _fits(row):
+        is_same = (row["seq"], row["as_of"], digest) == events[data, number] and row["digest"] == digest
+        if not is_same or (row["aspect"], row["size"]) != tuple(settings) or not _fits(row):
             yield f"Round {number} of {data} is not the one that the journal speaks of."
 
 
 def _fits(row: Row) -> bool:
     """Say whether the columns of a round are those of its selection's signature."""
     signature = json.loads(row["selection"])["signature"]
-    columns = {
-        "method": "strategy",
-        "budget": "budget",
-        "seed": "seed",
-        "inputs": "inputs",
-        "labels": "labels",
-    }
-    return all(signature.get(name) == row[column] for name, column in columns.items())
+    names = ("budget", "seed", "inputs", "labels")
+    return signature.get("method") == row["strategy"] and all(
+        signature.get(name) == row[name] for name in names
+    )
 
 
 def _rows(connection: Connection, table: Table, campaign: str) -> list[Row]:

@@ -11,8 +11,8 @@ import random
 import sqlite3
 import time
 
-_CHANCE = random.SystemRandom()
-# For so long after another writer was met, this one is polite.
+_RANDOM = random.SystemRandom()
+# For so many seconds after it met another writer, a writer lets others go first.
 _REMEMBER = 1.0
 _POLITE = (0.006, 0.012)
 _OFTEN, _MORE_OFTEN = (0.001, 0.005), (0.0005, 0.002)
@@ -20,7 +20,7 @@ _LONG = 0.5
 
 
 class SqliteWriteLock:
-    """When a process may begin to write."""
+    """Lets the writers of one SQLite file take turns."""
 
     def __init__(self, most_seconds: float) -> None:
         self.most_seconds = most_seconds
@@ -30,12 +30,12 @@ class SqliteWriteLock:
         """Begin a transaction that writes, as soon as nobody else does."""
         start = time.monotonic()
         if start - self._met < _REMEMBER and start - self._ended < _POLITE[1]:
-            time.sleep(_CHANCE.uniform(*_POLITE))
+            time.sleep(_RANDOM.uniform(*_POLITE))
         connection.execute("PRAGMA busy_timeout=0")
         try:
-            while not self._begun(connection, start):
+            while not self._try_begin(connection, start):
                 waited = time.monotonic() - start
-                time.sleep(_CHANCE.uniform(*(_OFTEN if waited < _LONG else _MORE_OFTEN)))
+                time.sleep(_RANDOM.uniform(*(_OFTEN if waited < _LONG else _MORE_OFTEN)))
         finally:
             # Readers are waited for at the end, which is never long.
             connection.execute(f"PRAGMA busy_timeout={int(1000 * self.most_seconds)}")
@@ -44,7 +44,7 @@ class SqliteWriteLock:
         """Remember that a transaction ends now."""
         self._ended = time.monotonic()
 
-    def _begun(self, connection: sqlite3.Connection, start: float) -> bool:
+    def _try_begin(self, connection: sqlite3.Connection, start: float) -> bool:
         try:
             connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:

@@ -28,8 +28,8 @@ def _table(name: str, key: str, columns: str) -> Table:
 
     A column is written ``name:type``, text unless it has a type, with ``?`` at the end where it may be null.
     """
-    made = [_column(text, is_key=True) for text in key.split()]
-    return Table(f"{PREFIX}{name}", _METADATA, *made, *map(_column, columns.split()))
+    key_columns = [_column(text, is_key=True) for text in key.split()]
+    return Table(f"{PREFIX}{name}", _METADATA, *key_columns, *map(_column, columns.split()))
 
 
 def _column(text: str, *, is_key: bool = False) -> Column[Any]:

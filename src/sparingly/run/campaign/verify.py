@@ -13,6 +13,7 @@ from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.history import DataSnapshot
 from sparingly.run.campaign.journal import as_json
 from sparingly.run.campaign.questions import questions_of_round
 from sparingly.run.campaign.rounds import RoundDrawer
@@ -29,7 +30,6 @@ _SIGNED = {
     "labels": "answers that it knew",
     "earlier": "rounds before it",
 }
-_ROW = {"pairs": "pair"}
 _CELL = ("round", "place", "item", "model", "other", "probability")
 
 
@@ -45,70 +45,67 @@ def verify_campaign(database: Database, drawer: RoundDrawer) -> Verification:
     problems: list[str] = []
     notes: list[str] = []
     for data in drawer.settings.budgets:
-        for found, note in _rounds(database, drawer, data):
-            problems += found
-            notes += note
+        _verify_rounds(database, drawer, data, problems, notes)
     return Verification(tuple(problems), tuple(dict.fromkeys(notes)))
 
 
-def _rounds(database: Database, drawer: RoundDrawer, data: str) -> Iterator[tuple[list[str], list[str]]]:
+def _verify_rounds(
+    database: Database, drawer: RoundDrawer, data: str, problems: list[str], notes: list[str]
+) -> None:
+    """Draw every round of a data set again, and add what is wrong and what to mind."""
     history = drawer.history
     with database.reading() as connection:
         last = history.last_seq(connection)
         rounds = history.rounds(connection, data, last)
-        ended = [one for one in history.events(connection, "finished", last) if one["data"] == data]
-        asked = list(_asked_problems(connection, drawer, data, [given for given, _ in rounds]))
-    yield asked, []
-    for number, (given, as_of) in enumerate(rounds, 1):
-        where = f"Round {number} of {data}"
-        # A round knows the rounds before it, even one that was drawn while it was being found.
+        endings = [event for event in history.events(connection, "finished", last) if event["data"] == data]
+        problems += _asked_problems(connection, drawer, data, [selection for selection, _ in rounds])
+    for number, (selection, as_of) in enumerate(rounds, 1):
+        title = f"Round {number} of {data}"
+        # A round knows the rounds before it, even one that was drawn while it was being computed.
         with database.reading() as connection:
-            known = history.at(connection, data, as_of)
-        if len(known.rounds) != number - 1:
-            yield [f"{where}: there were {len(known.rounds)} rounds before it when it was drawn."], []
+            snapshot = history.at(connection, data, as_of)
+        if len(snapshot.rounds) != number - 1:
+            problems.append(f"{title}: there were {len(snapshot.rounds)} rounds before it when it was drawn.")
             continue
-        yield (
-            _compare(where, given, _again(drawer, known)),
-            list(version_notes("campaign", given.signature.version)),
-        )
-    for event in ended:
+        problems += _compare(title, selection, _draw_again(drawer, snapshot))
+        notes += version_notes("campaign", selection.signature.version)
+    for event in endings:
         with database.reading() as connection:
-            known = history.at(connection, data, event["as_of"])
-        if not isinstance(_again(drawer, known), Finished):
-            yield [f"{data} was ended, and its strategy would have gone on."], []
+            snapshot = history.at(connection, data, event["as_of"])
+        if not isinstance(_draw_again(drawer, snapshot), Finished):
+            problems.append(f"{data} was ended, and its strategy would have gone on.")
 
 
-def _again(drawer: RoundDrawer, known: Any) -> Selection | Finished | str:
+def _draw_again(drawer: RoundDrawer, snapshot: DataSnapshot) -> Selection | Finished | str:
     try:
-        return drawer.decide(known)
+        return drawer.decide(snapshot)
     except SparinglyError as error:
         return str(error)
 
 
-def _compare(where: str, given: Selection, again: Selection | Finished | str) -> list[str]:
-    if isinstance(again, str):
-        return [f"{where} cannot be drawn again: {again}"]
-    if isinstance(again, Finished):
-        return [f"{where} should not be there: {again.reason}"]
-    again = Selection.from_dict(json.loads(as_json(again.to_dict())))
-    return [f"{where}: the {what} are not those that follow from it." for what in _differing(given, again)]
+def _compare(title: str, selection: Selection, redrawn: Selection | Finished | str) -> list[str]:
+    if isinstance(redrawn, str):
+        return [f"{title} cannot be drawn again: {redrawn}"]
+    if isinstance(redrawn, Finished):
+        return [f"{title} should not be there: {redrawn.reason}"]
+    redrawn = Selection.from_dict(json.loads(as_json(redrawn.to_dict())))
+    differences = _differences(selection, redrawn)
+    return [f"{title}: the {words} are not those that follow from it." for words in differences]
 
 
-def _differing(given: Selection, again: Selection) -> Iterator[str]:
+def _differences(selection: Selection, redrawn: Selection) -> Iterator[str]:
     """Yield what differs between a round and the same round drawn again."""
-    old, new = given.signature, again.signature
+    old, new = selection.signature, redrawn.signature
     old = replace(old, method=spell_saved(old.method))
     yield from (words for name, words in _SIGNED.items() if getattr(old, name) != getattr(new, name))
-    if list(given.items) != list(again.items):
+    if list(selection.items) != list(redrawn.items):
         yield "items"
         return
-    for name in ("models", "pairs", "unit", "stratum"):
-        if [getattr(row, _ROW.get(name, name)) for row in given] != [
-            getattr(row, _ROW.get(name, name)) for row in again
-        ]:
-            yield name
+    for name, words in (("models", "models"), ("pair", "pairs"), ("unit", "unit"), ("stratum", "stratum")):
+        if [getattr(row, name) for row in selection] != [getattr(row, name) for row in redrawn]:
+            yield words
     for name, words in (("probability", "probabilities"), ("utility", "utilities")):
-        if not same_numbers(getattr(given, name), getattr(again, name)):
+        if not same_numbers(getattr(selection, name), getattr(redrawn, name)):
             yield words
 
 
@@ -123,25 +120,30 @@ def _asked_problems(
             table.campaign == campaign, table.data == data
         )
     ).all()
-    asked = {tuple(row)[:-1] for row in rows}
-    drawn: dict[int, int] = {}
+    asked_cells = {tuple(row)[:-1] for row in rows}
+    first_seq: dict[int, int] = {}
     for row in rows:
-        drawn[row.round] = min(row.seq, drawn.get(row.round, row.seq))
-    # Who was there when a cell was asked for is known from its entry: that of its round, or the one with
-    # which a model came late, for all rounds before.
-    wanted: set[tuple[Any, ...]] = set()
+        first_seq[row.round] = min(row.seq, first_seq.get(row.round, row.seq))
+    # Which models were there when a cell was asked for is known from its entry: that of its round, or the
+    # one with which a model came late, for all rounds before.
+    expected: set[tuple[Any, ...]] = set()
     for seq in {row.seq for row in rows}:
-        here = history.data_sets.at(connection, data, seq)
-        begun = [number for number, first in drawn.items() if first == seq]
-        for number in begun or [number for number, first in drawn.items() if first < seq]:
-            asked_then = (
-                questions_of_round(data, rounds[number - 1], number, here) if number <= len(rounds) else []
-            )
-            wanted |= {
-                (one.round, one.place, one.item, one.model, one.other or "", one.probability)
-                for one in asked_then
-            }
-    if not asked <= wanted:
+        present = history.data_sets.at(connection, data, seq)
+        numbers = [number for number, first in first_seq.items() if first == seq]
+        for number in numbers or [number for number, first in first_seq.items() if first < seq]:
+            if number <= len(rounds):
+                expected |= {
+                    (
+                        question.round,
+                        question.place,
+                        question.item,
+                        question.model,
+                        question.other or "",
+                        question.probability,
+                    )
+                    for question in questions_of_round(data, rounds[number - 1], number, present)
+                }
+    if not asked_cells <= expected:
         yield f"{data}: people were asked for what no round asks for."
-    if wanted - asked or len(drawn) < len(rounds):
+    if expected - asked_cells or len(first_seq) < len(rounds):
         yield f"{data}: something that a round asks for was never asked."

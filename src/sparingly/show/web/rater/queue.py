@@ -87,7 +87,7 @@ class PageQueue:
 
     def questions(self, rater: str, page: Page) -> list[Question]:
         """Return what a rater is asked about on a page."""
-        return self.board.questions_for(rater, page, everything=self.web.assignment is not None)
+        return self.board.questions_for(rater, page, all_questions=self.web.assignment is not None)
 
     def before(self, rater: str, page: Page | None) -> Page | None:
         """Return the page that a rater judged before this one; the last one where this is new."""
