@@ -134,7 +134,8 @@ class PairDistances:
         if self.by_moments:
             # Distances do not change with the zero point; near the mean they lose no digits.
             distinct = distinct - float(counts @ distinct) / counts.sum()
-            sums = [self._sum(paired.unit, distinct[code] ** power) for power in (1, 2)]
+            units = len(self.count)
+            sums = [np.bincount(paired.unit, distinct[code] ** power, minlength=units) for power in (1, 2)]
             self.moments = np.stack([paired.count, *sums], axis=1)
             within_sums = 2.0 * (paired.count * sums[1] - sums[0] ** 2)
         else:
@@ -142,9 +143,6 @@ class PairDistances:
             self.distinct, self.level = distinct, level
             within_sums = self._sum_within(paired)
         self.within = np.maximum(within_sums, 0.0) / (paired.count - 1.0)
-
-    def _sum(self, unit: Ints, value: Floats) -> Floats:
-        return np.bincount(unit, value, minlength=len(self.count)).astype(np.float64)
 
     def _sum_within(self, paired: PairedValues) -> Floats:
         # The values of every unit side by side; rows of ``paired`` stand in the order of their units.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -248,20 +248,12 @@ def _as_utility(method: Method) -> Utility:
 
 def _aspects_in(utility: Utility) -> set[str]:
     """Return the aspects that stand in for a metric."""
-    return {
-        text.removeprefix(ASPECT)
-        for part in methods_inside(utility)
-        for text in _texts(part)
-        if text.startswith(ASPECT)
-    }
-
-
-def _texts(method: Method) -> Iterator[str]:
-    for part in dataclasses.fields(method):
-        value: Any = getattr(method, part.name)
-        for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str):
-                yield text
+    values: list[Any] = []
+    for method in methods_inside(utility):
+        for part in dataclasses.fields(method):
+            value = getattr(method, part.name)
+            values += value if isinstance(value, tuple) else (value,)
+    return {text.removeprefix(ASPECT) for text in values if isinstance(text, str) and text.startswith(ASPECT)}
 
 
 # Vectors

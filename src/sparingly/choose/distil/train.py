@@ -25,7 +25,6 @@ from sparingly.choose.distil.card import (
 )
 from sparingly.choose.distil.corpus import (
     Corpus,
-    CorpusSet,
     Scale,
     Target,
     assign_folds,
@@ -167,7 +166,9 @@ def _card(
     corpus: Corpus, method: TrainingMethod, by: str, utilities: tuple[LearnedUtility, ...], signature: str
 ) -> ModelCard:
     """Return the card; the families of models are by their names."""
-    models = sorted({name for part in corpus.parts for name in _models_of(part)})
+    # Sources alone say nothing of the models.
+    of_models = [part for part in corpus.parts if any(name.startswith(_OF_MODELS) for name in part.read)]
+    models = sorted({name for part in of_models for name in part.data.models})
     return ModelCard(
         **method._asdict(),
         embedding_digest=embedding_digest(method.features) if method.is_embedded else None,
@@ -212,11 +213,6 @@ def _name_sets(data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet]) -> dic
     return by_name
 
 
-def _models_of(part: CorpusSet) -> tuple[str, ...]:
-    """Return the models that utilities were computed from; none if only sources were read."""
-    return part.data.models if any(name.startswith(_OF_MODELS) for name in part.read) else ()
-
-
 def _learned_utilities(
     corpus: Corpus, targets: Sequence[Target], hold_outs: Sequence[HoldOut]
 ) -> tuple[LearnedUtility, ...]:
@@ -228,17 +224,14 @@ def _learned_utilities(
 
 
 def _training_sets(corpus: Corpus) -> tuple[TrainingSet, ...]:
-    return tuple(_training_set(part) for part in corpus.parts)
-
-
-def _training_set(part: CorpusSet) -> TrainingSet:
-    labels = fields.labels(part.read)
-    return TrainingSet(
-        name=part.name,
-        items=len(part.data),
-        inputs=part.data.digest(part.read - labels),
-        labels=part.data.digest(labels) if labels else None,
-    )
+    sets = []
+    for part in corpus.parts:
+        labels = fields.labels(part.read)
+        inputs = part.data.digest(part.read - labels)
+        sets.append(
+            TrainingSet(part.name, len(part.data), inputs, part.data.digest(labels) if labels else None)
+        )
+    return tuple(sets)
 
 
 def _signature(
@@ -251,9 +244,8 @@ def _signature(
     for training_set in sets:
         inputs.update(f"{training_set.inputs}\x1f".encode())
         labels.update(f"{training_set.labels}\x1f".encode())
-    label_digest = (
-        labels.hexdigest()[:LETTERS] if any(training_set.labels for training_set in sets) else "none"
-    )
+    has_labels = any(training_set.labels for training_set in sets)
+    label_digest = labels.hexdigest()[:LETTERS] if has_labels else "none"
     return "|".join(
         (
             f"distil:learner={method.learner},features={method.features},scale={method.scale}",

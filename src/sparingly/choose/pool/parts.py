@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,8 @@ from sparingly.choose.pool.sources import (
     source_of,
     text_hashes,
 )
-from sparingly.data import files
-from sparingly.data.values import as_id, as_mapping, as_whole, shown
+from sparingly.data import files, schema
+from sparingly.data.values import as_id, as_mapping, shown
 from sparingly.signals.length import SOURCE_LENGTH
 
 if TYPE_CHECKING:
@@ -132,36 +132,21 @@ class PoolPart:
             were checksums.
     """
 
-    name: str
+    name: Annotated[str, _read_name]
     file: str
     line: int
-    tally: RecordCounts
+    tally: Annotated[RecordCounts, _read_counts]
     checksums: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as plain values."""
-        return {
-            "name": self.name,
-            "file": self.file,
-            "line": self.line,
-            "tally": self.tally.to_dict(),
-            "checksums": dict(sorted(self.checksums.items())),
-        }
+        values: dict[str, Any] = schema.write(self)
+        return {**values, "tally": self.tally.to_dict(), "checksums": dict(sorted(self.checksums.items()))}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> PoolPart:
         """Read a part back."""
-        name = as_id(values.get("name"), "name")
-        if not _NAME.fullmatch(name):
-            raise InputError(f"{shown(name)} is no name of a part", field="name")
-        sums = as_mapping(values.get("checksums"), "checksums")
-        return cls(
-            name,
-            as_id(values.get("file"), "file"),
-            as_whole(values.get("line"), "line"),
-            RecordCounts.from_dict(as_mapping(values.get("tally"), "tally")),
-            {ending: as_id(checksum, "checksums") for ending, checksum in sums.items()},
-        )
+        return schema.read(cls, values)
 
     def path(self, folder: Path, ending: str) -> Path:
         """Return one of the part's files."""
@@ -176,6 +161,17 @@ class PoolPart:
             if problem := file_problem(path, checksum):
                 return path, problem
         return None
+
+
+def _read_name(value: Any, field: str) -> str:
+    name = as_id(value, field)
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{shown(name)} is no name of a part", field=field)
+    return name
+
+
+def _read_counts(value: Any, field: str) -> RecordCounts:
+    return RecordCounts.from_dict(as_mapping(value, field))
 
 
 def score_range(file_range: FileRange, plan: ScoringPlan) -> list[PoolPart]:

@@ -17,11 +17,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Annotated, Any, Literal
 
 from sparingly.base.errors import InputError, UsageError, one_line
-from sparingly.data import files
-from sparingly.data.values import as_list, as_mapping, as_text, as_whole, shown
+from sparingly.data import files, schema
+from sparingly.data.values import as_mapping, as_whole, shown
 
 OnProblem = Literal["skip", "refuse"]
 
@@ -99,16 +99,13 @@ def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = 
     by_path = {file.resolve(): file for path in path_list for file in _expand_path(Path(path))}
     if besides is not None:
         by_path = {real: file for real, file in by_path.items() if besides.resolve() not in real.parents}
-    ours = sorted((file for file in by_path.values() if _is_ours(file)), key=str)
+    pool = [file for file in by_path.values() if file.is_file() and files.extension(file) in FILE_KINDS]
+    ours = sorted(pool, key=str)
     if not ours:
         raise UsageError(
             f"There is no file in the pool. Files end in {', '.join(FILE_KINDS)}, perhaps with .gz."
         )
     return PoolFiles(tuple(ours), tuple(sorted(set(by_path.values()) - set(ours), key=str)))
-
-
-def _is_ours(path: Path) -> bool:
-    return path.is_file() and files.extension(path) in FILE_KINDS
 
 
 def _expand_path(path: Path) -> Sequence[Path]:
@@ -211,12 +208,6 @@ class ProblemExample:
     line: int
     words: str
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ProblemExample:
-        """Read an example back."""
-        file, words = (as_text(values.get(name), name) or "" for name in ("file", "words"))
-        return cls(file, as_whole(values.get("line"), "line"), words)
-
     def __str__(self) -> str:
         return one_line(f"{self.file}, line {self.line}: {self.words}")
 
@@ -230,7 +221,7 @@ class RecordCounts:
 
     read: int = 0
     good: int = 0
-    bad: Counter[str] = field(default_factory=Counter)
+    bad: Annotated[Counter[str], _read_kinds] = field(default_factory=Counter)
     examples: dict[str, list[ProblemExample]] = field(default_factory=dict)
 
     def add(self, trouble: RecordProblem, file: Path, line: int) -> None:
@@ -254,33 +245,24 @@ class RecordCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, kinds in the order of their names."""
-        return {
-            "read": self.read,
-            "good": self.good,
-            "bad": dict(sorted(self.bad.items())),
-            "examples": {
-                kind: [vars(example) for example in of_kind]
-                for kind, of_kind in sorted(self.examples.items())
-            },
-        }
+        values: dict[str, Any] = schema.write(self)
+        return values | {name: dict(sorted(values[name].items())) for name in ("bad", "examples")}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RecordCounts:
         """Read counts back."""
-        examples = {
-            kind: [
-                ProblemExample.from_dict(as_mapping(example, "examples"))
-                for example in as_list(of_kind, "examples")
-            ]
-            for kind, of_kind in as_mapping(values.get("examples"), "examples").items()
-        }
-        bad = {kind: as_whole(count, "bad") for kind, count in as_mapping(values.get("bad"), "bad").items()}
-        read, good = (as_whole(values.get(name), name) for name in ("read", "good"))
-        if good < 0 or read != good + sum(bad.values()):
-            raise InputError(f"{read} records were read, and {good} and {sum(bad.values())} are counted")
-        for kind in {*bad, *examples} - {*PROBLEM_KINDS}:
+        counts = schema.read(cls, values)
+        if counts.good < 0 or counts.read != counts.good + counts.bad.total():
+            raise InputError(
+                f"{counts.read} records were read, and {counts.good} and {counts.bad.total()} are counted"
+            )
+        for kind in {*counts.bad, *counts.examples} - {*PROBLEM_KINDS}:
             raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
-        return cls(read, good, Counter(bad), examples)
+        return counts
+
+
+def _read_kinds(value: Any, field: str) -> Counter[str]:
+    return Counter({kind: as_whole(count, field) for kind, count in as_mapping(value, field).items()})
 
 
 def add_counts(tallies: Iterable[RecordCounts]) -> RecordCounts:
@@ -402,7 +384,8 @@ def _csv(file_range: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], R
     header_text = raw if isinstance(raw, RecordProblem) else _decoded(raw)
     if isinstance(header_text, RecordProblem):
         return iter([(first[0], header_text)]), _nothing_to_read
-    separator = _separator(file_range, header_text)
+    is_tsv = files.extension(file_range.file) == ".tsv"
+    separator = "\t" if is_tsv else max(",", "\t", ";", key=header_text.count)
     header = _fields(header_text, separator) or []
     if not any(header) or len(set(header)) < len(header):
         words = f"the first line names no columns, or one twice: {shorten(header_text)}"
@@ -422,12 +405,6 @@ def _csv(file_range: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], R
         return {name: field for name, field in zip(header, fields, strict=True) if name and field != ""}
 
     return _join_lines(lines, separator, len(header)), read
-
-
-def _separator(file_range: FileRange, header: str) -> str:
-    if files.extension(file_range.file) == ".tsv":
-        return "\t"
-    return max(",", "\t", ";", key=header.count)
 
 
 def _fields(text: str, separator: str) -> list[str] | None:

@@ -61,7 +61,7 @@ def source_of(record: Mapping[str, Any], layout: Layout) -> Source | RecordProbl
     text = None if column is None else record[column]
     if text is None or not isinstance(text, str) or not text.strip():
         problem = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
-        return RecordProblem("empty", f"{problem} in {_columns(layout.text, TEXT_COLUMNS)}")
+        return RecordProblem("empty", f"{problem} in {layout.text or ' or '.join(TEXT_COLUMNS)}")
     if trouble := _unfit(text):
         return trouble
     id_column = _first(record, layout.id, ID_COLUMNS)
@@ -83,10 +83,6 @@ def _first(record: Mapping[str, Any], column: str | None, usual: tuple[str, ...]
     return None
 
 
-def _columns(column: str | None, usual: tuple[str, ...]) -> str:
-    return " or ".join(usual) if column is None else column
-
-
 def _unfit(text: str) -> RecordProblem | None:
     if is_binary(text):
         return RecordProblem("binary", f"control characters: {shorten(text)}")
@@ -100,7 +96,7 @@ def _item(value: Any, text: str, layout: Layout) -> str | RecordProblem:
     if value is None:
         if layout.id is not None:
             return RecordProblem("no_id", f"no id in {layout.id}: {shorten(text)}")
-        return f"{_TEXT_ID}{_digest(text):016x}"
+        return f"{_TEXT_ID}{text_hashes([normalised(text)])[0]:016x}"
     try:
         item = as_id(value, "id")
     except InputError as error:
@@ -148,10 +144,6 @@ def text_hashes(texts: list[str]) -> Hashes:
     """Return one 64-bit hash per text, equal for equal texts on every machine."""
     digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
-
-
-def _digest(text: str) -> int:
-    return int(text_hashes([normalised(text)])[0])
 
 
 EXTRA = "langid"

@@ -173,13 +173,10 @@ def _batches(
                 "not a row of numbers for each."
             )
         if not np.isfinite(vectors).all():
-            raise DataError(f'The embedding of "{_first_odd(part, vectors)}" is not finite.')
+            first = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise DataError(f'The embedding of "{part[first][:40]}" is not finite.')
         advance(len(part))
         yield vectors
-
-
-def _first_odd(texts: list[str], vectors: NDArray[Any]) -> str:
-    return texts[int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])][:40]
 
 
 @contextmanager
@@ -217,7 +214,10 @@ class SentenceModel:
         if folder.is_dir():
             return folder_digest(folder)
         revision = _hub_revision(self.name)
-        return None if revision is None else _digest_of(f"{self.name}@{revision}")
+        if revision is None:
+            return None
+        text = f"{self.name}@{revision}"
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector per text."""
@@ -262,10 +262,6 @@ def _hub_revision(name: str) -> str | None:
         if isinstance(path, str):
             return Path(path).parent.name
     return None
-
-
-def _digest_of(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _package(package: str, model: str) -> Any:

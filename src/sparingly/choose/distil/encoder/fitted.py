@@ -151,7 +151,7 @@ def load_encoder(path: Path) -> tuple[ModelCard, EncoderFit, SeenBits]:
         with zipfile.ZipFile(path) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise InputError("the file is packed, which no encoder is", fix=_OURS)
-            card = ModelCard.from_dict(_mapping(archive, _CARD))
+            card = ModelCard.from_dict(_parse_json(_text(archive, _CARD), _CARD))
             documents = {name: _text(archive, f"{name}.json") for name in _JSON}
             weights = _weights(archive.read(WEIGHTS))
     except (zipfile.BadZipFile, EOFError, KeyError, OSError, NotImplementedError, RuntimeError):
@@ -166,7 +166,7 @@ def _build_fit(
     count = len(card.utilities)
     if not count or len(set(card.names)) < count or card.learner != "encoder":
         raise InputError("the card is no encoder's, or names no utility, or one twice", field="utilities")
-    config, form = (_parsed(documents[name], name) for name in ("config", "network"))
+    config, form = (_parse_json(documents[name], name) for name in ("config", "network"))
     seen_ngrams = _array(weights, "seen", np.uint8, (1 << SEEN_BITS) // 8)
     centre, spread = (_array(weights, name, np.float64, count) for name in ("centre", "spread"))
     if (spread <= 0).any():
@@ -231,11 +231,7 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
         raise InputError("this is no JSON", field=name) from None
 
 
-def _mapping(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    return _parsed(_text(archive, name), name)
-
-
-def _parsed(text: str, name: str) -> dict[str, Any]:
+def _parse_json(text: str, name: str) -> dict[str, Any]:
     try:
         return as_mapping(json.loads(text), name)
     except (ValueError, RecursionError) as error:

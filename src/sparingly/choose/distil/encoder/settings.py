@@ -94,8 +94,5 @@ class EncoderTraining:
         values = self.settings()
         del values["base"]
         order = [part.name for part in fields(self) if part.name in values]
-        return ",".join(f"{name}={_plain(values[name])}" for name in order)
-
-
-def _plain(value: Any) -> str:
-    return "+".join(map(str, value)) if isinstance(value, list) else f"{value}"
+        values["hidden"] = "+".join(map(str, self.hidden))
+        return ",".join(f"{name}={values[name]}" for name in order)
