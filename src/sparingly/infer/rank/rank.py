@@ -333,7 +333,7 @@ def rank_scores(
         >>> found.groups
         (('b', 'c'), ('a',))
     """
-    names = models or tuple(f"model {place + 1}" for place in range(len(scores)))
+    names = models or tuple(f"model {number + 1}" for number in range(len(scores)))
     if len(names) != len(scores):
         raise UsageError(f"There are {len(scores)} scores but {len(names)} names of models.")
     # With finite degrees of freedom an error of 0 is not certain.

@@ -160,11 +160,11 @@ class Assignment:
         """Make an assignment from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
         rows = [as_mapping(row, "raters") for row in as_list(values.get("raters"), "raters")]
-        names = [as_id(row.get("rater"), f"raters[{place}].rater") for place, row in enumerate(rows)]
+        names = [as_id(row.get("rater"), f"raters[{number}].rater") for number, row in enumerate(rows)]
         tasks = [
-            _task(name, at, as_mapping(task, f"raters[{place}].tasks"), f"raters[{place}].tasks[{at}]")
-            for place, (name, row) in enumerate(zip(names, rows, strict=True))
-            for at, task in enumerate(as_list(row.get("tasks"), f"raters[{place}].tasks"))
+            _task(name, at, as_mapping(task, f"raters[{number}].tasks"), f"raters[{number}].tasks[{at}]")
+            for number, (name, row) in enumerate(zip(names, rows, strict=True))
+            for at, task in enumerate(as_list(row.get("tasks"), f"raters[{number}].tasks"))
         ]
         groups = as_list(values.get("components"), "components")
         return cls(

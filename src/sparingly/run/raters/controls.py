@@ -158,12 +158,12 @@ def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[ControlItem]:
     if CONTROL not in controls.columns or ORIGINAL not in controls.columns or controls.outputs is None:
         raise MissingDataError("These are no control items: make some with control_items(data, selection).")
     kinds, originals = controls.columns[CONTROL], controls.columns[ORIGINAL]
-    for place, item in enumerate(controls.items):
-        model = next(at for at, text in enumerate(controls.outputs[place]) if text is not None)
+    for row, item in enumerate(controls.items):
+        model = next(at for at, text in enumerate(controls.outputs[row]) if text is not None)
         name = controls.models[model]
         if name not in data.models:
             raise UnknownNameError("model", name, data.models)
-        yield ControlItem(str(item), str(kinds[place]), str(originals[place]), name)
+        yield ControlItem(str(item), str(kinds[row]), str(originals[row]), name)
 
 
 def _checked_outputs(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
@@ -215,8 +215,8 @@ def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int)
 
 def _as_set(data: EvalSet, results: Sequence[tuple[ControlItem, int, int, str]]) -> EvalSet:
     outputs = np.full((len(results), len(data.models)), None, object)
-    for place, (_, _, model, text) in enumerate(results):
-        outputs[place, model] = text
+    for number, (_, _, model, text) in enumerate(results):
+        outputs[number, model] = text
     rows = [row for _, row, _, _ in results]
     columns: dict[str, Any] = {
         CONTROL: [control.kind for control, *_ in results],

@@ -163,9 +163,9 @@ def _slopes(ratings: RaterScores, data: EvalSet, scores: Floats) -> tuple[Metric
     metric = scores[ratings.item, ratings.model]
     has_metric = ~np.isnan(metric)
     slopes = []
-    for place, rater in enumerate(ratings.raters):
+    for number, rater in enumerate(ratings.raters):
         for model, name in enumerate(data.models):
-            rows = has_metric & (ratings.rater == place) & (ratings.model == model)
+            rows = has_metric & (ratings.rater == number) & (ratings.model == model)
             if rows.sum() > 2:
                 slopes.append(_slope(rater, name, metric[rows], ratings.score[rows]))
     return tuple(slopes)

@@ -102,17 +102,17 @@ def rater_flags(
     ]
     adjusted = holm(np.concatenate([check.p for check in checks])).reshape(len(checks), -1)
     return tuple(
-        _flag(ratings.raters[place], check, place, float(p[place]))
+        _flag(ratings.raters[number], check, number, float(p[number]))
         for check, p in zip(checks, adjusted, strict=True)
-        for place in np.argsort(p, kind="stable")
-        if p[place] <= alpha
+        for number in np.argsort(p, kind="stable")
+        if p[number] <= alpha
     )
 
 
-def _flag(rater: str, check: _RaterCheck, place: int, p: float) -> RaterFlag:
-    other_values = np.delete(check.values, place)
+def _flag(rater: str, check: _RaterCheck, number: int, p: float) -> RaterFlag:
+    other_values = np.delete(check.values, number)
     usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
-    value = float(check.values[place])
+    value = float(check.values[number])
     return RaterFlag(rater, check.name, value, usual, p, f"{rater} {check.say(value, usual)}.")
 
 
@@ -149,16 +149,16 @@ def _agreement(ratings: RaterScores) -> _RaterCheck:
     """
     values, errors = _with_others(ratings.score, ratings.cell, ratings.rater, len(ratings.raters))
     p = np.full(len(values), np.nan)
-    for place in np.flatnonzero(~np.isnan(values)):
-        other_rows = ratings.rater != place
+    for number in np.flatnonzero(~np.isnan(values)):
+        other_rows = ratings.rater != number
         reference = _with_others(
             ratings.score[other_rows],
             ratings.cell[other_rows],
             ratings.rater[other_rows],
             len(ratings.raters),
         )
-        own_z = float(_fisher(values)[place])
-        p[place] = outlier_p_value(own_z, float(errors[place]), _fisher(reference[0]), reference[1], "low")
+        own_z = float(_fisher(values)[number])
+        p[number] = outlier_p_value(own_z, float(errors[number]), _fisher(reference[0]), reference[1], "low")
 
     def say(value: float, usual: float) -> str:
         return f"agrees less with the others on the same outputs: correlation {value:.2f} against {usual:.2f}"
@@ -171,10 +171,13 @@ def _with_others(score: Floats, cell: Ints, rater: Ints, raters: int) -> tuple[F
     count = np.bincount(cell)[cell]
     other_means = (np.bincount(cell, score)[cell] - score) / np.maximum(count - 1, 1)
     values, errors = np.full(raters, np.nan), np.zeros(raters)
-    for place in range(raters):
-        rows = (rater == place) & (count > 1)
+    for number in range(raters):
+        rows = (rater == number) & (count > 1)
         if (common := int(rows.sum())) >= FEWEST_JUDGEMENTS:
-            values[place], errors[place] = pearson(score[rows], other_means[rows]), 1.0 / np.sqrt(common - 3)
+            values[number], errors[number] = (
+                pearson(score[rows], other_means[rows]),
+                1.0 / np.sqrt(common - 3),
+            )
     return values, errors
 
 
@@ -188,11 +191,11 @@ def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _RaterCheck:
     timed = (table.aspect == table.aspects.index(ratings.aspect)) & (table.rater >= 0) & (table.seconds > 0)
     medians, logs = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
     errors = np.zeros(len(ratings.raters))
-    for place, name in enumerate(ratings.raters):
+    for number, name in enumerate(ratings.raters):
         seconds = table.seconds[timed & (table.rater == table.raters.index(name))]
-        if enough[place] and len(seconds) >= FEWEST_JUDGEMENTS:
-            medians[place], logs[place] = np.median(seconds), np.log(seconds).mean()
-            errors[place] = np.log(seconds).std(ddof=1) / np.sqrt(len(seconds))
+        if enough[number] and len(seconds) >= FEWEST_JUDGEMENTS:
+            medians[number], logs[number] = np.median(seconds), np.log(seconds).mean()
+            errors[number] = np.log(seconds).std(ddof=1) / np.sqrt(len(seconds))
 
     def say(value: float, usual: float) -> str:
         word = "faster" if value < usual else "slower"
@@ -204,16 +207,16 @@ def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _RaterCheck:
 def _constant(ratings: RaterScores, enough: Any) -> _RaterCheck:
     """Find raters who gave one answer to everything: qⁿ where the others give it with the share q."""
     values, p = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
-    for place in np.flatnonzero(enough):
+    for number in np.flatnonzero(enough):
         own_scores, other_scores = (
-            ratings.score[ratings.rater == place],
-            ratings.score[ratings.rater != place],
+            ratings.score[ratings.rater == number],
+            ratings.score[ratings.rater != number],
         )
         _, often = np.unique(own_scores, return_counts=True)
-        values[place] = often.max() / len(own_scores)
+        values[number] = often.max() / len(own_scores)
         if len(other_scores):
             share = float((other_scores == own_scores[0]).mean())
-            p[place] = share ** len(own_scores) if len(often) == 1 else 1.0
+            p[number] = share ** len(own_scores) if len(often) == 1 else 1.0
 
     def say(value: float, usual: float) -> str:
         return f"gave the same answer to everything; the others give their commonest {usual:.0%} of the time"
@@ -231,11 +234,11 @@ def _controls(ratings: RaterScores, report: ControlReport | None) -> _RaterCheck
         others_scores = [another for another in scores if another.rater != score.rater]
         judged = sum(another.n for another in others_scores)
         if score.rater in ratings.raters and judged:
-            place = ratings.raters.index(score.rater)
-            values[place] = score.right / score.n
+            number = ratings.raters.index(score.rater)
+            values[number] = score.right / score.n
             # One right answer more keeps a rate of 100 % in a few from flagging everybody else.
             rate = (sum(another.right for another in others_scores) + 1.0) / (judged + 2.0)
-            p[place] = float(binom.cdf(score.right, score.n, rate))
+            p[number] = float(binom.cdf(score.right, score.n, rate))
 
     def say(value: float, usual: float) -> str:
         return f"scored {value:.0%} of the degraded outputs below the original; the others {usual:.0%}"

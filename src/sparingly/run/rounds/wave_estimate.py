@@ -108,13 +108,13 @@ def combine(
     was judged. A model that some waves left out is combined over its own waves. With folds, every fold is
     combined by itself, by its own sizes, and counts by its number of items.
     """
-    matter = np.ones(len(labels)) if importance is None else importance
+    item_weights = np.ones(len(labels)) if importance is None else importance
     if fold is not None and fold.any():
-        return _combine_folds(waves, labels, matter, fold)
-    return combine_totals([wave_totals(wave, labels, matter) for wave in waves])
+        return _combine_folds(waves, labels, item_weights, fold)
+    return combine_totals([wave_totals(wave, labels, item_weights) for wave in waves])
 
 
-def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: Ints) -> CombinedWaves:
+def _combine_folds(waves: Sequence[Wave], labels: Floats, item_weights: Floats, fold: Ints) -> CombinedWaves:
     """Combine waves fold by fold; the error of a wave is learned from all of its folds together."""
     size, folds = len(labels), int(fold.max()) + 1
     waves = [replace(wave, chance=_fold_chances(wave, fold, folds)) for wave in waves]
@@ -126,36 +126,34 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: 
             wave_totals(
                 Wave(wave.earlier[rows], wave.cells[rows], wave.chance[rows], wave.predicted[rows]),
                 labels[rows],
-                matter[rows],
+                item_weights[rows],
             )
             for wave in waves
         ]
         # One label is enough in a fold: its error is learned from other folds, too.
         weight = _normalised(np.stack([wave.weight for wave in inside]), np.full((len(waves), 1), 2))
         weights[:, rows] = weight[:, None]
-        parts = [
-            np.where(share > 0, share * np.nan_to_num(wave.scores), 0.0)
-            for share, wave in zip(weight, inside, strict=True)
-        ]
-        means[number] = np.where((weight > 0).any(axis=0), np.sum(parts, axis=0), np.nan)
+        means[number] = _weighted_scores(weight, inside)
     share = np.bincount(fold, minlength=folds)[:, None] * np.isfinite(means)
     total = share.sum(axis=0)
     scores = np.divide(
         (share * np.nan_to_num(means)).sum(axis=0), total, out=np.full(len(total), np.nan), where=total > 0
     )
-    covariances, shapes, stands = [], [], np.zeros(labels.shape)
+    covariances, shapes, stands_for = [], [], np.zeros(labels.shape)
     later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
     judged = ~np.isnan(labels)
     for weight, later_weight, wave in zip(weights, later, waves, strict=True):
         answered = wave.cells & judged
         shared = _answered_shares(answered, wave.cells, fold, folds)
         chance = np.where(answered, wave.chance * shared[fold], 1.0)
-        missed = np.where(answered, labels - wave.predicted, 0.0) * matter[:, None] * weight * size / total
+        missed = (
+            np.where(answered, labels - wave.predicted, 0.0) * item_weights[:, None] * weight * size / total
+        )
         rows = np.flatnonzero(answered.any(axis=1))
         covariance, shape = _covariance(missed[rows], chance[rows], answered[rows])
         covariances.append(covariance / size**2)
         shapes.append(shape / size)
-        stands += np.where(answered, weight / chance + later_weight, 0.0)
+        stands_for += np.where(answered, weight / chance + later_weight, 0.0)
     sizes = [len(shape) for shape in shapes]
     return CombinedWaves(
         scores=scores,
@@ -163,7 +161,7 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, matter: Floats, fold: 
         freedom=_freedom([float(np.trace(covariance)) for covariance in covariances], sizes),
         shape=np.concatenate(shapes),
         stratum=np.repeat(np.arange(len(waves)), sizes),
-        stands_for=stands,
+        stands_for=stands_for,
     )
 
 
@@ -197,24 +195,25 @@ def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
     """Combine the totals of waves with the weights of ``combine``."""
     counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
     weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
-    scores = np.where(
-        (weights > 0).any(axis=0),
-        sum(
-            np.where(weight > 0, weight * np.nan_to_num(wave.scores), 0.0)
-            for weight, wave in zip(weights, totals, strict=True)
-        ),
-        np.nan,
-    )
     parts = [np.outer(weight, weight) * wave.covariance for weight, wave in zip(weights, totals, strict=True)]
     sizes = [len(wave.shape) for wave in totals]
     return CombinedWaves(
-        scores=np.asarray(scores),
+        scores=_weighted_scores(weights, totals),
         covariance=nearest_covariance(np.sum(parts, axis=0)),
         freedom=_freedom([float(np.trace(part)) for part in parts], sizes),
         shape=np.concatenate([wave.shape * weight for weight, wave in zip(weights, totals, strict=True)]),
         stratum=np.repeat(np.arange(len(totals)), sizes),
         stands_for=_stands_for(totals, weights),
     )
+
+
+def _weighted_scores(weights: Floats, totals: Sequence[WaveTotals]) -> Floats:
+    """Return Σ_k w_k μ̂⁽ᵏ⁾; NaN for a model without a weight."""
+    parts = [
+        np.where(weight > 0, weight * np.nan_to_num(wave.scores), 0.0)
+        for weight, wave in zip(weights, totals, strict=True)
+    ]
+    return np.where((weights > 0).any(axis=0), sum(parts), np.nan)
 
 
 def wave_totals(wave: Wave, labels: Floats, importance: Floats) -> WaveTotals:
@@ -365,8 +364,8 @@ def results_after_each(state: State, waves: Sequence[Wave], target: Target) -> I
     A wave's totals do not depend on later ones, so every wave is summed up once.
     """
     importance = state.data.importance
-    matter = np.ones(len(state.data)) if importance is None else importance
-    totals = [wave_totals(wave, state.labels, matter) for wave in waves]
+    item_weights = np.ones(len(state.data)) if importance is None else importance
+    totals = [wave_totals(wave, state.labels, item_weights) for wave in waves]
     for count in range(1, len(totals) + 1):
         yield _result_of(state, combine_totals(totals[:count]), target)
 
