@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.leaderboard.parity import Parities
 from benchmarks.leaderboard.results import Results, read_results
-from sparingly.bench.grid import Entry, Grid, Runs, entry_from_table
+from sparingly.bench.grid import GridEntry, GridRuns, ReplayGrid, entry_from_table
 from sparingly.bench.play import play
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ CANDIDATES = (
 )
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[GridEntry, ...]:
     """Return random selection and the candidates."""
     tables = [{"method": "random"}, *({"method": one, "p_values": "full_set"} for one in CANDIDATES)]
     return tuple(map(entry_from_table, tables))
@@ -87,7 +87,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sets", default="", help="names with commas; all unless given")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args(arguments)
-    grid = Grid(entries(), sets=tuple(filter(None, given.sets.split(","))), runs=Runs(stochastic=given.seeds))
+    grid = ReplayGrid(
+        entries(), sets=tuple(filter(None, given.sets.split(","))), runs=GridRuns(stochastic=given.seeds)
+    )
     given.out.parent.mkdir(parents=True, exist_ok=True)
     play(grid, given.data, given.out, jobs=given.jobs)
     show(read_results(given.out))

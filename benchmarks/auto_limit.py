@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sparingly.bench.sets import Judged, open_set, set_files
+from sparingly.bench.sets import FullyJudgedSet, open_set, set_files
 from sparingly.signals.predict.ridge import fit_ridge
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
-def left_by_metrics(judged: Judged) -> float:
+def left_by_metrics(judged: FullyJudgedSet) -> float:
     """Return the spread of left-out residuals over items, relative to that of the scores."""
     data, scores = judged.data, judged.data.truth(judged.truth)
     columns = [np.asarray(data.metrics[name], np.float64) for name in data.metrics]

@@ -31,7 +31,7 @@ from benchmarks.leaderboard.ranges import differences, mean_measured, mean_on, m
 from benchmarks.leaderboard.results import RANDOM, SPA, Results, read_results
 from benchmarks.pages import replaced, write_whole
 from sparingly.base.arrays import Floats
-from sparingly.bench.grid import Grid, Runs, entry_of
+from sparingly.bench.grid import GridRuns, ReplayGrid, entry_of
 from sparingly.bench.play import play
 from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
 from sparingly.choose.distil.corpus import build_corpus, parse_targets
@@ -260,7 +260,7 @@ def told_elsewhere(path: Path, names: list[str]) -> Predictions:
         }
 
 
-def grid_for(learners: list[str], names: list[str], seeds: int) -> Grid:
+def grid_for(learners: list[str], names: list[str], seeds: int) -> ReplayGrid:
     """Return the grid: random, what needs sources only, the utilities themselves, and what was told."""
     whole = [entry_of("random"), entry_of("kmeans", name="source k-means")]
     whole += [entry_of("uncertainty:metric=source_length", name="source length")]
@@ -272,8 +272,8 @@ def grid_for(learners: list[str], names: list[str], seeds: int) -> Grid:
     ]
     metrics = dict.fromkeys(names, GIVEN)
     truths = {name: TRUTHS.get(name, "mqm") for name in names}
-    return Grid(
-        tuple(whole), sets=tuple(names), runs=Runs(random=seeds), truths=truths, metrics=metrics, text=""
+    return ReplayGrid(
+        tuple(whole), sets=tuple(names), runs=GridRuns(random=seeds), truths=truths, metrics=metrics, text=""
     )
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.leaderboard import write
 from benchmarks.leaderboard.page import MARKER
 from benchmarks.pages import replaced, write_whole
-from sparingly.bench.grid import Grid, grid_from_text, grid_of, read_grid, standard_grid
+from sparingly.bench.grid import ReplayGrid, grid_from_text, grid_of, read_grid, standard_grid
 from sparingly.bench.play import play
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ def commit() -> str | None:
     return done.stdout.strip() or None
 
 
-def made(grid: Grid, data: Path | None, folder: Path, jobs: int) -> list[Path]:
+def made(grid: ReplayGrid, data: Path | None, folder: Path, jobs: int) -> list[Path]:
     """Play what is missing of a grid, and write the leaderboard into the folder of its table."""
     folder.mkdir(parents=True, exist_ok=True)
     play(grid, data, folder / TABLE, jobs=jobs)

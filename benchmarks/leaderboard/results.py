@@ -14,7 +14,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, listing
 from sparingly.bench.grid import METRIC, first_share, with_metric
-from sparingly.bench.replay import DONE
+from sparingly.bench.replay import COMPLETED
 from sparingly.bench.table import read_table
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def read_results(table: Path | DataFrame) -> Results:
 
     frame = read_table(table) if isinstance(table, Path) else table
     _check(frame)
-    done = frame.filter(polars.col("status") == DONE).with_columns(
+    done = frame.filter(polars.col("status") == COMPLETED).with_columns(
         polars.col(MEASURES).cast(polars.Float64).fill_null(np.nan),
         polars.col("resample", "seed").cast(polars.Int64).fill_null(0),
     )
@@ -262,7 +262,7 @@ def _refusals(frame: DataFrame) -> list[Refusal]:
     import polars
 
     columns = ["set", "entry", "status", "reason"]
-    rows = frame.filter(polars.col("status") != DONE).select(columns).unique().sort(columns)
+    rows = frame.filter(polars.col("status") != COMPLETED).select(columns).unique().sort(columns)
     return [Refusal(*(str(value or "") for value in row)) for row in rows.iter_rows()]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from sparingly.base.errors import ExtraMissingError, UsageError
-from sparingly.bench.grid import Grid, grid_of
+from sparingly.bench.grid import ReplayGrid, grid_of
 from sparingly.bench.play import on_cluster, play
 from sparingly.bench.table import MEASURED_ANEW
 from tests.real_workers import Process, real_workers
@@ -19,7 +19,7 @@ from tests.real_workers import Process, real_workers
 pytest.importorskip("distributed")
 
 
-def grid() -> Grid:
+def grid() -> ReplayGrid:
     methods = [
         "random",
         "metric_var:metric={metric}",

@@ -47,9 +47,9 @@ def test_strategies_have_five_rounds_and_selectors_none() -> None:
 
 def test_rounds_are_those_of_the_strategy() -> None:
     assert entry_of("waves:waves=3").rounds == 3
-    assert entry_of("waves", rounds=2).made(None) == Waves(waves=2)
-    assert entry_of("casf:metric={metric}", rounds=2).made("x") == Casf(metric="x", phases=2)
-    assert entry_of("diffuse_iterative", rounds=2).made(None) == DiffuseIterative()
+    assert entry_of("waves", rounds=2).make_method(None) == Waves(waves=2)
+    assert entry_of("casf:metric={metric}", rounds=2).make_method("x") == Casf(metric="x", phases=2)
+    assert entry_of("diffuse_iterative", rounds=2).make_method(None) == DiffuseIterative()
 
 
 def test_the_estimator_stands_behind_the_last_bar() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.bench.grid import (
-    Grid,
-    Runs,
+    GridRuns,
+    ReplayGrid,
     entry_of,
     first_share,
     grid_from_text,
@@ -47,7 +47,7 @@ def test_a_grid_is_read_from_its_file(tmp_path: Path) -> None:
     grid = read_grid(path)
     assert grid.sets == ("demo", "talks")
     assert grid.shares == (0.1, 0.2)
-    assert grid.runs == Runs(random=7, stochastic=10, resamples=2)
+    assert grid.runs == GridRuns(random=7, stochastic=10, resamples=2)
     assert grid.truths == {"talks": "fluency"}
     assert grid.metrics == {"talks": "COMET"}
     assert [entry.name for entry in grid.entries] == ["random", "ours"]
@@ -85,9 +85,9 @@ def test_the_file_is_named_in_the_complaint(tmp_path: Path) -> None:
 
 def test_a_grid_from_options() -> None:
     grid = grid_of(["random", "kmeans"], sets=["demo"], budgets=["5%"], seeds=3, resamples=0)
-    assert grid.runs == Runs(random=3, stochastic=3, resamples=0)
+    assert grid.runs == GridRuns(random=3, stochastic=3, resamples=0)
     assert grid.shares == (0.05,)
-    assert grid_of(["random"]).runs == Runs()
+    assert grid_of(["random"]).runs == GridRuns()
 
 
 @pytest.mark.parametrize("budget", ["0%", "101%", "many", 0.0, "-5%", "nan"])
@@ -97,16 +97,16 @@ def test_budgets_are_shares(budget: str | float) -> None:
 
 
 def test_runs_by_kind() -> None:
-    runs = Runs(random=4, stochastic=2, resamples=3)
-    assert runs.of(entry_of("random")) == ((0, 0), (1, 0), (2, 0), (3, 0))
-    assert runs.of(entry_of("kmeans")) == ((0, 0), (1, 0))
-    assert runs.of(entry_of("metric_var")) == ((0, 0), (0, 1), (0, 2), (0, 3))
-    assert runs.of(entry_of("metric_var", runs=2)) == ((0, 0), (0, 1))
-    assert runs.of(entry_of("random", runs=1)) == ((0, 0),)
+    runs = GridRuns(random=4, stochastic=2, resamples=3)
+    assert runs.of_entry(entry_of("random")) == ((0, 0), (1, 0), (2, 0), (3, 0))
+    assert runs.of_entry(entry_of("kmeans")) == ((0, 0), (1, 0))
+    assert runs.of_entry(entry_of("metric_var")) == ((0, 0), (0, 1), (0, 2), (0, 3))
+    assert runs.of_entry(entry_of("metric_var", runs=2)) == ((0, 0), (0, 1))
+    assert runs.of_entry(entry_of("random", runs=1)) == ((0, 0),)
 
 
 def test_budgets_by_size_and_speed() -> None:
-    grid = Grid((entry_of("random"),))
+    grid = ReplayGrid((entry_of("random"),))
     quick, slow = entry_of("random"), entry_of("kmeans", slow=True)
     usual = tuple(round(0.05 * step, 6) for step in range(1, 11))
     assert grid.shares_of(quick, 150) == (0.02, 0.035, *usual)
@@ -115,13 +115,13 @@ def test_budgets_by_size_and_speed() -> None:
     assert (len(small), small[-1]) == (12, 0.75)
     assert (first_share(150), first_share(149)) == (0.05, 0.25)
     assert grid.shares_of(slow, 150) == (0.1, 0.25, 0.5)
-    few = Grid((slow,), shares=(0.1, 0.3))
+    few = ReplayGrid((slow,), shares=(0.1, 0.3))
     assert few.shares_of(slow, 150) == (0.1, 0.3)
 
 
 def test_the_standard_grid_holds_random_with_every_estimate_that_others_are_held_against() -> None:
     grid = standard_grid()
-    assert grid.runs == Runs()
+    assert grid.runs == GridRuns()
     names = {entry.name for entry in grid.entries}
     assert {"random", "random|greg", "random|greg, expected p"} <= names
     slow = {entry.method.split(":")[0] for entry in grid.entries if entry.slow}

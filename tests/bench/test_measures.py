@@ -14,11 +14,11 @@ from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.bench.measures import (
-    Outcome,
+    ReplayOutcome,
     estimate_outcome,
     expected_p_values,
     intervals_over_set,
-    measured,
+    measure,
     own_outcome,
     standardised_bias,
     t_p_values,
@@ -58,7 +58,7 @@ def test_tied_accuracy_is_the_best_over_all_thresholds(seed: int, models: int, c
 def test_the_full_set_agrees_with_itself() -> None:
     values = np.random.default_rng(1).normal(size=(40, 5)) + np.arange(5)
     full = full_of(values)
-    found = measured(own_outcome(full.means, full.p_values), full)
+    found = measure(own_outcome(full.means, full.p_values), full)
     assert found["soft_pairwise_accuracy"] == 1.0
     assert found["pairwise_accuracy"] == 1.0
     assert found["kendall_b"] == pytest.approx(1.0)
@@ -80,14 +80,14 @@ def test_bias_is_in_deviations_of_the_models() -> None:
 
 def test_coverage_and_wrong_signs_are_counted() -> None:
     full = full_of(np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]]))
-    outcome = Outcome(
+    outcome = ReplayOutcome(
         scores=np.array([1.0, 2.0, 0.0]),
         p_values=np.array([0.9, 0.1, 0.1]),
         two_sided=np.array([0.01, 0.01, 0.2]),
         low=np.array([0.0, 1.0, np.nan]),
         high=np.array([2.0, 2.0, np.nan]),
     )
-    found = measured(outcome, full)
+    found = measure(outcome, full)
     assert (found["intervals"], found["covered"], found["width"]) == (2, 1, 1.5)
     assert (found["significant"], found["wrong_sign"]) == (2, 1)
 

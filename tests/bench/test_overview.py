@@ -7,12 +7,12 @@ import pytest
 
 from sparingly.bench.grid import grid_of
 from sparingly.bench.overview import headline, overview, show_overview
-from sparingly.bench.play import Report, play
+from sparingly.bench.play import PlayReport, play
 from sparingly.show.terminal.console import make_console
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory: pytest.TempPathFactory) -> PlayReport:
     out = tmp_path_factory.mktemp("overview") / "table.parquet"
     grid = grid_of(
         ["random", "uniform|weighted_mean", "residual_size"],
@@ -24,7 +24,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return play(grid, None, out)
 
 
-def test_means_are_over_the_runs_of_a_set(report: Report) -> None:
+def test_means_are_over_the_runs_of_a_set(report: PlayReport) -> None:
     rows = {row["entry"]: row for row in overview(report)}
     runs = report.table.filter(report.table["entry"] == "random")
     assert rows["random"]["soft_pairwise_accuracy"] == pytest.approx(runs["soft_pairwise_accuracy"].mean())
@@ -44,10 +44,10 @@ def test_the_lowest_budgets_do_not_count(tmp_path: Path) -> None:
     assert overview(low)[0]["soft_pairwise_accuracy"] is not None
 
 
-def test_what_is_printed(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_printed(report: PlayReport, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     kept = StringIO()
-    show_overview(Report(report.table, 5, {"talks": "no truth."}), "table.parquet", make_console(kept))
+    show_overview(PlayReport(report.table, 5, {"talks": "no truth."}), "table.parquet", make_console(kept))
     printed = kept.getvalue()
     assert "uniform|weighted_mean" in printed
     assert "5 cells, 5 of them computed now, 1 not applicable: table.parquet" in printed

@@ -3,22 +3,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.bench.sets import Judged, SetFile, open_set, opened_part, part_of, resampled_rows
+from sparingly.bench.sets import (
+    FullyJudgedSet,
+    SetFile,
+    open_replay_data,
+    open_set,
+    replay_data,
+    resampled_rows,
+)
 
 
 @pytest.fixture(scope="module")
-def judged() -> Judged:
+def judged() -> FullyJudgedSet:
     return open_set(SetFile("demo", None))
 
 
-def test_a_resample_holds_four_fifths_of_the_items_and_is_judged_by_itself(judged: Judged) -> None:
-    part = part_of(judged, 3)
+def test_a_resample_holds_four_fifths_of_the_items_and_is_judged_by_itself(judged: FullyJudgedSet) -> None:
+    part = replay_data(judged, 3)
     assert len(part.data) == 192
-    assert np.allclose(part.full.means, part.data.truth("overall").mean(axis=0))
-    assert not np.allclose(part.full.means, part_of(judged, 0).full.means)
+    assert np.allclose(part.full_outcome.means, part.data.truth("overall").mean(axis=0))
+    assert not np.allclose(part.full_outcome.means, replay_data(judged, 0).full_outcome.means)
 
 
-def test_resamples_differ_and_do_not_depend_on_the_other_items(judged: Judged) -> None:
+def test_resamples_differ_and_do_not_depend_on_the_other_items(judged: FullyJudgedSet) -> None:
     first, second = (set(resampled_rows(judged.data, number).tolist()) for number in (1, 2))
     assert first != second
     half = judged.data.at(np.arange(0, 240, 2))
@@ -28,23 +35,23 @@ def test_resamples_differ_and_do_not_depend_on_the_other_items(judged: Judged) -
     assert len(kept ^ wanted) <= 12
 
 
-def test_methods_see_no_label(judged: Judged) -> None:
-    part = part_of(judged, 0)
+def test_methods_see_no_label(judged: FullyJudgedSet) -> None:
+    part = replay_data(judged, 0)
     assert len(part.data.aspects) == 2
-    assert len(part.seen.aspects) == 0
-    assert len(part.seen.ratings) == 0
+    assert len(part.unlabelled.aspects) == 0
+    assert len(part.unlabelled.ratings) == 0
 
 
-def test_seconds_are_those_of_the_published_line(judged: Judged) -> None:
-    part = part_of(judged, 0)
+def test_seconds_are_those_of_the_published_line(judged: FullyJudgedSet) -> None:
+    part = replay_data(judged, 0)
     assert part.seconds is not None
     assert part.data.sources is not None
     words = len(part.data.sources[0].split())
     assert part.seconds[0] == pytest.approx(33.7 + 0.15 * words)
-    bare = part_of(Judged(judged.data.only(["aspect:overall"]), "overall", None), 0)
+    bare = replay_data(FullyJudgedSet(judged.data.only(["aspect:overall"]), "overall", None), 0)
     assert bare.seconds is None
 
 
 def test_a_part_in_use_is_kept() -> None:
     file = SetFile("demo", None)
-    assert opened_part(file, "package", 1) is opened_part(file, "package", 1)
+    assert open_replay_data(file, "package", 1) is open_replay_data(file, "package", 1)

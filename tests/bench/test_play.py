@@ -14,8 +14,8 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.bench import play as playing
-from sparingly.bench.grid import Grid, grid_of
-from sparingly.bench.play import Task, peak_megabytes, play, run_task, tasks_of
+from sparingly.bench.grid import ReplayGrid, grid_of
+from sparingly.bench.play import ReplayTask, peak_megabytes, play, run_task, tasks_of
 from sparingly.bench.sets import set_files
 from sparingly.bench.table import MEASURED_ANEW, parts_folder, read_table
 from sparingly.choose import KMeans
@@ -24,7 +24,7 @@ from tests.journeys.command import SCRIPT
 METHODS = ("random", "metric_var:metric={metric}", "uniform|weighted_mean", "documents", "residual_size")
 
 
-def small(**more: Any) -> Grid:
+def small(**more: Any) -> ReplayGrid:
     how: dict[str, Any] = {"sets": ["demo"], "budgets": ["10%", "30%"], "seeds": 3, "resamples": 2}
     return grid_of(METHODS, **{**how, **more})
 
@@ -190,12 +190,12 @@ def test_tasks_keep_a_set_together_and_share_what_is_judged() -> None:
         resamples=1,
     )
     files = set_files(None, ["demo"])
-    cells, _ = playing._wanted(grid, files)
+    cells, _ = playing._grid_cells(grid, files)
     tasks = tasks_of(grid, files, cells)
     assert [(task.resample, len(task.jobs)) for task in tasks] == [(0, 1)] * 4 + [(1, 2)]
     assert [len(task.jobs[0].seeds) for task in tasks] == [25, 5, 1, 1, 1]
     assert str(tasks[-1]) == "demo: metric_var, metric_avg"
-    assert isinstance(tasks[0], Task)
+    assert isinstance(tasks[0], ReplayTask)
     assert {row["entry"] for row in run_task(tasks[-1])} == {"metric_var", "metric_avg"}
 
 

@@ -9,8 +9,8 @@ import sparingly
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.bench import replay as replays
 from sparingly.bench.grid import entry_of
-from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE, replay_entry
-from sparingly.bench.sets import Judged, Part, SetFile, open_set, part_of
+from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE, replay_entry
+from sparingly.bench.sets import FullyJudgedSet, ReplayData, SetFile, open_set, replay_data
 from sparingly.choose import KMeans
 from sparingly.run.rounds import Waves
 
@@ -18,8 +18,8 @@ SHARES = (0.1, 0.25)
 
 
 @pytest.fixture(scope="module")
-def part() -> Part:
-    return part_of(open_set(SetFile("demo", None)), 0)
+def part() -> ReplayData:
+    return replay_data(open_set(SetFile("demo", None)), 0)
 
 
 # --- against the package's own comparison ----------------------------------------------------------------
@@ -29,12 +29,12 @@ def part() -> Part:
     "text",
     ["random", "metric_var:metric=learned", "kmeans", "pivotal:utility=(metric_var:metric=learned),tau=0.5"],
 )
-def test_a_selection_is_measured_as_agree_does(part: Part, text: str) -> None:
+def test_a_selection_is_measured_as_agree_does(part: ReplayData, text: str) -> None:
     cells = replay_entry(part, entry_of(text), SHARES, seed=3)
     for cell, count in zip(cells, (24, 60), strict=True):
-        chosen = sparingly.select(part.seen, text, count, seed=3)
+        chosen = sparingly.select(part.unlabelled, text, count, seed=3)
         wanted = sparingly.agree(part.data, chosen, "overall").agreement
-        assert cell.status == DONE
+        assert cell.status == COMPLETED
         assert cell.measures is not None
         assert cell.measures["soft_pairwise_accuracy"] == wanted.soft_pairwise_accuracy
         assert cell.measures["pairwise_accuracy"] == wanted.pairwise_accuracy
@@ -46,20 +46,20 @@ def test_a_selection_is_measured_as_agree_does(part: Part, text: str) -> None:
         assert cell.signature == str(chosen.signature)
 
 
-def test_seconds_of_annotation_are_the_published_line(part: Part) -> None:
+def test_seconds_of_annotation_are_the_published_line(part: ReplayData) -> None:
     cell = replay_entry(part, entry_of("random"), (0.1,), seed=0)[0]
-    chosen = sparingly.select(part.seen, "random", 24, seed=0, cost="length")
+    chosen = sparingly.select(part.unlabelled, "random", 24, seed=0, cost="length")
     assert cell.annotation_seconds == pytest.approx(chosen.total_cost)
 
 
 # --- estimates -------------------------------------------------------------------------------------------
 
 
-def test_an_estimator_gives_scores_and_intervals(part: Part) -> None:
+def test_an_estimator_gives_scores_and_intervals(part: ReplayData) -> None:
     cell = replay_entry(part, entry_of("uniform|greg"), (0.25,), seed=5)[0]
     chosen = sparingly.select(part.data, "uniform", 60, seed=5)
     found = sparingly.estimate(part.data, chosen, "overall", estimator="greg", seed=5)
-    truth = part.full.means
+    truth = part.full_outcome.means
     assert cell.measures is not None
     assert cell.measures["mean_absolute_error"] == pytest.approx(np.abs(found.scores - truth).mean())
     assert cell.measures["intervals"] == 8
@@ -67,7 +67,7 @@ def test_an_estimator_gives_scores_and_intervals(part: Part) -> None:
     assert cell.measures["width"] == pytest.approx((found.high - found.low).mean())
 
 
-def test_expected_p_values_are_those_of_the_estimate(part: Part) -> None:
+def test_expected_p_values_are_those_of_the_estimate(part: ReplayData) -> None:
     own, expected = (
         replay_entry(part, entry_of("uniform|greg", p_values=p_values), (0.25,), seed=5)[0].measures
         for p_values in ("own", "full_set")
@@ -79,12 +79,12 @@ def test_expected_p_values_are_those_of_the_estimate(part: Part) -> None:
     assert expected is not None
     assert own["soft_pairwise_accuracy"] == plain.soft_pairwise_accuracy
     assert expected["soft_pairwise_accuracy"] == pytest.approx(
-        float(soft_pairwise_accuracy(found.full_set_p(), part.full.p_values))
+        float(soft_pairwise_accuracy(found.full_set_p(), part.full_outcome.p_values))
     )
     assert own["significant"] == expected["significant"], "the ranking's test stays the same"
 
 
-def test_with_too_few_items_the_judged_ones_speak(part: Part) -> None:
+def test_with_too_few_items_the_judged_ones_speak(part: ReplayData) -> None:
     own, expected = (
         replay_entry(part, entry_of("uniform|weighted_mean", p_values=p_values), (0.01,), seed=5)[0].measures
         for p_values in ("own", "full_set")
@@ -93,7 +93,7 @@ def test_with_too_few_items_the_judged_ones_speak(part: Part) -> None:
 
 
 def test_what_was_judged_is_shared_by_entries_that_judge_the_same(
-    part: Part, monkeypatch: pytest.MonkeyPatch
+    part: ReplayData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
     real = sparingly.estimate
@@ -108,14 +108,14 @@ def test_what_was_judged_is_shared_by_entries_that_judge_the_same(
     assert len(calls) == 2
 
 
-def test_labels_that_were_not_asked_for_are_not_seen(part: Part) -> None:
+def test_labels_that_were_not_asked_for_are_not_seen(part: ReplayData) -> None:
     """Other judgements of the rest of the set change the truth, but not what is estimated."""
-    chosen = sparingly.select(part.seen, "uniform", 60, seed=5)
+    chosen = sparingly.select(part.unlabelled, "uniform", 60, seed=5)
     inside = np.isin(part.data.items, chosen.items)
     scores = np.where(inside[:, None], part.data.truth("overall"), 0.0)
-    other = part_of(Judged(part.data.with_aspect("overall", scores), "overall", "learned"), 0)
+    other = replay_data(FullyJudgedSet(part.data.with_aspect("overall", scores), "overall", "learned"), 0)
     entry = entry_of("uniform|greg", p_values="full_set").plan
-    here, there = (replays._judged(one, entry, 60, 5)[0].found for one in (part, other))
+    here, there = (replays._judge_at_budget(one, entry, 60, 5)[0].estimate for one in (part, other))
     assert here is not None
     assert there is not None
     assert np.array_equal(here.scores, there.scores)
@@ -124,31 +124,31 @@ def test_labels_that_were_not_asked_for_are_not_seen(part: Part) -> None:
 # --- strategies ------------------------------------------------------------------------------------------
 
 
-def test_a_strategy_is_played_in_its_rounds(part: Part) -> None:
-    held = replays._judged(part, entry_of("waves", rounds=3).plan, 60, 1)[0]
+def test_a_strategy_is_played_in_its_rounds(part: ReplayData) -> None:
+    held = replays._judge_at_budget(part, entry_of("waves", rounds=3).plan, 60, 1)[0]
     looks = list(sparingly.replay(part.data, "waves:waves=3", 60, truth="overall", seed=1))
     assert len(looks[-1].state.rounds) == 3
     wanted = looks[-1].strategy.estimate(looks[-1].state, target="population", interval="none", seed=1)
-    assert held.found is not None
-    assert np.array_equal(held.found.scores, wanted.scores)
+    assert held.estimate is not None
+    assert np.array_equal(held.estimate.scores, wanted.scores)
     assert held.signature == str(looks[-1].state.rounds[-1].signature)
 
 
-def test_a_strategy_without_chances_is_scored_by_its_items(part: Part) -> None:
+def test_a_strategy_without_chances_is_scored_by_its_items(part: ReplayData) -> None:
     cell = replay_entry(part, entry_of("casf:metric=learned,regressor=linear"), (0.1,), seed=1)[0]
     assert cell.measures is not None
     assert cell.measures["intervals"] == 0
     assert cell.labels == 24 * 8
 
 
-def test_models_left_out_of_later_rounds_are_not_counted(part: Part) -> None:
+def test_models_left_out_of_later_rounds_are_not_counted(part: ReplayData) -> None:
     cell = replay_entry(part, entry_of("allocate:rule=rank_weighted,regressor=none"), (0.5,), seed=1)[0]
     assert cell.labels is not None
     assert cell.labels <= 120 * 8
     assert cell.annotation_seconds is not None
 
 
-def test_a_stop_ends_a_strategy(part: Part) -> None:
+def test_a_stop_ends_a_strategy(part: ReplayData) -> None:
     entry = entry_of("waves:regressor=none", rounds=10, stop="best_settled:target=set")
     cell = replay_entry(part, entry, (1.0,), seed=0)[0]
     assert cell.stopped_at == cell.labels
@@ -158,13 +158,13 @@ def test_a_stop_ends_a_strategy(part: Part) -> None:
     assert plain.stopped_at is None
 
 
-def test_strategies_may_expect_p_values_themselves(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strategies_may_expect_p_values_themselves(part: ReplayData, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = len(pair_indices(8)[0])
     monkeypatch.setattr(Waves, "expected_p_values", lambda self, state: np.full(pairs, 0.5), raising=False)
     entry = entry_of("waves:regressor=none", p_values="full_set", rounds=2)
     cell = replay_entry(part, entry, (0.2,), seed=9)[0]
     assert cell.measures is not None
-    undecided = soft_pairwise_accuracy(np.full(pairs, 0.5), part.full.p_values)
+    undecided = soft_pairwise_accuracy(np.full(pairs, 0.5), part.full_outcome.p_values)
     assert cell.measures["soft_pairwise_accuracy"] == pytest.approx(float(undecided))
 
 
@@ -181,23 +181,23 @@ def test_strategies_may_expect_p_values_themselves(part: Part, monkeypatch: pyte
         ("d_optimal", ""),
     ],
 )
-def test_what_a_set_cannot_serve_is_told(part: Part, text: str, reason: str) -> None:
+def test_what_a_set_cannot_serve_is_told(part: ReplayData, text: str, reason: str) -> None:
     cells = replay_entry(part, entry_of(text), SHARES, seed=0)
     assert [cell.status for cell in cells] == [NOT_APPLICABLE] * 2
     assert all(reason in (cell.reason or "") for cell in cells)
     assert all(cell.measures is None for cell in cells)
 
 
-def test_a_set_without_metrics(part: Part) -> None:
-    bare = part_of(Judged(part.data.only(["aspect:overall"]), "overall", None), 0)
+def test_a_set_without_metrics(part: ReplayData) -> None:
+    bare = replay_data(FullyJudgedSet(part.data.only(["aspect:overall"]), "overall", None), 0)
     cell = replay_entry(bare, entry_of("metric_var:metric={metric}"), (0.1,), seed=0)[0]
     assert cell.status == NOT_APPLICABLE
     assert cell.reason == "The method takes a metric, and the evaluation set has none."
     plain = replay_entry(bare, entry_of("random"), (0.1,), seed=0)[0]
-    assert (plain.status, plain.annotation_seconds) == (DONE, None)
+    assert (plain.status, plain.annotation_seconds) == (COMPLETED, None)
 
 
-def test_a_method_that_fails_does_not_end_the_run(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_that_fails_does_not_end_the_run(part: ReplayData, monkeypatch: pytest.MonkeyPatch) -> None:
     def choose(*given: object) -> NoReturn:
         raise ZeroDivisionError("nothing\nis left")
 

@@ -11,16 +11,16 @@ import pytest
 from sparingly.base.errors import InputError
 from sparingly.bench import table as tables
 from sparingly.bench.table import (
-    ASKED,
     COLUMNS,
+    REQUEST,
     frame_of,
-    keep_part,
-    missing,
+    merge_parts,
+    merge_tables,
+    missing_cells,
     parts_folder,
-    put_together,
     read_table,
-    together,
-    with_parts,
+    read_with_parts,
+    save_part,
     write_table,
 )
 
@@ -84,63 +84,63 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_cell_is_missing_when_something_changed(changed: dict[str, Any], again: bool) -> None:
-    assert bool(missing([row(**changed)], frame_of([row()]))) is again
+    assert bool(missing_cells([row(**changed)], frame_of([row()]))) is again
 
 
 def test_what_failed_is_tried_again_and_what_cannot_be_is_not() -> None:
-    assert missing([row()], frame_of([row(status="failed")]))
-    assert not missing([row()], frame_of([row(status="not_applicable")]))
-    assert set(missing([row()], frame_of([]))[0]) == set(ASKED)
+    assert missing_cells([row()], frame_of([row(status="failed")]))
+    assert not missing_cells([row()], frame_of([row(status="not_applicable")]))
+    assert set(missing_cells([row()], frame_of([]))[0]) == set(REQUEST)
 
 
 def test_newer_rows_take_the_place_of_older_ones() -> None:
     older = frame_of([row(labels=1, digest="old"), row(seed=1, labels=2)])
-    found = together(older, frame_of([row(labels=3)])).sort("seed")
+    found = merge_tables(older, frame_of([row(labels=3)])).sort("seed")
     assert found["labels"].to_list() == [3, 2]
 
 
 def test_parts_are_kept_beside_the_table_until_it_is_put_together(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     write_table(path, frame_of([row(labels=1)]))
-    keep_part(path, [row(seed=1, labels=2)])
-    keep_part(path, [row(seed=2, labels=3)])
-    found = with_parts(path)
+    save_part(path, [row(seed=1, labels=2)])
+    save_part(path, [row(seed=2, labels=3)])
+    found = read_with_parts(path)
     assert sorted(found["labels"].to_list()) == [1, 2, 3]
     assert read_table(path).height == 1
     killed = parts_folder(path) / ".half.parquet.tmp"
     killed.write_bytes(b"killed while writing")
     os.utime(killed, (0, 0))
-    assert put_together(path).equals(read_table(path))
+    assert merge_parts(path).equals(read_table(path))
     assert not parts_folder(path).exists()
     assert read_table(path)["labels"].to_list() == [1, 2, 3]
 
 
 def test_what_another_run_keeps_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "table.parquet"
-    keep_part(path, [row(seed=1, labels=2)])
+    save_part(path, [row(seed=1, labels=2)])
     half = parts_folder(path) / ".half.parquet.tmp"
     half.write_bytes(b"being written by another run")
-    merged = tables._merged
+    merged = tables._merge_with_parts
 
     def meanwhile(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
         found = merged(table, parts)
-        keep_part(path, [row(seed=2, labels=3)])
+        save_part(path, [row(seed=2, labels=3)])
         return found
 
-    monkeypatch.setattr(tables, "_merged", meanwhile)
-    assert put_together(path)["labels"].to_list() == [2]
+    monkeypatch.setattr(tables, "_merge_with_parts", meanwhile)
+    assert merge_parts(path)["labels"].to_list() == [2]
     monkeypatch.undo()
     assert half.exists()
-    assert with_parts(path)["labels"].to_list() == [2, 3]
-    assert put_together(path)["labels"].to_list() == [2, 3]
+    assert read_with_parts(path)["labels"].to_list() == [2, 3]
+    assert merge_parts(path)["labels"].to_list() == [2, 3]
 
 
 def test_a_table_that_another_run_wrote_meanwhile_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "table.parquet"
-    keep_part(path, [row(seed=1, labels=2)])
-    merged = tables._merged
+    save_part(path, [row(seed=1, labels=2)])
+    merged = tables._merge_with_parts
     calls: list[int] = []
 
     def meanwhile(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
@@ -150,29 +150,29 @@ def test_a_table_that_another_run_wrote_meanwhile_is_read_again(
         calls.append(len(parts))
         return found
 
-    monkeypatch.setattr(tables, "_merged", meanwhile)
-    assert put_together(path)["labels"].to_list() == [2, 3]
+    monkeypatch.setattr(tables, "_merge_with_parts", meanwhile)
+    assert merge_parts(path)["labels"].to_list() == [2, 3]
     assert calls == [1, 1]
 
 
 def test_a_part_that_is_gone_is_in_the_table(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
-    keep_part(path, [row(seed=1, labels=2)])
+    save_part(path, [row(seed=1, labels=2)])
     parts = tables._parts(path)
-    put_together(path)
-    assert tables._merged(path, parts)["labels"].to_list() == [2]
+    merge_parts(path)
+    assert tables._merge_with_parts(path, parts)["labels"].to_list() == [2]
 
 
 def test_the_same_cell_kept_twice_is_the_later_one(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
-    keep_part(path, [row(labels=1)])
+    save_part(path, [row(labels=1)])
     for part in parts_folder(path).iterdir():
         os.utime(part, (1, 1))
-    keep_part(path, [row(labels=2)])
-    assert put_together(path)["labels"].to_list() == [2]
+    save_part(path, [row(labels=2)])
+    assert merge_parts(path)["labels"].to_list() == [2]
 
 
 def test_parts_cannot_be_kept_in_the_place_of_a_file(tmp_path: Path) -> None:
     parts_folder(tmp_path / "table.parquet").write_text("no folder", encoding="utf-8")
     with pytest.raises(InputError):
-        keep_part(tmp_path / "table.parquet", [row()])
+        save_part(tmp_path / "table.parquet", [row()])

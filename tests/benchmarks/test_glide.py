@@ -31,10 +31,10 @@ def played(strategy: Glide, seed: int = 0, budget: int | str = COUNT) -> ReplayR
 
 def test_peers_are_entries_of_a_grid_by_their_module_and_not_registered() -> None:
     module = "benchmarks.peers.glide"
-    assert entry_of("glide_active", module=module).made(None) == GlideActive()
+    assert entry_of("glide_active", module=module).make_method(None) == GlideActive()
     named = entry_of("glide_stratified:metric={metric}", module=module, rounds=1)
-    assert named.made("a b") == GlideStratified(metric="a b")
-    assert named.plan.made("a b") == GlideStratified(metric="a b")
+    assert named.make_method("a b") == GlideStratified(metric="a b")
+    assert named.plan.make_method("a b") == GlideStratified(metric="a b")
     assert not {"glide_active", "glide_stratified"} & set(registered())
     with pytest.raises(UnknownNameError, match="parameter of glide_active"):
         entry_of("glide_active:metrics=a", module=module)

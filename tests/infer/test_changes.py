@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.changes import NOTHING
+from sparingly.infer.changes import NO_DIFFERENCE
 from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.result import Estimate
 
@@ -125,7 +125,7 @@ def test_reasons(changed: dict[str, Any], reason: str) -> None:
 
 def test_nothing_that_differs_is_said() -> None:
     same = made([1.0, 2.0], [1.0, 1.0])
-    assert sparingly.changes(same, same).reasons == (NOTHING,)
+    assert sparingly.changes(same, same).reasons == (NO_DIFFERENCE,)
 
 
 def test_models_that_came_and_went() -> None:

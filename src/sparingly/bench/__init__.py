@@ -1,1 +1,1 @@
-"""Replays of evaluations on fully judged data: grids, measures, the papers' tables, the leaderboard."""
+"""Replays of evaluations on fully judged data: methods × sets × budgets × runs."""

@@ -54,20 +54,20 @@ _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Entry:
+class GridEntry:
     """A method of a grid.
 
     Attributes:
         method: The method as text; ``{metric}`` stands for the one metric of the set.
         estimator: The estimator as text; None for plain means (and what a strategy itself estimates).
-        name: What is shown; made from the rest unless given.
+        name: The displayed name; derived from the rest unless given.
         p_values: ``own``, of the judged items, or ``full_set``, those that judging everything is expected
             to give.
         rounds: Of a strategy: the number of rounds; None for one selection.
         kind: ``random``, ``stochastic`` or ``deterministic``: how often it is run.
         slow: Whether it is run at three budgets only.
         stop: What ends a strategy before its budget is spent.
-        runs: How many runs; as its kind has it unless given.
+        runs: How many runs; decided by the kind unless given.
         module: The Python module that holds the method's class, where the method is not registered.
     """
 
@@ -85,56 +85,58 @@ class Entry:
     @property
     def is_strategy(self) -> bool:
         """Whether the method is a strategy."""
-        return isinstance(self.made("metric"), Strategy)
+        return isinstance(self.make_method("metric"), Strategy)
 
     @property
-    def plan(self) -> Entry:
-        """What it judges and estimates, whatever its name, its p-values and its runs."""
-        return Entry(self.method, self.estimator, rounds=self.rounds, stop=self.stop, module=self.module)
+    def plan(self) -> GridEntry:
+        """The entry without its name, p-values and runs: entries with one plan share their judgements."""
+        return GridEntry(self.method, self.estimator, rounds=self.rounds, stop=self.stop, module=self.module)
 
     def text(self, metric: str | None) -> str:
         """Return the method as text for a set with a metric."""
         return with_metric(self.method, metric)
 
-    def made(self, metric: str | None) -> Method:
+    def make_method(self, metric: str | None) -> Method:
         """Return the method for a set with a metric, a strategy with its number of rounds."""
-        found = _made(self.text(metric), self.module)
-        if isinstance(found, Strategy) and self.rounds is not None:
-            return with_rounds(found, self.rounds)
-        return found
+        method = _read_method(self.text(metric), self.module)
+        if isinstance(method, Strategy) and self.rounds is not None:
+            return with_rounds(method, self.rounds)
+        return method
 
 
-def entry_of(text: str, **more: Any) -> Entry:
+def entry_of(text: str, **more: Any) -> GridEntry:
     """Return an entry from ``METHOD`` or ``METHOD|ESTIMATOR``, with the rest filled in and checked."""
-    given = {name: value for name, value in more.items() if value is not None}
-    known = [part.name for part in fields(Entry) if part.name not in ("method", "estimator")]
-    for name, value in given.items():
-        if name not in known:
-            raise UnknownNameError("part of an entry", name, ("method", *known))
+    options = {name: value for name, value in more.items() if value is not None}
+    parts = [part.name for part in fields(GridEntry) if part.name not in ("method", "estimator")]
+    for name, value in options.items():
+        if name not in parts:
+            raise UnknownNameError("part of an entry", name, ("method", *parts))
         _check_part(name, value)
-    method, *after = _split(text)
-    if len(after) > 1:
+    method_text, *estimators = _split_at_bars(text)
+    if len(estimators) > 1:
         raise UsageError(f'The entry "{text}" names two estimators: write METHOD|ESTIMATOR.')
-    found = _made(method, given.get("module"))
-    entry = Entry(method, after[0] if after else None, **{"kind": kind_of(found), **given})
-    if isinstance(found, Strategy):
-        entry = replace(entry, rounds=entry.rounds or _own_rounds(method, found) or ROUNDS)
-        with_rounds(found, entry.rounds or ROUNDS)
-    _check(entry, found)
-    return entry if entry.name else replace(entry, name=_shown(entry, found))
+    method = _read_method(method_text, options.get("module"))
+    entry = GridEntry(
+        method_text, estimators[0] if estimators else None, **{"kind": run_kind(method), **options}
+    )
+    if isinstance(method, Strategy):
+        entry = replace(entry, rounds=entry.rounds or _own_rounds(method_text, method) or ROUNDS)
+        with_rounds(method, entry.rounds or ROUNDS)
+    _check(entry, method)
+    return entry if entry.name else replace(entry, name=_entry_name(entry, method))
 
 
-def entry_from_table(values: Mapping[str, Any]) -> Entry:
-    """Return an entry from its table of a grid file."""
-    rest = dict(values)
-    text = rest.pop("method", None)
+def entry_from_table(values: Mapping[str, Any]) -> GridEntry:
+    """Return an entry from its table in a grid file."""
+    options = dict(values)
+    text = options.pop("method", None)
     if not isinstance(text, str):
         raise UsageError('Every entry of a grid has a method, such as method = "random|greg".')
-    return entry_of(text, **rest)
+    return entry_of(text, **options)
 
 
-def kind_of(method: Method) -> Kind:
-    """Return whether runs of a method differ by the seed: lists by a utility do not, but for ties."""
+def run_kind(method: Method) -> Kind:
+    """Return how runs of a method differ; a list ordered by a utility depends on the seed only in ties."""
     if isinstance(method, Random):
         return "random"
     return "deterministic" if isinstance(method, Utility | Top) else "stochastic"
@@ -146,21 +148,21 @@ def rounds_parameter(strategy: Strategy) -> Field[Any] | None:
 
 
 def with_rounds(strategy: Strategy, rounds: int) -> Strategy:
-    """Return a strategy with so many rounds, where it has a parameter for that."""
+    """Return a strategy with the given number of rounds, where it has a parameter for it."""
     part = rounds_parameter(strategy)
     if part is None:
         return strategy
-    least = part.metadata.get("minimum")
-    if least is not None and rounds < least:
-        raise UsageError(f"The strategy {strategy.name} has {least:g} rounds or more, not {rounds}.")
+    minimum = part.metadata.get("minimum")
+    if minimum is not None and rounds < minimum:
+        raise UsageError(f"The strategy {strategy.name} has {minimum:g} rounds or more, not {rounds}.")
     return replace(strategy, **{part.name: rounds})
 
 
 def _own_rounds(text: str, strategy: Strategy) -> int | None:
-    """Return the number of rounds that the text of a strategy names."""
+    """Return the number of rounds in the text of a strategy; None where the text does not say."""
     part = rounds_parameter(strategy)
-    named = {name for name, _ in parse_call(text).values}
-    return int(getattr(strategy, part.name)) if part is not None and part.name in named else None
+    parameters = {name for name, _ in parse_call(text).values}
+    return int(getattr(strategy, part.name)) if part is not None and part.name in parameters else None
 
 
 def with_metric(text: str, metric: str | None) -> str:
@@ -172,7 +174,7 @@ def with_metric(text: str, metric: str | None) -> str:
     return text.replace(METRIC, format_value(text_value(metric)))
 
 
-def _made(text: str, module: str | None) -> Method:
+def _read_method(text: str, module: str | None) -> Method:
     if module is not None:
         method = _from_module(text, module)
         return method if isinstance(method, Strategy) else as_selector(method)
@@ -195,7 +197,7 @@ def _from_module(text: str, module: str) -> Method:
 
 
 def _check_part(name: str, value: Any) -> None:
-    """Complain about a part of an entry that is of another kind than it must be."""
+    """Raise UsageError unless a part of an entry has the right type."""
     choices = {"p_values": get_args(PValues), "kind": get_args(Kind)}.get(name)
     if choices is not None:
         if value not in choices:
@@ -206,8 +208,8 @@ def _check_part(name: str, value: Any) -> None:
         raise UsageError(f"In an entry, {name} is {words}, not {value!r}.")
 
 
-def _check(entry: Entry, method: Method) -> None:
-    """Refuse parts of an entry that do not go together."""
+def _check(entry: GridEntry, method: Method) -> None:
+    """Raise UsageError for parts of an entry that do not go together."""
     strategy = isinstance(method, Strategy)
     if entry.estimator is not None:
         as_estimator(entry.estimator)
@@ -221,7 +223,7 @@ def _check(entry: Entry, method: Method) -> None:
         )
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_at_bars(text: str) -> Iterator[str]:
     """Yield the parts of a text between bars that stand outside of double quotes."""
     start, quoted = 0, False
     for place, letter in enumerate(text):
@@ -233,8 +235,8 @@ def _split(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _shown(entry: Entry, method: Method) -> str:
-    """Return a name: the text without the metric, and what else tells entries apart."""
+def _entry_name(entry: GridEntry, method: Method) -> str:
+    """Return a name for an entry: its text without the metric, and what else distinguishes it."""
     parts = [_without_metric(entry.method)]
     if entry.estimator is not None:
         parts[0] += f"|{_without_metric(entry.estimator)}"
@@ -249,16 +251,16 @@ def _shown(entry: Entry, method: Method) -> str:
 
 
 def _without_metric(text: str) -> str:
-    return _NAMED_METRIC.sub(lambda found: found.group(1) if found.group(2) else "", text)
+    return _NAMED_METRIC.sub(lambda match: match.group(1) if match.group(2) else "", text)
 
 
 # --- the grid --------------------------------------------------------------------------------------------
 
 
 # A set of fewer items is replayed at larger shares.
-SMALL = 150
-# Below the budgets that are averaged over: a good method needs fewer labels than the smallest of them for
-# random's agreement there, and how many is to be measured, not guessed.
+SMALL_SET = 150
+# Below the budgets that count in means: a good method reaches random's agreement at the smallest of those
+# with fewer labels, and how many is measured, not extrapolated.
 LOW_SHARES, LOW_SMALL_SET_SHARES = (0.02, 0.035), (0.1, 0.175)
 # Which budgets of the list slow methods are run at.
 _SLOW_PLACES = (1, 4, 9)
@@ -267,7 +269,7 @@ Run = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Runs:
+class GridRuns:
     """How often methods are run, by their kind.
 
     Attributes:
@@ -282,11 +284,11 @@ class Runs:
 
     def __post_init__(self) -> None:
         for part in fields(self):
-            value, least = getattr(self, part.name), 0 if part.name == "resamples" else 1
-            if type(value) is not int or value < least:
-                raise UsageError(f"{part.name} is a whole number from {least} on, not {value!r}.")
+            value, minimum = getattr(self, part.name), 0 if part.name == "resamples" else 1
+            if type(value) is not int or value < minimum:
+                raise UsageError(f"{part.name} is a whole number from {minimum} on, not {value!r}.")
 
-    def of(self, entry: Entry) -> tuple[Run, ...]:
+    def of_entry(self, entry: GridEntry) -> tuple[Run, ...]:
         """Return the runs of an entry, each a seed and a resample (0 is the whole set)."""
         if entry.kind == "deterministic":
             resamples = self.resamples if entry.runs is None else entry.runs - 1
@@ -296,7 +298,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ReplayGrid:
     """What is replayed.
 
     Attributes:
@@ -310,10 +312,10 @@ class Grid:
         text: As it was written.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[GridEntry, ...]
     sets: tuple[str, ...] = ()
     shares: tuple[float, ...] = ()
-    runs: Runs = field(default_factory=Runs)
+    runs: GridRuns = field(default_factory=GridRuns)
     truths: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
@@ -326,22 +328,22 @@ class Grid:
             if name in names[:place]:
                 raise UsageError(f'Two entries of the grid are called "{name}": give one another name.')
 
-    def shares_of(self, entry: Entry, items: int) -> tuple[float, ...]:
-        """Return the budgets of an entry on a set of so many items; slow methods have three of them."""
-        usual = self.shares or (SMALL_SET_SHARES if items < SMALL else SHARES)
+    def shares_of(self, entry: GridEntry, items: int) -> tuple[float, ...]:
+        """Return the budgets of an entry on a set of this many items; slow methods have three."""
+        usual = self.shares or (SMALL_SET_SHARES if items < SMALL_SET else SHARES)
         shares = tuple(round(share, _DIGITS) for share in usual)
         if not entry.slow or len(shares) <= len(_SLOW_PLACES):
-            low = () if self.shares else LOW_SMALL_SET_SHARES if items < SMALL else LOW_SHARES
+            low = () if self.shares else LOW_SMALL_SET_SHARES if items < SMALL_SET else LOW_SHARES
             return (*low, *shares)
         return tuple(shares[place] for place in _SLOW_PLACES if place < len(shares))
 
 
 def first_share(items: int) -> float:
-    """Return the smallest budget that means are taken over, for a set of so many items."""
-    return (SMALL_SET_SHARES if items < SMALL else SHARES)[0]
+    """Return the smallest budget that counts in means, for a set of this many items."""
+    return (SMALL_SET_SHARES if items < SMALL_SET else SHARES)[0]
 
 
-def read_grid(path: Path) -> Grid:
+def read_grid(path: Path) -> ReplayGrid:
     """Read a grid from its TOML file."""
     with naming(path):
         text = path.read_text(encoding="utf-8")
@@ -351,8 +353,8 @@ def read_grid(path: Path) -> Grid:
         raise error.at(file=path) from None
 
 
-def standard_grid() -> Grid:
-    """Return the grid of the leaderboard."""
+def standard_grid() -> ReplayGrid:
+    """Return the standard grid, which is also that of the leaderboard."""
     return grid_from_text(
         resources.files("sparingly.bench").joinpath("standard.toml").read_text(encoding="utf-8")
     )
@@ -365,41 +367,41 @@ def grid_of(
     budgets: Iterable[str | float] = (),
     seeds: int | None = None,
     resamples: int | None = None,
-) -> Grid:
+) -> ReplayGrid:
     """Return a grid of some methods, each as ``METHOD`` or ``METHOD|ESTIMATOR``."""
-    asked = {"random": seeds, "stochastic": seeds, "resamples": resamples}
-    return Grid(
+    counts = {"random": seeds, "stochastic": seeds, "resamples": resamples}
+    return ReplayGrid(
         entries=tuple(entry_of(text) for text in methods),
         sets=tuple(sets),
         shares=shares_of(budgets),
-        runs=Runs(**{name: count for name, count in asked.items() if count is not None}),
+        runs=GridRuns(**{name: count for name, count in counts.items() if count is not None}),
         text="\n".join(methods),
     )
 
 
-def grid_from_text(text: str) -> Grid:
+def grid_from_text(text: str) -> ReplayGrid:
     """Return a grid from the text of its file."""
     try:
-        held = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(
             f"this is not TOML ({error})", fix="Write a grid as the documentation shows"
         ) from None
-    known = ("sets", "budgets", "runs", "truths", "metrics", "entry")
-    for name in held:
-        if name not in known:
-            raise UnknownNameError("part of a grid", name, known)
-    runs = _table(held, "runs")
+    keys = ("sets", "budgets", "runs", "truths", "metrics", "entry")
+    for name in content:
+        if name not in keys:
+            raise UnknownNameError("part of a grid", name, keys)
+    runs = _table(content, "runs")
     for name in runs:
-        if name not in (names := tuple(part.name for part in fields(Runs))):
+        if name not in (names := tuple(part.name for part in fields(GridRuns))):
             raise UnknownNameError("kind of runs", name, names)
-    return Grid(
-        entries=tuple(entry_from_table(one) for one in _tables(held, "entry")),
-        sets=tuple(map(str, _list(held, "sets"))),
-        shares=shares_of(_list(held, "budgets")),
-        runs=Runs(**runs),
-        truths={name: str(truth) for name, truth in _table(held, "truths").items()},
-        metrics={name: str(metric) for name, metric in _table(held, "metrics").items()},
+    return ReplayGrid(
+        entries=tuple(entry_from_table(table) for table in _tables(content, "entry")),
+        sets=tuple(map(str, _list(content, "sets"))),
+        shares=shares_of(_list(content, "budgets")),
+        runs=GridRuns(**runs),
+        truths={name: str(truth) for name, truth in _table(content, "truths").items()},
+        metrics={name: str(metric) for name, metric in _table(content, "metrics").items()},
         text=text,
     )
 
@@ -420,22 +422,22 @@ def _share(budget: str | float) -> float:
     return share
 
 
-def _list(held: Mapping[str, Any], name: str) -> list[Any]:
-    value = held.get(name, [])
+def _list(content: Mapping[str, Any], name: str) -> list[Any]:
+    value = content.get(name, [])
     if not isinstance(value, list):
         raise UsageError(f"In a grid, {name} is a list, such as {name} = […].")
     return value
 
 
-def _table(held: Mapping[str, Any], name: str) -> dict[str, Any]:
-    value = held.get(name, {})
+def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = content.get(name, {})
     if not isinstance(value, dict):
         raise UsageError(f"In a grid, {name} is a table: [{name}].")
     return value
 
 
-def _tables(held: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    value = _list(held, name) if name in held else []
-    if not all(isinstance(one, dict) for one in value):
+def _tables(content: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = _list(content, name) if name in content else []
+    if not all(isinstance(table, dict) for table in value):
         raise UsageError(f"In a grid, every {name} is a table: [[{name}]].")
     return value

@@ -1,4 +1,4 @@
-"""What a replay measures: how close the outcome of some judgements is to that of judging everything."""
+"""What a replay measures: how close the outcome of some judgements comes to that of judging everything."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Measures = dict[str, float | int | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What some judgements say of the models.
+class ReplayOutcome:
+    """What some judgements say about the models.
 
     Attributes:
         scores: The models' scores.
@@ -40,73 +40,74 @@ class Outcome:
     high: Floats | None = None
 
 
-def own_outcome(scores: Floats, p_values: Floats) -> Outcome:
+def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
     """Return the outcome of plain means and of the sign-flip test of the judged items, without intervals."""
-    return Outcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
+    return ReplayOutcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
 
 
-def estimate_outcome(found: Estimate, p_values: Floats) -> Outcome:
+def estimate_outcome(estimate: Estimate, p_values: Floats) -> ReplayOutcome:
     """Return the outcome of an estimate for the population: its t tests, and its intervals over this set."""
-    low, high = intervals_over_set(found)
-    return Outcome(found.scores, p_values, t_p_values(found), low, high)
+    low, high = intervals_over_set(estimate)
+    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high)
 
 
-def t_p_values(found: Estimate) -> Floats:
+def t_p_values(estimate: Estimate) -> Floats:
     """Return the two-sided p-values of the ranking's t test; 1 where too few items tell nothing."""
-    first, second = pair_indices(len(found.models))
-    joint = joint_of(found)
+    first, second = pair_indices(len(estimate.models))
+    joint = joint_of(estimate)
     if not joint.has_errors:
         return np.ones(len(first))
     return np.nan_to_num(joint.tests().two_sided[first, second], nan=1.0)
 
 
-def expected_p_values(found: Estimate) -> Floats:
+def expected_p_values(estimate: Estimate) -> Floats:
     """Return the p-values that judging everything is expected to give, shrunk; NaN where none is known.
 
     Those of ``Estimate.full_set_p``, but also of pairs with fewer than 30 common items: too shaky to be shown
     to a user, on average they still come closer to the full set's than the p-values of the judged items.
     """
-    first, second = pair_indices(len(found.models))
-    pairs = found.pairs
+    first, second = pair_indices(len(estimate.models))
+    pairs = estimate.pairs
     if pairs is None:
         return np.full(len(first), np.nan)
     errors = pairs.over_set.of_pairs(first, second)[0]
     if np.isnan(errors).all():
         return errors
-    apart = found.scores[first] - found.scores[second]
-    return full_set_p_values(apart, pairs.deviations(first, second), pairs.sample.size, errors=errors)
+    differences = estimate.scores[first] - estimate.scores[second]
+    return full_set_p_values(differences, pairs.deviations(first, second), pairs.sample.size, errors=errors)
 
 
-def intervals_over_set(found: Estimate) -> tuple[Floats, Floats]:
+def intervals_over_set(estimate: Estimate) -> tuple[Floats, Floats]:
     """Return the 95 % intervals over this very set that an estimate for the population holds, too.
 
     They are those of the same estimate with ``target="set"``, which need not be computed again.
     """
-    pairs = found.pairs
+    pairs = estimate.pairs
     if pairs is None:
-        nothing = np.full(len(found.models), np.nan)
-        return nothing, nothing
-    errors, whole = pairs.over_set, pairs.sample.is_complete
-    basis = interval_basis(found.models, found.scores, errors, whole)
-    made = find_intervals(basis, found.level, "auto", pairs.seed)
-    return made.low, made.high
+        no_ends = np.full(len(estimate.models), np.nan)
+        return no_ends, no_ends
+    basis = interval_basis(estimate.models, estimate.scores, pairs.over_set, pairs.sample.is_complete)
+    intervals = find_intervals(basis, estimate.level, "auto", pairs.seed)
+    return intervals.low, intervals.high
 
 
-def measured(outcome: Outcome, full: FullSet) -> Measures:
+def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
     """Return every measure of an outcome against judging everything, by its column of the table."""
-    agreed = {name: float(measures.MEANS_MEASURES[name](outcome.scores, full.means)) for name in _BY_MEANS}
+    agreed = {
+        name: float(measures.MEANS_MEASURES[name](outcome.scores, full_outcome.means)) for name in _BY_MEANS
+    }
     return {
-        "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full.p_values)),
+        "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full_outcome.p_values)),
         **agreed,
         "rank_changes": int(agreed["rank_changes"]),
-        "pairwise_accuracy_tied": tied_accuracy(outcome.scores, full),
-        "bias": standardised_bias(outcome.scores, full.means),
-        **_coverage(outcome, full.means),
-        **_decisions(outcome, full.means),
+        "pairwise_accuracy_tied": tied_accuracy(outcome.scores, full_outcome),
+        "bias": standardised_bias(outcome.scores, full_outcome.means),
+        **_coverage(outcome, full_outcome.means),
+        **_decisions(outcome, full_outcome.means),
     }
 
 
-def tied_accuracy(scores: Floats, full: FullSet) -> float:
+def tied_accuracy(scores: Floats, full_outcome: FullSet) -> float:
     """Return the share of pairs of models in the same order or tied on both sides, ties calibrated.
 
     acc_eq = (pairs in the same order + pairs tied twice) / all pairs (Deutsch et al. 2023). On the
@@ -115,21 +116,23 @@ def tied_accuracy(scores: Floats, full: FullSet) -> float:
     agrees most. It tells whether a subset can also say which models are as good as each other.
     """
     first, second = pair_indices(len(scores))
-    apart = np.nan_to_num(scores[first] - scores[second], nan=0.0)
+    differences = np.nan_to_num(scores[first] - scores[second], nan=0.0)
     # The last bits of a difference hang on the order of summing.
-    apart = np.asarray(np.round(apart / (float(np.abs(apart).max(initial=0.0)) or 1.0), 9), np.float64)
-    p_values = full.p_values
+    differences = np.asarray(
+        np.round(differences / (float(np.abs(differences).max(initial=0.0)) or 1.0), 9), np.float64
+    )
+    p_values = full_outcome.p_values
     tied = 2.0 * np.minimum(p_values, 1.0 - p_values) >= ALPHA
-    right = ~tied & (np.sign(apart) == np.sign(full.means[first] - full.means[second]))
-    order = np.argsort(np.abs(apart), kind="stable")
-    sizes = np.abs(apart)[order]
+    right = ~tied & (np.sign(differences) == np.sign(full_outcome.means[first] - full_outcome.means[second]))
+    order = np.argsort(np.abs(differences), kind="stable")
+    sizes = np.abs(differences)[order]
     # With the k smallest differences taken for ties: theirs that are ties, and the others in right order.
     hits = np.concatenate([[0], np.cumsum(tied[order])]) + right.sum()
     hits = hits - np.concatenate([[0], np.cumsum(right[order])])
     # Pairs that differ by the same are tied together; pairs without any difference always are.
     ends = np.append(sizes[1:] > sizes[:-1], True)
     allowed = np.concatenate([[sizes[0] > 0], ends])
-    return float(hits[allowed].max() / len(apart))
+    return float(hits[allowed].max() / len(differences))
 
 
 def standardised_bias(scores: Floats, truth: Floats) -> float:
@@ -144,7 +147,7 @@ def standardised_bias(scores: Floats, truth: Floats) -> float:
     return float((scores - truth)[judged].mean() / spread)
 
 
-def _coverage(outcome: Outcome, truth: Floats) -> Measures:
+def _coverage(outcome: ReplayOutcome, truth: Floats) -> Measures:
     """Return how many intervals are printed, how many hold the full set's score, and their mean width."""
     if outcome.low is None or outcome.high is None:
         return {"intervals": 0, "covered": None, "width": None}
@@ -157,11 +160,15 @@ def _coverage(outcome: Outcome, truth: Floats) -> Measures:
     return {"intervals": count, "covered": int((printed & inside).sum()), "width": width}
 
 
-def _decisions(outcome: Outcome, truth: Floats) -> Measures:
+def _decisions(outcome: ReplayOutcome, truth: Floats) -> Measures:
     """Return how many pairs are called significant at .05, and how many of these with the wrong sign."""
     first, second = pair_indices(len(truth))
-    called = outcome.two_sided < ALPHA
-    said = np.sign(outcome.scores[first] - outcome.scores[second])
-    right = np.sign(truth[first] - truth[second])
-    wrong = called & (said * right < 0)
-    return {"pairs": len(first), "significant": int(called.sum()), "wrong_sign": int(wrong.sum())}
+    is_significant = outcome.two_sided < ALPHA
+    signs = np.sign(outcome.scores[first] - outcome.scores[second])
+    true_signs = np.sign(truth[first] - truth[second])
+    wrong_signs = is_significant & (signs * true_signs < 0)
+    return {
+        "pairs": len(first),
+        "significant": int(is_significant.sum()),
+        "wrong_sign": int(wrong_signs.sum()),
+    }

@@ -1,4 +1,4 @@
-"""What a run of a grid prints: each method's means over sets, budgets and runs, and what went wrong."""
+"""What a played grid prints: the means of each method over sets, budgets and runs, and the failures."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from sparingly.bench.grid import first_share
-from sparingly.bench.play import Report
-from sparingly.bench.replay import DONE, FAILED, NOT_APPLICABLE
+from sparingly.bench.play import PlayReport
+from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE
 from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MEANS = ("soft_pairwise_accuracy", "pairwise_accuracy", "kendall_b", "top1_match", "seconds")
 
 
-def overview(report: Report) -> list[dict[str, Any]]:
+def overview(report: PlayReport) -> list[dict[str, Any]]:
     """Return one row per entry: on how many sets it was played, and its means, every set counting the same.
 
     Within a set, budgets and runs count the same; the lowest budgets, which are there for parity alone, are
@@ -26,44 +26,46 @@ def overview(report: Report) -> list[dict[str, Any]]:
     """
     import polars as pl
 
-    done = _averaged(report.table.filter(pl.col("status") == DONE))
-    by_set = done.group_by("entry", "set").agg(pl.col(_MEANS).mean(), _coverage(), _wrong())
+    completed = _rows_to_average(report.table.filter(pl.col("status") == COMPLETED))
+    by_set = completed.group_by("entry", "set").agg(
+        pl.col(_MEANS).mean(), _coverage_rate(), _wrong_sign_rate()
+    )
     means = by_set.group_by("entry").agg(
         pl.len().alias("sets"), pl.col(*_MEANS, "coverage", "wrong_sign").mean()
     )
     order = report.table.select("entry").unique(maintain_order=True)
-    joined = order.join(means, on="entry", how="left").with_columns(pl.col("sets").fill_null(0))
-    return joined.sort(
+    summary = order.join(means, on="entry", how="left").with_columns(pl.col("sets").fill_null(0))
+    return summary.sort(
         "soft_pairwise_accuracy", "entry", descending=[True, False], nulls_last=True
     ).to_dicts()
 
 
-def _averaged(rows: pl.DataFrame) -> pl.DataFrame:
+def _rows_to_average(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at budgets that means are taken over; all of them where only lower ones were played."""
     import polars as pl
 
     # A resample has the budgets of the whole set.
     items = dict(rows.group_by("set").agg(pl.col("items").max()).iter_rows())
     first = rows["set"].replace_strict({name: first_share(count) for name, count in items.items()})
-    counted = rows.filter(rows["share"] >= first) if items else rows
-    return counted if counted.height else rows
+    usual = rows.filter(rows["share"] >= first) if items else rows
+    return usual if usual.height else rows
 
 
-def _coverage() -> pl.Expr:
+def _coverage_rate() -> pl.Expr:
     """The share of the printed intervals that hold the full set's score."""
     import polars as pl
 
     return (pl.col("covered").sum() / pl.col("intervals").sum()).fill_nan(None).alias("coverage")
 
 
-def _wrong() -> pl.Expr:
+def _wrong_sign_rate() -> pl.Expr:
     """The share of the significant pairs with the wrong sign."""
     import polars as pl
 
     return (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None).alias("wrong_sign")
 
 
-def show_overview(report: Report, where: str, console: Console | None = None) -> None:
+def show_overview(report: PlayReport, path: str, console: Console | None = None) -> None:
     """Print the overview of a run, and where its table is."""
     console = console or make_console()
     columns = ("method", "sets", "soft accuracy", "accuracy", "Kendall b", "best", "coverage", "wrong")
@@ -81,14 +83,14 @@ def show_overview(report: Report, where: str, console: Console | None = None) ->
         for row in overview(report)
     ]
     console.print(make_table(columns, rows, numbers=7))
-    line(console, headline(report, where))
+    line(console, headline(report, path))
     notes(console, (f"{name} is left out: {reason}" for name, reason in report.left_out.items()))
 
 
-def headline(report: Report, where: str) -> str:
+def headline(report: PlayReport, path: str) -> str:
     """Return in one line how many cells there are, and how they ended."""
     parts = [f"{report.table.height} cells, {report.computed} of them computed now"]
     for status, words in ((NOT_APPLICABLE, "not applicable"), (FAILED, "failed")):
         if count := report.count(status):
             parts.append(f"{count} {words}")
-    return f"{', '.join(parts)}: {where}"
+    return f"{', '.join(parts)}: {path}"

@@ -14,9 +14,9 @@ from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.bench import table as tables
-from sparingly.bench.grid import Entry, Grid, with_metric
-from sparingly.bench.replay import FAILED, Cell, replay_entry
-from sparingly.bench.sets import Judged, SetFile, opened, opened_part, set_files
+from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
+from sparingly.bench.replay import FAILED, ReplayCell, replay_entry
+from sparingly.bench.sets import FullyJudgedSet, SetFile, open_cached, open_replay_data, set_files
 from sparingly.bench.table import Row
 
 if TYPE_CHECKING:
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Job:
+class ReplayJob:
     """An entry to be replayed with some seeds at some budgets."""
 
-    entry: Entry
+    entry: GridEntry
     seeds: tuple[int, ...]
     shares: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Task:
-    """What one process computes at a time: jobs on one set, or on one resample of it."""
+class ReplayTask:
+    """What one process computes at a time: jobs on one set or on one resample of it."""
 
     file: SetFile
     digest: str
     resample: int
-    jobs: tuple[Job, ...]
+    jobs: tuple[ReplayJob, ...]
 
     def __str__(self) -> str:
         """Return what is computed, for a line on the screen."""
@@ -49,10 +49,10 @@ class Task:
         return f"{self.file.name}: {names}"
 
 
-def run_task(task: Task) -> list[Row]:
+def run_task(task: ReplayTask) -> list[Row]:
     """Compute the rows of a task."""
-    part = opened_part(task.file, task.digest, task.resample)
-    about = {
+    part = open_replay_data(task.file, task.digest, task.resample)
+    shared = {
         "set": task.file.name,
         "family": task.file.family,
         "truth": part.truth,
@@ -67,13 +67,13 @@ def run_task(task: Task) -> list[Row]:
     }
     return [
         {
-            **about,
-            **asked_of(job.entry, part.judged.metric),
+            **shared,
+            **entry_columns(job.entry, part.judged.metric),
             "kind": job.entry.kind,
             "seed": seed,
             **_row(cell),
         }
-        # Seed by seed, so that entries that judge the same find what was judged.
+        # Seed by seed, so that entries with the same judgements find them in the cache.
         for seed in sorted({seed for job in task.jobs for seed in job.seeds})
         for job in task.jobs
         if seed in job.seeds
@@ -81,14 +81,14 @@ def run_task(task: Task) -> list[Row]:
     ]
 
 
-def _row(cell: Cell) -> Row:
+def _row(cell: ReplayCell) -> Row:
     values = {name: value for name, value in vars(cell).items() if name != "measures"}
     measures = {name: None if value != value else value for name, value in (cell.measures or {}).items()}
     return {**values, **measures, "peak_mb": peak_megabytes()}
 
 
 def peak_megabytes() -> float | None:
-    """Return the most memory that this process has held so far; None where the system does not say."""
+    """Return the peak memory of this process; None where the system does not say."""
     if sys.platform == "win32":
         return None
     from resource import RUSAGE_SELF, getrusage
@@ -97,25 +97,25 @@ def peak_megabytes() -> float | None:
     return getrusage(RUSAGE_SELF).ru_maxrss / (1024.0**2 if sys.platform == "darwin" else 1024.0)
 
 
-def asked_of(entry: Entry, metric: str | None) -> Row:
-    """Return what a row says of its entry."""
+def entry_columns(entry: GridEntry, metric: str | None) -> Row:
+    """Return the columns that describe an entry."""
     return {
         "entry": entry.name,
-        "method": _text(entry.method, metric),
-        "estimator": None if entry.estimator is None else _text(entry.estimator, metric),
+        "method": _with_metric_if_any(entry.method, metric),
+        "estimator": None if entry.estimator is None else _with_metric_if_any(entry.estimator, metric),
         "p_values": entry.p_values,
         "rounds": entry.rounds,
         "stop": entry.stop,
     }
 
 
-def _text(text: str, metric: str | None) -> str:
-    """Return a text with the metric, or as it is where the set has none."""
+def _with_metric_if_any(text: str, metric: str | None) -> str:
+    """Return a text with the metric filled in, or unchanged where the set has none."""
     return text if metric is None else with_metric(text, metric)
 
 
-def finished(task: Task) -> tuple[Task, list[Row]]:
-    """Compute a task, and say which one it was."""
+def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[Row]]:
+    """Return a task with its rows."""
     return task, run_task(task)
 
 
@@ -127,8 +127,10 @@ RETRIES = 3
 _PATIENCE = 30
 
 
-def on_cluster(tasks: Sequence[Task], address: str, workers: int) -> Iterator[tuple[Task, list[Row]]]:
-    """Yield tasks with their rows as workers finish them; what a lost worker had is done by the others.
+def on_cluster(
+    tasks: Sequence[ReplayTask], address: str, workers: int
+) -> Iterator[tuple[ReplayTask, list[Row]]]:
+    """Yield tasks with their rows as workers finish them; other workers take over the tasks of a lost one.
 
     Args:
         tasks: What is to be computed.
@@ -140,9 +142,9 @@ def on_cluster(tasks: Sequence[Task], address: str, workers: int) -> Iterator[tu
     with cluster_client(address, workers, "Playing a grid on a cluster", _PATIENCE) as client:
         from distributed import as_completed
 
-        # The earlier tasks first, so that a worker keeps the set that it has read.
+        # Earlier tasks first, so that a worker can reuse the set that it has read.
         futures = [
-            client.submit(finished, task, retries=RETRIES, priority=-place, pure=False)
+            client.submit(run_named_task, task, retries=RETRIES, priority=-place, pure=False)
             for place, task in enumerate(tasks)
         ]
         for future in as_completed(futures):  # type: ignore[no-untyped-call]
@@ -159,7 +161,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class PlayReport:
     """How a grid was played.
 
     Attributes:
@@ -178,14 +180,14 @@ class Report:
 
     @property
     def failures(self) -> list[str]:
-        """What failed, each method on each set once."""
+        """The failures, each method on each set once."""
         rows = self.table.filter(self.table["status"] == FAILED)
-        found = rows.unique(["set", "entry", "reason"], maintain_order=True).iter_rows(named=True)
-        return [f"{row['entry']} on {row['set']}: {row['reason']}" for row in found]
+        cells = rows.unique(["set", "entry", "reason"], maintain_order=True).iter_rows(named=True)
+        return [f"{row['entry']} on {row['set']}: {row['reason']}" for row in cells]
 
 
 def play(
-    grid: Grid,
+    grid: ReplayGrid,
     folder: Path | None,
     out: Path,
     *,
@@ -193,7 +195,7 @@ def play(
     cluster: str | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> PlayReport:
     """Play a grid and write its table; only cells that are missing are computed.
 
     Args:
@@ -204,35 +206,35 @@ def play(
         jobs: The number of processes.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine.
         fresh: Whether all cells are computed again.
-        progress: Told after each task how many are done, of how many, and what comes next.
+        progress: Called after each task with the number done, the total, and the task.
     """
     if jobs < 1:
         raise UsageError(f"A grid is played by one process or more, not {jobs}.")
     if not out.parent.is_dir():
         raise InputError("the folder to write to does not exist", file=out, fix=f"Make {out.parent}")
     files = set_files(folder, grid.sets, grid.truths, grid.metrics)
-    known = tables.with_parts(out)
-    wanted, left_out = _wanted(grid, files)
-    open_cells = wanted if fresh else tables.missing(wanted, known)
+    saved = tables.read_with_parts(out)
+    grid_cells, left_out = _grid_cells(grid, files)
+    open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)
     tasks = tasks_of(grid, files, open_cells)
-    for done, (task, rows) in enumerate(_computed(tasks, jobs, cluster), start=1):
-        tables.keep_part(out, rows)
+    for count, (task, rows) in enumerate(_run_tasks(tasks, jobs, cluster), start=1):
+        tables.save_part(out, rows)
         if progress is not None:
-            progress(done, len(tasks), str(task))
-    whole = tables.put_together(out)
-    cells = tables.frame_of(wanted).select(tables.CELL)
-    return Report(
-        whole.join(cells, on=tables.CELL, how="semi", maintain_order="left"), len(open_cells), left_out
+            progress(count, len(tasks), str(task))
+    table = tables.merge_parts(out)
+    cells = tables.frame_of(grid_cells).select(tables.CELL)
+    return PlayReport(
+        table.join(cells, on=tables.CELL, how="semi", maintain_order="left"), len(open_cells), left_out
     )
 
 
-def _wanted(grid: Grid, files: Sequence[SetFile]) -> tuple[list[Row], dict[str, str]]:
-    """Return the cells of a grid with what is asked of each, and the sets that cannot be replayed."""
+def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[Row], dict[str, str]]:
+    """Return the cells of a grid, and the sets that cannot be replayed with the reason."""
     rows: list[Row] = []
     left_out: dict[str, str] = {}
     for file in files:
         try:
-            judged = opened(file, file.digest())
+            judged = open_cached(file, file.digest())
         except SparinglyError as error:
             left_out[file.name] = str(error)
             continue
@@ -240,18 +242,18 @@ def _wanted(grid: Grid, files: Sequence[SetFile]) -> tuple[list[Row], dict[str, 
     return rows, left_out
 
 
-def _cells_of(grid: Grid, file: SetFile, judged: Judged) -> Iterator[Row]:
+def _cells_of(grid: ReplayGrid, file: SetFile, judged: FullyJudgedSet) -> Iterator[Row]:
     shared = {"set": file.name, "truth": judged.truth, "metric": judged.metric}
     stamp = {"digest": file.digest(), "version": __version__}
     for entry in grid.entries:
-        asked = {**shared, **asked_of(entry, judged.metric), **stamp}
-        for seed, resample in grid.runs.of(entry):
+        request = {**shared, **entry_columns(entry, judged.metric), **stamp}
+        for seed, resample in grid.runs.of_entry(entry):
             for share in grid.shares_of(entry, len(judged.data)):
-                yield {**asked, "share": share, "seed": seed, "resample": resample}
+                yield {**request, "share": share, "seed": seed, "resample": resample}
 
 
-def tasks_of(grid: Grid, files: Sequence[SetFile], cells: Sequence[Row]) -> list[Task]:
-    """Return the work for some cells, set by set, so that a process keeps what it has read and computed.
+def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[Row]) -> list[ReplayTask]:
+    """Return the tasks for some cells, set by set, so that a process can reuse what it has read and computed.
 
     On the whole set a task is one entry (or several that judge the same) with some seeds; on a resample it
     is all of its entries.
@@ -261,25 +263,25 @@ def tasks_of(grid: Grid, files: Sequence[SetFile], cells: Sequence[Row]) -> list
     ordered = sorted(
         cells, key=lambda row: (order[row["set"]], row["resample"], places[row["entry"]], row["seed"])
     )
-    tasks: list[Task] = []
+    tasks: list[ReplayTask] = []
     for (name, resample), group in groupby(ordered, key=lambda row: (row["set"], row["resample"])):
         file = files[order[name]]
         jobs = tuple(_jobs(grid, places, list(group)))
         bundles = (jobs,) if resample else _bundles(jobs)
-        tasks += [Task(file, file.digest(), resample, bundle) for bundle in bundles]
+        tasks += [ReplayTask(file, file.digest(), resample, bundle) for bundle in bundles]
     return tasks
 
 
-def _bundles(jobs: Iterable[Job]) -> Iterable[tuple[Job, ...]]:
-    """Return jobs that judge the same, and so share the work, together."""
-    found: dict[tuple[Entry, tuple[int, ...]], list[Job]] = {}
+def _bundles(jobs: Iterable[ReplayJob]) -> Iterable[tuple[ReplayJob, ...]]:
+    """Return jobs in bundles that share the same judgements."""
+    bundles: dict[tuple[GridEntry, tuple[int, ...]], list[ReplayJob]] = {}
     for job in jobs:
-        found.setdefault((job.entry.plan, job.seeds), []).append(job)
-    return map(tuple, found.values())
+        bundles.setdefault((job.entry.plan, job.seeds), []).append(job)
+    return map(tuple, bundles.values())
 
 
-def _jobs(grid: Grid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[Job]:
-    """Yield the jobs of cells that are sorted by entry and seed; seeds at the same budgets go together."""
+def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[ReplayJob]:
+    """Yield the jobs of cells sorted by entry and seed; seeds with the same budgets form one job."""
     for name, of_entry in groupby(cells, key=lambda row: str(row["entry"])):
         entry = grid.entries[places[name]]
         by_shares: dict[tuple[float, ...], list[int]] = {}
@@ -288,23 +290,25 @@ def _jobs(grid: Grid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[
         size = _SEEDS_OF_LISTS if entry.kind == "random" and entry.estimator is None else _SEEDS
         for shares, seeds in by_shares.items():
             for start in range(0, len(seeds), size):
-                yield Job(entry, tuple(seeds[start : start + size]), shares)
+                yield ReplayJob(entry, tuple(seeds[start : start + size]), shares)
 
 
-def _computed(tasks: Sequence[Task], jobs: int, cluster: str | None) -> Iterator[tuple[Task, list[Row]]]:
+def _run_tasks(
+    tasks: Sequence[ReplayTask], jobs: int, cluster: str | None
+) -> Iterator[tuple[ReplayTask, list[Row]]]:
     """Yield tasks with their rows as they are finished."""
     if cluster is not None:
         yield from on_cluster(tasks, cluster, jobs)
     elif jobs == 1 or len(tasks) < 2:
         for task in tasks:
-            yield finished(task)
+            yield run_named_task(task)
     else:
         from joblib import Parallel, delayed, parallel_config
 
         # Every process has one thread: two processes of two threads each would get in each other's way.
-        # A process that has grown is replaced by a new one, which is nothing to worry about.
+        # The warning about a process that was replaced because it had grown is harmless.
         with parallel_config(backend="loky", inner_max_num_threads=1), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped while some jobs")
             yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-                delayed(finished)(task) for task in tasks
+                delayed(run_named_task)(task) for task in tasks
             )

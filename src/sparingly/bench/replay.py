@@ -1,4 +1,4 @@
-"""One method on one set with one seed, played back at several budgets on answers that are known."""
+"""Replay one method on one set with one seed, at several budgets, on known answers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import SparinglyError, UsageError, one_line
 from sparingly.base.registry import Method
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
-from sparingly.bench.grid import Entry, rounds_parameter, with_metric
+from sparingly.bench.grid import GridEntry, rounds_parameter, with_metric
 from sparingly.bench.measures import (
     Measures,
-    Outcome,
+    ReplayOutcome,
     estimate_outcome,
     expected_p_values,
-    measured,
+    measure,
     own_outcome,
 )
-from sparingly.bench.sets import Part
+from sparingly.bench.sets import ReplayData
 from sparingly.choose.design.selector import Selector
 from sparingly.choose.select import select
 from sparingly.data.selection import Selection
@@ -36,36 +36,36 @@ from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells
 
-DONE, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
+COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
-    """What was judged at one budget, and what is known from it.
+class ReplayJudgements:
+    """What was judged at one budget, and what follows from it.
 
     Attributes:
-        asked: items × models: what was judged.
+        mask: items × models: what was judged.
         signature: Of the selection, or of the last round.
         chosen: The selection, where there is one.
-        found: The estimate for the population, where there is one.
+        estimate: The estimate for the population, where there is one.
         expected: Returns the p-values that judging everything is expected to give.
         stopped_at: The number of judged outputs at which a stop ended it; None where none did.
     """
 
-    asked: Mask
+    mask: Mask
     signature: str
     chosen: Selection | None = None
-    found: Estimate | None = None
+    estimate: Estimate | None = None
     expected: Callable[[], Floats] | None = None
     stopped_at: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class ReplayCell:
     """A budget of a replay: how it ended, what was measured, and how long it took."""
 
     share: float
-    status: str = DONE
+    status: str = COMPLETED
     seconds: float = 0.0
     reason: str | None = None
     signature: str | None = None
@@ -75,104 +75,115 @@ class Cell:
     measures: Measures | None = None
 
 
-def replay_entry(part: Part, entry: Entry, shares: Sequence[float], seed: int) -> list[Cell]:
-    """Play an entry back at some budgets; what the set cannot serve, and what fails, is told in the cell."""
-    _ = part.full.p_values  # shared by all methods, so none of them is charged for it
+def replay_entry(part: ReplayData, entry: GridEntry, shares: Sequence[float], seed: int) -> list[ReplayCell]:
+    """Replay an entry at some budgets; the cell says why where the method does not apply or fails."""
+    _ = part.full_outcome.p_values  # computed once for all methods, so that none of them is charged for it
     sizes = sizes_of(shares, len(part.data))
     try:
-        method = entry.made(part.judged.metric)
+        method = entry.make_method(part.judged.metric)
     except SparinglyError as error:
-        return [_ended(share, NOT_APPLICABLE, error) for share in shares]
+        return [_empty_cell(share, NOT_APPLICABLE, error) for share in shares]
     if isinstance(method, Selector) and method.is_nested and entry.estimator is None:
         return _guarded(shares, lambda: list(_along_list(part, method, shares, sizes, seed)))
     return [
-        _guarded([share], partial(_at_one, part, entry, share, int(size), seed))[0]
+        _guarded([share], partial(_replay_at_budget, part, entry, share, int(size), seed))[0]
         for share, size in zip(shares, sizes, strict=True)
     ]
 
 
-def _guarded(shares: Sequence[float], play: Callable[[], list[Cell]]) -> list[Cell]:
-    """Return the cells of some budgets, or cells that tell why there is nothing."""
+def _guarded(shares: Sequence[float], play: Callable[[], list[ReplayCell]]) -> list[ReplayCell]:
+    """Return the cells of some budgets, or cells that say why they are empty."""
     try:
         return play()
     except SparinglyError as error:
-        return [_ended(share, NOT_APPLICABLE, error) for share in shares]
+        return [_empty_cell(share, NOT_APPLICABLE, error) for share in shares]
     except Exception as error:  # one method that fails must not end a run of hours
-        return [_ended(share, FAILED, f"{type(error).__name__}: {error}") for share in shares]
+        return [_empty_cell(share, FAILED, f"{type(error).__name__}: {error}") for share in shares]
 
 
-def _ended(share: float, status: str, reason: object) -> Cell:
-    return Cell(share, status, reason=one_line(" ".join(str(reason).split())))
+def _empty_cell(share: float, status: str, reason: object) -> ReplayCell:
+    return ReplayCell(share, status, reason=one_line(" ".join(str(reason).split())))
 
 
-def _cell(part: Part, share: float, asked: Mask, outcome: Outcome, **more: Any) -> Cell:
-    labels = asked.sum(axis=1)
+def _cell(part: ReplayData, share: float, mask: Mask, outcome: ReplayOutcome, **more: Any) -> ReplayCell:
+    labels = mask.sum(axis=1)
     seconds = None if part.seconds is None else float(part.seconds @ labels)
-    measures = measured(outcome, part.full)
-    return Cell(share, labels=int(labels.sum()), annotation_seconds=seconds, measures=measures, **more)
+    measures = measure(outcome, part.full_outcome)
+    return ReplayCell(share, labels=int(labels.sum()), annotation_seconds=seconds, measures=measures, **more)
 
 
 def _along_list(
-    part: Part, method: Selector, shares: Sequence[float], sizes: Ints, seed: int
-) -> Iterator[Cell]:
-    """Yield what the first items of a list say, at all sizes in one pass over them."""
+    part: ReplayData, method: Selector, shares: Sequence[float], sizes: Ints, seed: int
+) -> Iterator[ReplayCell]:
+    """Yield the cells of an ordered list at all sizes, computed in one pass."""
     start = time.perf_counter()
-    whole = select(part.seen, method, "100%", seed=seed)
-    full, order = part.full, part.data.positions(whole.items)[: int(sizes.max())]
-    scores, weights = full.values[order], full.weights_of(order)
+    selection = select(part.unlabelled, method, "100%", seed=seed)
+    full_outcome, order = part.full_outcome, part.data.positions(selection.items)[: int(sizes.max())]
+    scores, weights = full_outcome.values[order], full_outcome.weights_of(order)
     p_values = prefix_pair_p_values(
         scores,
         sizes,
-        keys=full.keys[order],
-        seed=full.seed,
-        flips=full.flips,
-        method=full.method,
+        keys=full_outcome.keys[order],
+        seed=full_outcome.seed,
+        flips=full_outcome.flips,
+        method=full_outcome.method,
         weights=weights,
     )
     means = prefix_means(scores, sizes, weights)
     seconds = (time.perf_counter() - start) / len(sizes)
     for share, size, mean, p_value in zip(shares, sizes, means, p_values, strict=True):
-        asked: Mask = np.zeros(full.values.shape, bool)
-        asked[order[:size]] = True
-        signature = str(replace(whole.signature, budget=str(size), n=int(size)))
-        yield _cell(part, share, asked, own_outcome(mean, p_value), seconds=seconds, signature=signature)
+        mask: Mask = np.zeros(full_outcome.values.shape, bool)
+        mask[order[:size]] = True
+        signature = str(replace(selection.signature, budget=str(size), n=int(size)))
+        yield _cell(part, share, mask, own_outcome(mean, p_value), seconds=seconds, signature=signature)
 
 
-def _at_one(part: Part, entry: Entry, share: float, count: int, seed: int) -> list[Cell]:
-    """Return the cell of one budget; entries that differ by their p-values share what was judged."""
-    held, spent = _judged(part, entry.plan, count, seed)
+def _replay_at_budget(
+    part: ReplayData, entry: GridEntry, share: float, count: int, seed: int
+) -> list[ReplayCell]:
+    """Return the cell of one budget; entries that differ only in p-values share the judgements."""
+    judgements, spent = _judge_at_budget(part, entry.plan, count, seed)
     start = time.perf_counter()
-    own = _own(part, held) if held.found is None or entry.p_values == "own" else None
-    if held.found is None:
-        assert own is not None  # noqa: S101 - without an estimate there are only the items' own p-values
-        outcome = own
+    own_result = (
+        _sign_flip_outcome(part, judgements)
+        if judgements.estimate is None or entry.p_values == "own"
+        else None
+    )
+    if judgements.estimate is None:
+        assert own_result is not None  # noqa: S101 - without an estimate there are only the items' own p-values
+        outcome = own_result
     else:
-        outcome = estimate_outcome(held.found, _expected(part, held) if own is None else own.p_values)
+        outcome = estimate_outcome(
+            judgements.estimate,
+            _expected_or_own_p_values(part, judgements) if own_result is None else own_result.p_values,
+        )
     spent += time.perf_counter() - start
-    told = {"signature": held.signature, "stopped_at": held.stopped_at}
-    return [_cell(part, share, held.asked, outcome, seconds=spent, **told)]
+    details = {"signature": judgements.signature, "stopped_at": judgements.stopped_at}
+    return [_cell(part, share, judgements.mask, outcome, seconds=spent, **details)]
 
 
 @lru_cache(maxsize=16)
-def _judged(part: Part, plan: Entry, count: int, seed: int) -> tuple[Judgements, float]:
+def _judge_at_budget(
+    part: ReplayData, plan: GridEntry, count: int, seed: int
+) -> tuple[ReplayJudgements, float]:
     """Return what is judged and estimated at one budget, and the seconds that it took."""
     start = time.perf_counter()
-    method = plan.made(part.judged.metric)
+    method = plan.make_method(part.judged.metric)
     play = _in_rounds if isinstance(method, Strategy) else _at_once
-    held = play(part, plan, method, count, seed)
-    return held, time.perf_counter() - start
+    judgements = play(part, plan, method, count, seed)
+    return judgements, time.perf_counter() - start
 
 
-def _at_once(part: Part, plan: Entry, method: Method, count: int, seed: int) -> Judgements:
-    """Return what one selection says."""
-    chosen = select(part.seen, method, count, seed=seed)
-    asked, signature = asked_cells(part.data, [chosen]), str(chosen.signature)
+def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
+    """Return the judgements of one selection."""
+    chosen = select(part.unlabelled, method, count, seed=seed)
+    mask, signature = asked_cells(part.data, [chosen]), str(chosen.signature)
     if plan.estimator is None:
-        return Judgements(asked, signature, chosen)
+        return ReplayJudgements(mask, signature, chosen)
     if not chosen.is_probability_sample:
         raise UsageError(f"{method.name} draws without chances, so no estimator can be used.")
-    found = estimate(
-        part.data.reveal(asked),
+    scores = estimate(
+        part.data.reveal(mask),
         chosen,
         part.truth,
         estimator=with_metric(plan.estimator, part.judged.metric),
@@ -180,26 +191,26 @@ def _at_once(part: Part, plan: Entry, method: Method, count: int, seed: int) -> 
         interval="none",
         seed=seed,
     )
-    return Judgements(asked, signature, chosen, found, partial(expected_p_values, found))
+    return ReplayJudgements(mask, signature, chosen, scores, partial(expected_p_values, scores))
 
 
-def _in_rounds(part: Part, plan: Entry, method: Method, count: int, seed: int) -> Judgements:
-    """Return what a strategy says at the end of its rounds, or where its stop ended it."""
+def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
+    """Return the judgements of a strategy after its last round, or where its stop ended it."""
     size = _round_size(method, plan.rounds, count)
     look, stopped = _last(replay(part.data, method, count, truth=part.truth, size=size, seed=seed), plan.stop)
     state, strategy = look.state, look.strategy
     if not state.rounds:
         raise UsageError(f"{strategy.name} asks for nothing with {count} items: {look.finished}.")
-    if any(one.pairs is not None for one in state.rounds):
+    if any(selection.pairs is not None for selection in state.rounds):
         raise UsageError(f"{strategy.name} asks for comparisons, and the replay has scores.")
-    held = Judgements(
+    judgements = ReplayJudgements(
         state.asked, str(state.rounds[-1].signature), stopped_at=state.spent if stopped else None
     )
     if not strategy.gives_scores:
-        return held
-    asked = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
-    found = strategy.estimate(state, target="population", interval="none", seed=seed, **asked)
-    return replace(held, found=found, expected=lambda: _expected_by(strategy, state, found))
+        return judgements
+    options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
+    scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
+    return replace(judgements, estimate=scores, expected=lambda: _expected_by(strategy, state, scores))
 
 
 def _round_size(method: Method, rounds: int | None, count: int) -> int | None:
@@ -208,10 +219,10 @@ def _round_size(method: Method, rounds: int | None, count: int) -> int | None:
     return None if divides or rounds is None else -(-count // rounds)
 
 
-def _expected_by(strategy: Strategy, state: State, found: Estimate) -> Floats:
+def _expected_by(strategy: Strategy, state: State, scores: Estimate) -> Floats:
     """Return the p-values that a strategy expects of judging everything, or else those of its estimate."""
-    own = strategy.expected_p_values(state)
-    return expected_p_values(found) if own is None else own
+    p_values = strategy.expected_p_values(state)
+    return expected_p_values(scores) if p_values is None else p_values
 
 
 def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, bool]:
@@ -230,23 +241,34 @@ def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, 
     return look, False
 
 
-def _own(part: Part, held: Judgements) -> Outcome:
+def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> ReplayOutcome:
     """Return the means and the sign-flip test of what was judged, weighed as the selection weighs items."""
-    rows = np.flatnonzero(held.asked.any(axis=1))
-    full = (
-        part.full if held.chosen is None else with_selection_weights(part.full, held.chosen, part.data, rows)
+    rows = np.flatnonzero(judgements.mask.any(axis=1))
+    full_outcome = (
+        part.full_outcome
+        if judgements.chosen is None
+        else with_selection_weights(part.full_outcome, judgements.chosen, part.data, rows)
     )
-    scores, weights = np.where(held.asked, full.values, np.nan)[rows], full.weights_of(rows)
-    return own_outcome(model_means(scores, weights), full.p_values_of(scores, full.keys[rows], weights))
+    scores, weights = (
+        np.where(judgements.mask, full_outcome.values, np.nan)[rows],
+        full_outcome.weights_of(rows),
+    )
+    return own_outcome(
+        model_means(scores, weights), full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
+    )
 
 
-def _expected(part: Part, held: Judgements) -> Floats:
+def _expected_or_own_p_values(part: ReplayData, judgements: ReplayJudgements) -> Floats:
     """Return the p-values that judging everything is expected to give, one for every pair of models.
 
     Where none can be expected (no error is known, or two models have no two items in common), that of the
     judged items stands in its place.
     """
-    assert held.expected is not None  # noqa: S101 - every estimate comes with it
-    found = held.expected()
-    unknown = np.isnan(found)
-    return np.where(unknown, _own(part, held).p_values, found) if unknown.any() else found
+    assert judgements.expected is not None  # noqa: S101 - every estimate comes with it
+    p_values = judgements.expected()
+    unknown = np.isnan(p_values)
+    return (
+        np.where(unknown, _sign_flip_outcome(part, judgements).p_values, p_values)
+        if unknown.any()
+        else p_values
+    )

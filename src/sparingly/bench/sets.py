@@ -1,4 +1,4 @@
-"""Which data sets a grid is played on: the truth, the one metric and the family of each, fixed beforehand."""
+"""The data sets of a grid: the truth, the one metric and the family of each, fixed before any replay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sparingly.signals.length import source_lengths
 DEMO = "demo"
 FEWEST_ITEMS, FEWEST_MODELS = 60, 5
 _KINDS = (".jsonl", ".parquet", ".csv", ".tsv")
-# What was judged in the end, where a set has several aspects.
+# The truth of sets that have several aspects.
 TRUTHS: Mapping[str, str] = MappingProxyType(
     {
         DEMO: "overall",
@@ -59,7 +59,7 @@ TRUTHS: Mapping[str, str] = MappingProxyType(
 # The strong metric of the sets that have one, by the beginning of their names.
 STRONG: Mapping[str, str] = MappingProxyType({"wmt23_": "MetricX-23", "summeval_llm12": "gpt4_rts_sum"})
 WEAK = ("chrF", "ROUGE-L", "consensus_chrF")
-# Families by the beginnings of names: what is left out together when constants are chosen.
+# Families by the prefixes of names: sets that are left out together when constants are chosen.
 FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "wmt23": ("wmt23_",),
@@ -100,7 +100,7 @@ class SetFile:
         return strong_metric(self.name) is not None
 
     def digest(self) -> str:
-        """Return the digest of what the file holds; another one makes its cells missing again."""
+        """Return the digest of the file; cells of a file that changed count as missing."""
         if self.path is None:
             return "package"
         with naming(self.path):
@@ -109,7 +109,7 @@ class SetFile:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class FullyJudgedSet:
     """A data set cut to what was judged in full.
 
     Attributes:
@@ -135,16 +135,16 @@ def set_files(
     metrics: Mapping[str, str] | None = None,
 ) -> tuple[SetFile, ...]:
     """Return the sets of a folder by name, or all of them; ``demo`` needs no folder."""
-    there = {} if folder is None else _files_in(folder)
-    wanted = tuple(dict.fromkeys(names)) or tuple(there)
-    if not wanted:
+    files = {} if folder is None else _files_in(folder)
+    chosen = tuple(dict.fromkeys(names)) or tuple(files)
+    if not chosen:
         raise UsageError("There is no data set: name a folder that holds some (--data), or the set demo.")
-    for name in wanted:
-        if name not in there and name != DEMO:
+    for name in chosen:
+        if name not in files and name != DEMO:
             hint = "Name the folder of the data with --data." if folder is None else ""
-            raise UnknownNameError("data set", name, (*there, DEMO), hint)
+            raise UnknownNameError("data set", name, (*files, DEMO), hint)
     truths, metrics = truths or {}, metrics or {}
-    return tuple(SetFile(name, there.get(name), truths.get(name), metrics.get(name)) for name in wanted)
+    return tuple(SetFile(name, files.get(name), truths.get(name), metrics.get(name)) for name in chosen)
 
 
 def family_of(name: str) -> str:
@@ -160,7 +160,7 @@ def strong_metric(name: str) -> str | None:
     return next((metric for beginning, metric in STRONG.items() if name.startswith(beginning)), None)
 
 
-def open_set(file: SetFile) -> Judged:
+def open_set(file: SetFile) -> FullyJudgedSet:
     """Read a set and cut it to the items and models that were judged in full."""
     from sparingly.data.io import load
     from sparingly.data.synthetic import load_demo
@@ -171,27 +171,27 @@ def open_set(file: SetFile) -> Judged:
         hint = f"Name the truth of {file.name} in the grid."
         truth = the_only("aspect", None, data.aspects, hint)
     data, truth = with_truth(data, truth)
-    whole = judged_in_full(data, truth)
-    return Judged(whole, truth, file.metric or one_metric(file.name, whole))
+    complete = judged_in_full(data, truth)
+    return FullyJudgedSet(complete, truth, file.metric or one_metric(file.name, complete))
 
 
 def judged_in_full(data: EvalSet, truth: str) -> EvalSet:
-    """Return the items that all models were judged on; where these are too few, the models that were on all.
+    """Return the items on which all models were judged.
 
-    Half of the items must be left, else models are taken out instead.
+    Where that leaves half of the items or fewer, return all items with the models judged on all of them.
     """
-    there = data.judged(truth)
-    full = there.all(axis=1)
-    if full.mean() > 0.5:
-        return data.at(np.flatnonzero(full))
-    models = [data.models[place] for place in np.flatnonzero(there.all(axis=0))]
+    judged = data.judged(truth)
+    complete = judged.all(axis=1)
+    if complete.mean() > 0.5:
+        return data.at(np.flatnonzero(complete))
+    models = [data.models[place] for place in np.flatnonzero(judged.all(axis=0))]
     if len(models) < 2:
         raise DataError(f"{data.name}: no two models were judged by {truth} on all items.")
     return data.take(models=models)
 
 
 def one_metric(name: str, data: EvalSet) -> str | None:
-    """Return the metric for methods that take one, without a look at the judgements.
+    """Return the metric for methods that take one; the judgements play no part in the choice.
 
     The strong metric of the set, else the first of chrF, ROUGE-L and consensus_chrF, else the first by name
     that has no missing cell; None where there is none.
@@ -201,21 +201,21 @@ def one_metric(name: str, data: EvalSet) -> str | None:
         raise UnknownNameError("metric", strong, data.metrics, f"It is the strong metric of {name}.")
     if strong is not None:
         return strong
-    whole = (metric for metric in sorted(data.metrics) if not np.isnan(data.metrics[metric]).any())
-    return next((metric for metric in WEAK if metric in data.metrics), None) or next(whole, None)
+    complete = (metric for metric in sorted(data.metrics) if not np.isnan(data.metrics[metric]).any())
+    return next((metric for metric in WEAK if metric in data.metrics), None) or next(complete, None)
 
 
 def _files_in(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and extension(path) in _KINDS:
-            found.setdefault(path.name.split(".")[0], []).append(path)
-    for name, paths in found.items():
+            files.setdefault(path.name.split(".")[0], []).append(path)
+    for name, paths in files.items():
         if len(paths) > 1:
             raise UsageError(f"Two files are the data set {name}: {listing(path.name for path in paths)}.")
-    return {name: paths[0] for name, paths in found.items()}
+    return {name: paths[0] for name, paths in files.items()}
 
 
 @lru_cache(maxsize=256)
@@ -231,7 +231,7 @@ RESAMPLED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ReplayData:
     """The items of a set on which a method is replayed.
 
     Attributes:
@@ -239,7 +239,7 @@ class Part:
         data: The items, with all judgements.
     """
 
-    judged: Judged
+    judged: FullyJudgedSet
     data: EvalSet
 
     @property
@@ -248,12 +248,12 @@ class Part:
         return self.judged.truth
 
     @cached_property
-    def seen(self) -> EvalSet:
-        """What a method sees before anything is judged."""
+    def unlabelled(self) -> EvalSet:
+        """The data without labels: what a method sees before anything is judged."""
         return self.data.without_labels()
 
     @cached_property
-    def full(self) -> FullSet:
+    def full_outcome(self) -> FullSet:
         """The outcome of judging everything; its tests are computed once."""
         return full_set(self.data, self.truth)
 
@@ -269,11 +269,11 @@ class Part:
         return None if np.isnan(seconds).any() else seconds
 
 
-def part_of(judged: Judged, resample: int) -> Part:
-    """Return the whole set (0), or one of its resamples (1, 2, …)."""
+def replay_data(judged: FullyJudgedSet, resample: int) -> ReplayData:
+    """Return the data of the whole set (0), or of one of its resamples (1, 2, …)."""
     if resample == 0:
-        return Part(judged, judged.data)
-    return Part(judged, judged.data.at(resampled_rows(judged.data, resample)))
+        return ReplayData(judged, judged.data)
+    return ReplayData(judged, judged.data.at(resampled_rows(judged.data, resample)))
 
 
 def resampled_rows(data: EvalSet, resample: int) -> Ints:
@@ -288,12 +288,12 @@ def resampled_size(items: int) -> int:
 
 
 @lru_cache(maxsize=2)
-def opened(file: SetFile, digest: str) -> Judged:
-    """Return a set that is in use; kept, because methods remember what they computed for it."""
+def open_cached(file: SetFile, digest: str) -> FullyJudgedSet:
+    """Return a set, cached while it is in use: methods remember what they computed for it."""
     return open_set(file)
 
 
 @lru_cache(maxsize=2)
-def opened_part(file: SetFile, digest: str, resample: int) -> Part:
-    """Return a part that is in use, with its tests."""
-    return part_of(opened(file, digest), resample)
+def open_replay_data(file: SetFile, digest: str, resample: int) -> ReplayData:
+    """Return the data of a replay, cached with its tests while it is in use."""
+    return replay_data(open_cached(file, digest), resample)

@@ -1,8 +1,8 @@
 """The tidy table of a benchmark: one row per set, entry, budget and run, in a Parquet file.
 
-Finished work is kept in small files in a folder beside the table, and put together at the end, so that
-an interruption at any moment loses no more than what was being computed. Several runs may write the same
-table: each takes away only those files that are in the table it wrote.
+Finished work is saved in small files (parts) in a folder beside the table, and merged at the end, so that an
+interruption loses only what was being computed. Several runs may write the same table: each removes only the
+parts that are in the table it wrote.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "version": "String",
     }
 )
-# What a cell is; the last two make it missing again when the data file or the package changes.
+# What identifies a cell, and what it was computed for: with another digest or version it is missing.
 CELL = ("set", "entry", "share", "seed", "resample")
-ASKED = (*CELL, "truth", "metric", "method", "estimator", "p_values", "rounds", "stop", "digest", "version")
-# What differs between two runs of the same cell.
+REQUEST = (*CELL, "truth", "metric", "method", "estimator", "p_values", "rounds", "stop", "digest", "version")
+# What differs between two computations of the same cell.
 MEASURED_ANEW = ("seconds", "peak_mb")
-# A file takes no hour to write: one that is not whole by then belongs to a run that was killed.
+# No file takes an hour to write: one that is unfinished by then belongs to a run that was killed.
 _ABANDONED = 3600.0
 
 
@@ -95,51 +95,51 @@ def read_table(path: Path) -> pl.DataFrame:
         return frame_of(())
     try:
         with naming(path):
-            found = pl.read_parquet(path.read_bytes())
+            table = pl.read_parquet(path.read_bytes())
     except pl.exceptions.PolarsError:
         raise InputError("this is no Parquet file", file=path, fix="Name another --out") from None
-    lost = [name for name in COLUMNS if name not in found.columns]
+    lost = [name for name in COLUMNS if name not in table.columns]
     if lost:
         raise InputError(
             f"the table has no column {lost[0]}",
             file=path,
             fix="Is it of another version? Name another --out",
         )
-    return found.select(list(COLUMNS))
+    return table.select(list(COLUMNS))
 
 
 def write_table(path: Path, frame: pl.DataFrame) -> None:
     """Write a table in the order of its cells, whole or not at all."""
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         frame.sort(CELL).write_parquet(file)
 
-    write_atomically(path, put)
+    write_atomically(path, write)
 
 
-def missing(wanted: Sequence[Row], known: pl.DataFrame) -> list[Row]:
+def missing_cells(cells: Sequence[Row], saved: pl.DataFrame) -> list[Row]:
     """Return those of the wanted cells that are not known; a cell that failed is tried again."""
     import polars as pl
 
-    done = known.filter(pl.col("status") != FAILED).select(ASKED)
-    return frame_of(wanted).select(ASKED).join(done, on=ASKED, how="anti", nulls_equal=True).to_dicts()
+    finished = saved.filter(pl.col("status") != FAILED).select(REQUEST)
+    return frame_of(cells).select(REQUEST).join(finished, on=REQUEST, how="anti", nulls_equal=True).to_dicts()
 
 
-def together(older: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of two tables; where both have a cell, that of the newer one."""
+def merge_tables(older: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of two tables; where both have a cell, the newer one wins."""
     import polars as pl
 
-    rest = older.join(newer.select(CELL), on=CELL, how="anti", nulls_equal=True)
-    return pl.concat([rest, newer]).unique(CELL, keep="last", maintain_order=True)
+    unchanged = older.join(newer.select(CELL), on=CELL, how="anti", nulls_equal=True)
+    return pl.concat([unchanged, newer]).unique(CELL, keep="last", maintain_order=True)
 
 
 def parts_folder(table: Path) -> Path:
-    """Return the folder in which finished work is kept until the table is put together."""
+    """Return the folder for finished parts of a table."""
     return table.with_name(f"{table.name}.parts")
 
 
-def keep_part(table: Path, rows: Sequence[Row]) -> None:
-    """Keep rows that are finished, in a file that no other run writes."""
+def save_part(table: Path, rows: Sequence[Row]) -> None:
+    """Save finished rows as a part of their own, which no other run writes."""
     folder, frame = parts_folder(table), frame_of(rows)
     while True:
         with naming_target(folder):
@@ -152,46 +152,46 @@ def keep_part(table: Path, rows: Sequence[Row]) -> None:
                 raise
 
 
-def with_parts(table: Path) -> pl.DataFrame:
-    """Return a table together with what was finished since it was written."""
-    return _merged(table, _parts(table))
+def read_with_parts(table: Path) -> pl.DataFrame:
+    """Return a table with the parts that were finished since it was written."""
+    return _merge_with_parts(table, _parts(table))
 
 
-def put_together(table: Path) -> pl.DataFrame:
-    """Write the table with what was kept beside it, clear that away, and return the table."""
+def merge_parts(table: Path) -> pl.DataFrame:
+    """Write the table with its parts, remove them, and return the table."""
     while True:
-        parts, before = _parts(table), _stamp(table)
-        whole = _merged(table, parts).sort(CELL)
+        parts, stamp = _parts(table), _stamp(table)
+        merged = _merge_with_parts(table, parts).sort(CELL)
         try:
-            _replace(table, whole, before)
+            _replace(table, merged, stamp)
         except _ChangedMeanwhileError:
             continue
         for part in parts:
             part.unlink(missing_ok=True)
         _clear(parts_folder(table))
-        return whole
+        return merged
 
 
 def _parts(table: Path) -> list[Path]:
-    """Return what was kept beside a table; later work is newer than earlier work."""
-    found: list[tuple[int, str, Path]] = []
+    """Return the parts of a table, oldest first."""
+    files: list[tuple[int, str, Path]] = []
     for path in parts_folder(table).glob("*.parquet"):
         # One that is gone by now is in the table.
         with suppress(FileNotFoundError):
-            found.append((path.stat().st_mtime_ns, path.name, path))
-    return [path for *_, path in sorted(found)]
+            files.append((path.stat().st_mtime_ns, path.name, path))
+    return [path for *_, path in sorted(files)]
 
 
-def _merged(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
-    """Return a table with parts of it; the table is read last, so that it has what other runs took away."""
+def _merge_with_parts(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
+    """Return a table with its parts; the table is read last, so that it has the parts other runs removed."""
     import polars as pl
 
-    newer = [_part(path) for path in parts]
-    known = read_table(table)
-    return together(known, pl.concat(newer)) if newer else known
+    newer = [_read_part(path) for path in parts]
+    saved = read_table(table)
+    return merge_tables(saved, pl.concat(newer)) if newer else saved
 
 
-def _part(path: Path) -> pl.DataFrame:
+def _read_part(path: Path) -> pl.DataFrame:
     try:
         return read_table(path)
     except InputError:
@@ -205,27 +205,27 @@ class _ChangedMeanwhileError(Exception):
 
 
 def _stamp(table: Path) -> tuple[int, int] | None:
-    """Return what tells one version of a file from the next; None where there is no file."""
+    """Return what distinguishes one version of a file from the next; None where there is no file."""
     try:
-        found = table.stat()
+        stat = table.stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return stat.st_ino, stat.st_mtime_ns
 
 
-def _replace(table: Path, frame: pl.DataFrame, before: tuple[int, int] | None) -> None:
-    """Write a table in the place of the one that was read; not where another run has written it since."""
+def _replace(table: Path, frame: pl.DataFrame, stamp: tuple[int, int] | None) -> None:
+    """Replace a table, unless another run has written it since it was read."""
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         frame.write_parquet(file)
-        if _stamp(table) != before:
+        if _stamp(table) != stamp:
             raise _ChangedMeanwhileError
 
-    write_atomically(table, put)
+    write_atomically(table, write)
 
 
 def _clear(folder: Path) -> None:
-    """Remove what killed runs had half-written, and the folder unless another run keeps something there."""
+    """Remove half-written files of killed runs, and the folder unless another run has parts in it."""
     if not folder.is_dir():
         return
     for path in folder.glob(".*"):

@@ -13,8 +13,8 @@ from sparingly.base.errors import AnswerIsNo, UsageError, listing
 from sparingly.cli.options import Json, emit, progress
 
 if TYPE_CHECKING:
-    from sparingly.bench.grid import Grid
-    from sparingly.bench.play import Report
+    from sparingly.bench.grid import ReplayGrid
+    from sparingly.bench.play import PlayReport
 
 _ONE_OR_MORE = Number(gte=1)
 
@@ -36,7 +36,7 @@ class Asked:
         int | None, Parameter(validator=Number(gte=0), help="80 % resamples for methods that do not draw.")
     ] = None
 
-    def grid(self, file: Path | None) -> Grid:
+    def grid(self, file: Path | None) -> ReplayGrid:
         """Return the grid of a file, of these options, or the standard one."""
         from dataclasses import replace
 
@@ -123,7 +123,7 @@ def bench(
         raise AnswerIsNo(f"{count} method{'s' * (count > 1)} failed: {listing(report.failures, 3)}")
 
 
-def _emit_report(report: Report, where: Path) -> None:
+def _emit_report(report: PlayReport, where: Path) -> None:
     from sparingly.bench.overview import overview
 
     emit(

@@ -23,7 +23,7 @@ Result = Estimate | Ranking
 
 
 @dataclass(frozen=True)
-class Side:
+class ResultSide:
     """What is compared of a result.
 
     Attributes:
@@ -63,9 +63,9 @@ class Side:
         return 1.0 / n - (1.0 / self.size if self.target == "set" and self.size else 0.0)
 
 
-def side_of(result: Result) -> Side:
+def result_side(result: Result) -> ResultSide:
     """Return what is compared of an estimate or a ranking."""
-    ranking = result if isinstance(result, Ranking) else _ranked(result)
+    ranking = result if isinstance(result, Ranking) else _rank_if_decided(result)
     if isinstance(result, Estimate):
         signature = result.signature
         order = tuple(result.models[place] for place in result.order)
@@ -73,18 +73,18 @@ def side_of(result: Result) -> Side:
         errors = {name: float(result.standard_errors[at]) for at, name in enumerate(result.models)}
     else:
         signature = None if result.signature is None else result.signature.scores
-        order = tuple(one.model for one in result.models)
-        scores = {one.model: one.score for one in result.models if one.score is not None}
-        errors = {one.model: one.standard_error for one in result.models if one.standard_error is not None}
-    return Side(
+        order = tuple(row.model for row in result.models)
+        scores = {row.model: row.score for row in result.models if row.score is not None}
+        errors = {row.model: row.standard_error for row in result.models if row.standard_error is not None}
+    return ResultSide(
         headline=result.headline,
         order=order,
         scores={name: score for name, score in scores.items() if np.isfinite(score)},
         errors={name: error for name, error in errors.items() if np.isfinite(error)},
-        ranks=_places(order) if ranking is None else {one.model: one.ranks for one in ranking.models},
+        ranks=_rank_texts(order) if ranking is None else {row.model: row.ranks for row in ranking.models},
         groups={}
         if ranking is None
-        else {one.model: one.group for one in ranking.models if one.group is not None},
+        else {row.model: row.group for row in ranking.models if row.group is not None},
         aspect=result.aspect,
         target=result.scores_of if isinstance(result, Ranking) else result.target,
         estimator=result.estimator,
@@ -96,18 +96,18 @@ def side_of(result: Result) -> Side:
     )
 
 
-def _ranked(estimate: Estimate) -> Ranking | None:
+def _rank_if_decided(estimate: Estimate) -> Ranking | None:
     """Return the ranking by an estimate's joint errors; None where it decides nothing.
 
     Decisions speak of inputs like these, and an estimate of this set has no errors for them.
     """
-    known = np.flatnonzero(np.isfinite(estimate.scores))
-    if estimate.target == "set" or len(known) < 2 or not joint_of(estimate).of_models(known).has_errors:
+    scored = np.flatnonzero(np.isfinite(estimate.scores))
+    if estimate.target == "set" or len(scored) < 2 or not joint_of(estimate).of_models(scored).has_errors:
         return None
     return rank_estimates(estimate, estimate, alpha=round(1 - estimate.level, 12))
 
 
-def _places(order: tuple[str, ...]) -> dict[str, str]:
+def _rank_texts(order: tuple[str, ...]) -> dict[str, str]:
     return {name: str(place) for place, name in enumerate(order, 1)}
 
 
@@ -117,90 +117,93 @@ def _label_counts(selection: Selection | None, models: tuple[str, ...]) -> dict[
         return {}
     if selection.models is None:
         return dict.fromkeys(models, len(selection))
-    named = [models if names is None else names for names in selection.models]
-    return {name: sum(name in names for names in named) for name in models}
+    models_named = [models if names is None else names for names in selection.models]
+    return {name: sum(name in names for names in models_named) for name in models}
 
 
 # --- why two results can differ --------------------------------------------------------------------------
 
 
-NOTHING = "Nothing that is known of the two differs."
+NO_DIFFERENCE = "Nothing that is known of the two differs."
 
 
 def reasons(
-    before: Side, after: Side, *, labels: Sequence[Mapping[str, int]], unit: str = "items"
+    earlier: ResultSide, later: ResultSide, *, labels: Sequence[Mapping[str, int]], unit: str = "items"
 ) -> tuple[str, ...]:
     """Return, a sentence each, what differs between two results that can have changed the scores."""
-    found = [
-        *_request_reasons(before, after),
-        *_models(before, after),
-        *_judgements(before, after, labels, unit),
+    sentences = [
+        *_request_reasons(earlier, later),
+        *_model_reasons(earlier, later),
+        *_label_reasons(earlier, later, labels, unit),
     ]
-    signed = before.signature, after.signature
+    signed = earlier.signature, later.signature
     if signed[0] is not None and signed[1] is not None:
-        found += _signed(signed[0], signed[1], data_changed(before, after))
+        sentences += _signature_reasons(signed[0], signed[1], data_changed(earlier, later))
     elif signed[0] is not None or signed[1] is not None:
-        found.append("Only one of the two has a signature, so the data behind them cannot be compared.")
-    return tuple(found) or (NOTHING,)
+        sentences.append("Only one of the two has a signature, so the data behind them cannot be compared.")
+    return tuple(sentences) or (NO_DIFFERENCE,)
 
 
-def _request_reasons(before: Side, after: Side) -> Iterator[str]:
-    if before.aspect != after.aspect:
-        yield f"Another aspect, {after.aspect} instead of {before.aspect}: the scores cannot be compared."
-    if before.target != after.target:
-        yield f"Another target: {before.target} before, {after.target} after."
-    if before.estimator != after.estimator:
-        yield f"Another estimator: {before.estimator} before, {after.estimator} after."
+def _request_reasons(earlier: ResultSide, later: ResultSide) -> Iterator[str]:
+    if earlier.aspect != later.aspect:
+        yield f"Another aspect, {later.aspect} instead of {earlier.aspect}: the scores cannot be compared."
+    if earlier.target != later.target:
+        yield f"Another target: {earlier.target} before, {later.target} after."
+    if earlier.estimator != later.estimator:
+        yield f"Another estimator: {earlier.estimator} before, {later.estimator} after."
 
 
-def _models(before: Side, after: Side) -> Iterator[str]:
-    if added := [name for name in after.order if name not in before.order]:
-        yield f"Added: {listing(added)}; ranks count more models."
-    if gone := [name for name in before.order if name not in after.order]:
-        yield f"Gone: {listing(gone)}; ranks count fewer models."
+def _model_reasons(earlier: ResultSide, later: ResultSide) -> Iterator[str]:
+    if new := [name for name in later.order if name not in earlier.order]:
+        yield f"Added: {listing(new)}; ranks count more models."
+    if removed := [name for name in earlier.order if name not in later.order]:
+        yield f"Gone: {listing(removed)}; ranks count fewer models."
 
 
-def _judgements(before: Side, after: Side, labels: Sequence[Mapping[str, int]], unit: str) -> Iterator[str]:
-    if before.n is not None and after.n is not None and before.n != after.n:
-        word = "More" if after.n > before.n else "Fewer"
-        yield f"{word} judged {unit}: {before.n} before, {after.n} after."
-    common = [name for name in after.order if name in labels[0] and name in labels[1]]
+def _label_reasons(
+    earlier: ResultSide, later: ResultSide, labels: Sequence[Mapping[str, int]], unit: str
+) -> Iterator[str]:
+    if earlier.n is not None and later.n is not None and earlier.n != later.n:
+        word = "More" if later.n > earlier.n else "Fewer"
+        yield f"{word} judged {unit}: {earlier.n} before, {later.n} after."
+    common = [name for name in later.order if name in labels[0] and name in labels[1]]
     gains = {name: labels[1][name] - labels[0][name] for name in common}
     if any(gains.values()):
         if len(set(gains.values())) == 1:
             yield f"Labels by model: {next(iter(gains.values())):+d} on every model."
         else:
-            most = sorted((name for name in gains if gains[name]), key=lambda name: -abs(gains[name]))
-            yield f"Labels by model: {listing(f'{name} {gains[name]:+d}' for name in most)}."
+            changed = sorted((name for name in gains if gains[name]), key=lambda name: -abs(gains[name]))
+            yield f"Labels by model: {listing(f'{name} {gains[name]:+d}' for name in changed)}."
 
 
-def data_changed(before: Side, after: Side) -> bool:
+def data_changed(earlier: ResultSide, later: ResultSide) -> bool:
     """Whether digests tell that what was read changed: those of other models and estimators always differ."""
-    signed = before.signature, after.signature
+    signed = earlier.signature, later.signature
     if signed[0] is None or signed[1] is None or signed[0].estimator != signed[1].estimator:
         return False
-    return set(before.order) == set(after.order) and signed[0].inputs != signed[1].inputs
+    return set(earlier.order) == set(later.order) and signed[0].inputs != signed[1].inputs
 
 
-def _signed(before: EstimateSignature, after: EstimateSignature, changed: bool) -> Iterator[str]:
-    if before.of != after.of:
-        yield f"The set has {after.of} items instead of {before.of}."
+def _signature_reasons(earlier: EstimateSignature, later: EstimateSignature, changed: bool) -> Iterator[str]:
+    if earlier.of != later.of:
+        yield f"The set has {later.of} items instead of {earlier.of}."
     if changed:
-        yield f"The data changed: the digest of what was read is {after.inputs} instead of {before.inputs}."
-    if before.labels != after.labels and before.n == after.n and before.selection == after.selection:
-        yield f"The judgements themselves changed: their digest is {after.labels} instead of {before.labels}."
-    if before.selection != after.selection:
-        yield _selected(before.selection, after.selection)
-    if (before.raters is None) != (after.raters is None):
+        yield f"The data changed: the digest of what was read is {later.inputs} instead of {earlier.inputs}."
+    if earlier.labels != later.labels and earlier.n == later.n and earlier.selection == later.selection:
+        digests = f"{later.labels} instead of {earlier.labels}"
+        yield f"The judgements themselves changed: their digest is {digests}."
+    if earlier.selection != later.selection:
+        yield _selection_reasons(earlier.selection, later.selection)
+    if (earlier.raters is None) != (later.raters is None):
         yield "Only one of the two counts how much raters vary."
     for name in ("level", "interval", "seed", "version"):
-        values = getattr(before, name), getattr(after, name)
+        values = getattr(earlier, name), getattr(later, name)
         if values[0] != values[1]:
             yield f"Another {name}: {values[0]} before, {values[1]} after."
 
 
-def _selected(before: str | None, after: str | None) -> str:
-    methods = [None if line is None else line.partition("|")[0] for line in (before, after)]
+def _selection_reasons(earlier: str | None, later: str | None) -> str:
+    methods = [None if line is None else line.partition("|")[0] for line in (earlier, later)]
     if None in methods:
         return "Only one of the two says what was chosen to be judged."
     if methods[0] != methods[1]:
@@ -297,23 +300,34 @@ class Changes:
 
     def __str__(self) -> str:
         """Return how much changed, in one line."""
-        moved, reranked = (sum(getattr(one, name) for one in self.models) for name in ("moved", "reranked"))
-        of = len(self.models)
-        return (
-            f"{moved} of {of} scores moved by more than {MOVED:g} errors, {reranked} changed ranks or group"
+        moved, reranked = (
+            sum(getattr(model, name) for model in self.models) for name in ("moved", "reranked")
         )
+        moved_scores = f"{moved} of {len(self.models)} scores moved by more than {MOVED:g} errors"
+        return f"{moved_scores}, {reranked} changed ranks or group"
 
     def _repr_html_(self) -> str:
         columns = ("model", "before", "after", "change", "error", "ranks before", "ranks after")
         rows = [
-            (one.model, one.before, one.after, one.change, one.error, one.ranks_before, one.ranks_after)
-            for one in self.models
+            (
+                model.model,
+                model.before,
+                model.after,
+                model.change,
+                model.error,
+                model.ranks_before,
+                model.ranks_after,
+            )
+            for model in self.models
         ]
         return html_table(columns, rows, str(self), " ".join(self.reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        models = [{**plain(asdict(one)), "moved": one.moved, "reranked": one.reranked} for one in self.models]
+        models = [
+            {**plain(asdict(model)), "moved": model.moved, "reranked": model.reranked}
+            for model in self.models
+        ]
         return {**vars(self), "models": models, "reasons": list(self.reasons), "notes": list(self.notes)}
 
 
@@ -348,51 +362,51 @@ def changes(
         >>> found.shared, len(found.models)
         ('nested', 8)
     """
-    sides = side_of(before), side_of(after)
-    shared: Shared = "nested" if nested else _shared(*sides)
+    sides = result_side(before), result_side(after)
+    shared: Shared = "nested" if nested else _shared_judgements(*sides)
     names = [*sides[1].order, *(name for name in sides[0].order if name not in sides[1].order)]
-    known = labels or (sides[0].labels, sides[1].labels)
-    models = tuple(_change(name, *sides, shared, known) for name in names)
+    counts = labels or (sides[0].labels, sides[1].labels)
+    models = tuple(_model_change(name, *sides, shared, counts) for name in names)
     return Changes(
         before=sides[0].headline,
         after=sides[1].headline,
         models=models,
         shared=shared,
-        reasons=reasons(*sides, labels=known, unit=unit),
-        notes=(SHARED_WORDS[shared], *((PICKED,) if _picked(*sides) else ())),
+        reasons=reasons(*sides, labels=counts, unit=unit),
+        notes=(SHARED_WORDS[shared], *((PICKED,) if _is_picked(*sides) else ())),
     )
 
 
-def _shared(before: Side, after: Side) -> Shared:
+def _shared_judgements(earlier: ResultSide, later: ResultSide) -> Shared:
     """Say how far the judgements of two results are the same."""
-    signed = before.signature, after.signature
-    if before.aspect != after.aspect:
+    signed = earlier.signature, later.signature
+    if earlier.aspect != later.aspect:
         return "other aspect"
     if signed[0] is not None and signed[1] is not None:
         if signed[0].labels == signed[1].labels:
             return "same"
-        if signed[0].of != signed[1].of or data_changed(before, after):
+        if signed[0].of != signed[1].of or data_changed(earlier, later):
             return "other data"
-    if before.items is None or after.items is None:
+    if earlier.items is None or later.items is None:
         return "unknown"
-    if before.items == after.items:
+    if earlier.items == later.items:
         return "again"
-    if before.items <= after.items or after.items <= before.items:
+    if earlier.items <= later.items or later.items <= earlier.items:
         return "nested"
-    return "partly" if before.items & after.items else "apart"
+    return "partly" if earlier.items & later.items else "apart"
 
 
-def _picked(before: Side, after: Side) -> bool:
-    return CHOSEN_ITEMS in (before.target, after.target)
+def _is_picked(earlier: ResultSide, later: ResultSide) -> bool:
+    return CHOSEN_ITEMS in (earlier.target, later.target)
 
 
-def _change(
-    name: str, before: Side, after: Side, shared: Shared, labels: Sequence[Mapping[str, int]]
+def _model_change(
+    name: str, earlier: ResultSide, later: ResultSide, shared: Shared, labels: Sequence[Mapping[str, int]]
 ) -> ModelChange:
-    scores = before.scores.get(name), after.scores.get(name)
-    apart = shared == "other aspect" or scores[0] is None or scores[1] is None
-    change = None if apart else (scores[1] or 0.0) - (scores[0] or 0.0)
-    error = None if change is None else _error(name, before, after, shared)
+    scores = earlier.scores.get(name), later.scores.get(name)
+    incomparable = shared == "other aspect" or scores[0] is None or scores[1] is None
+    change = None if incomparable else (scores[1] or 0.0) - (scores[0] or 0.0)
+    error = None if change is None else _change_error(name, earlier, later, shared)
     return ModelChange(
         model=name,
         before=scores[0],
@@ -400,23 +414,27 @@ def _change(
         change=change,
         error=error,
         ratio=change / error if change is not None and error else None,
-        ranks_before=before.ranks.get(name),
-        ranks_after=after.ranks.get(name),
-        group_before=before.groups.get(name),
-        group_after=after.groups.get(name),
+        ranks_before=earlier.ranks.get(name),
+        ranks_after=later.ranks.get(name),
+        group_before=earlier.groups.get(name),
+        group_after=later.groups.get(name),
         labels_before=labels[0].get(name),
         labels_after=labels[1].get(name),
     )
 
 
-def _error(name: str, before: Side, after: Side, shared: Shared) -> float | None:
+def _change_error(name: str, earlier: ResultSide, later: ResultSide, shared: Shared) -> float | None:
     """Return the standard error of a change; None where the same judgements leave nothing to chance."""
-    if shared == "same" or _picked(before, after) or not {name} <= before.errors.keys() & after.errors.keys():
+    if (
+        shared == "same"
+        or _is_picked(earlier, later)
+        or not {name} <= earlier.errors.keys() & later.errors.keys()
+    ):
         return None
-    alike = (before.target, before.estimator) == (after.target, after.estimator)
-    if shared == "nested" and alike and before.n and after.n and before.n != after.n:
-        small, large = (before, after) if before.n < after.n else (after, before)
-        left = small.left_to_chance(small.n or 1)
-        more = 1.0 / (small.n or 1) - 1.0 / (large.n or 1)
-        return float(small.errors[name] * np.sqrt(more / left)) if left > 0 else None
-    return float(np.hypot(before.errors[name], after.errors[name]))
+    same_method = (earlier.target, earlier.estimator) == (later.target, later.estimator)
+    if shared == "nested" and same_method and earlier.n and later.n and earlier.n != later.n:
+        smaller, larger = (earlier, later) if earlier.n < later.n else (later, earlier)
+        variance_share = smaller.left_to_chance(smaller.n or 1)
+        more = 1.0 / (smaller.n or 1) - 1.0 / (larger.n or 1)
+        return float(smaller.errors[name] * np.sqrt(more / variance_share)) if variance_share > 0 else None
+    return float(np.hypot(earlier.errors[name], later.errors[name]))
