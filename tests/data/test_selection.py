@@ -66,6 +66,19 @@ def test_rows_of_a_list(listed: Selection) -> None:
     assert listed.total_cost <= 60
 
 
+def test_rows_say_which_models_they_ask_for(listed: Selection) -> None:
+    names = ("a", "b", "c")
+    assert listed.model_mask(names).all()
+    models = np.full(len(listed), None, object)
+    models[0], models[1] = ("c", "gone"), ("a", "b")
+    mask = replace(listed, models=models).model_mask(names)
+    assert mask[:2].tolist() == [[False, False, True], [True, True, False]]
+    assert mask[2:].all()
+    pairs = np.full(len(listed), None, object)
+    pairs[:] = [("b", "a")] * len(listed)
+    assert (replace(listed, pairs=pairs).model_mask(names) == [True, True, False]).all()
+
+
 def test_nothing_can_be_written_to(listed: Selection) -> None:
     with pytest.raises(ValueError, match="read-only"):
         listed.items[0] = "other"

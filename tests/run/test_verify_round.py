@@ -79,10 +79,13 @@ def test_a_model_left_out_by_hand_is_found() -> None:
     assert not found.ok
 
 
-def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("method", "size"), [("uniform", 20), ("auto", None)])
+def test_on_the_command_line(
+    method: str, size: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     sparingly.save(sparingly.load_demo(), "data.jsonl")
-    for place, one in enumerate(rounds_of("uniform", 20), start=1):
+    for place, one in enumerate(rounds_of(method, size), start=1):
         one.save(f"round-{place}.json")
     assert run(["verify", "round-2.json", "data.jsonl", "--earlier", "round-1.json"]) == 0
     assert run(["verify", "round-2.json", "data.jsonl"]) == 1

@@ -42,13 +42,10 @@ class CrowdCurve:
     would have done here, not what the method does on another set.
 
     Attributes:
-        truth: What the models are compared by.
-        method: The method.
-        measure: What is measured.
         crowds: The models of every crowd.
         judged: How many models are left to judge.
         shares: The shares of the items that are judged.
-        values: The method's agreement with the full set, crowds × shares.
+        values: The method's agreement with the full set by ``measure``, crowds × shares.
         random: That of random selection on the same models, crowds × shares.
     """
 

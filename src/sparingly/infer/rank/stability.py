@@ -26,16 +26,13 @@ from sparingly.infer.rank.winners import SuccessRate, pair_margins, subsample, s
 
 @dataclass(frozen=True)
 class Stability:
-    """Repeated draws from one evaluation set.
+    """Rank changes in repeated draws from one evaluation set, against the ranking of the full set.
 
     Attributes:
-        changes: per draw, the number of models whose rank differs from the full set's.
-        changed_share: share of draws whose ranking differs from the full set's.
-        best: the fewest rank changes of any draw.
-        median: the median number of rank changes.
-        worst: the most rank changes of any draw.
-        differing_pairs: share of pairs of draws whose rankings differ from each other.
-        draws_differ: whether the draws do not all give one ranking.
+        changes: The number of models whose rank differs, by draw; ``best`` to ``worst`` sum them up.
+        changed_share: Share of draws with another ranking.
+        differing_pairs: Share of pairs of draws whose rankings differ from each other.
+        draws_differ: Whether the draws do not all give one ranking.
     """
 
     changes: tuple[int, ...]
@@ -148,16 +145,9 @@ SEPARATE = (
 
 @dataclass(frozen=True)
 class Draws:
-    """What repeated runs of one method say about the ranking and about the winners of pairs.
+    """How often repeated runs of a method, each on a ``share`` of the items, rank as the whole set does.
 
-    Attributes:
-        truth: What the runs are compared by.
-        method: The method.
-        budget: The budget of every run.
-        share: The share of the items that a run is allowed to see.
-        stability: How often, and by how much, the ranking differs from the whole set's.
-        success: How often the winner of a pair of models is found.
-        notes: What to mind.
+    ``stability`` is about the ranking of the models, ``success`` about the winners of pairs.
     """
 
     truth: str
