@@ -3,7 +3,7 @@
 SparinglyError
 ├── UsageError            a wrong call: an unknown name, a value out of range, a missing choice
 │   └── UnknownNameError  a name that is not there, with the nearest ones that are
-├── DataError             the data cannot answer what is asked of it
+├── DataError             the data cannot answer the question
 │   ├── InputError        a file cannot be read: names the file, line, field, value and the fix
 │   └── MissingDataError  a method needs something that the evaluation set does not have
 ├── ExtraMissingError     an optional part of the package is not installed
@@ -45,7 +45,7 @@ class UnknownNameError(UsageError):
 
 
 class DataError(SparinglyError, ValueError):
-    """The data cannot answer what is asked of it."""
+    """The data cannot answer the question."""
 
 
 class InputError(DataError):

@@ -119,7 +119,7 @@ def test_wrong_calls_are_said() -> None:
         (UnknownNameError, "scale", ONE, {"scale": "log"}),
         (UnknownNameError, "way to hold out", ONE, {"hold_out": "years"}),
         (UsageError, "At least 2 folds", ONE, {"folds": 1}),
-        (UsageError, "cannot be told by others", ONE, {"hold_out": "sets"}),
+        (UsageError, "cannot be predicted from others", ONE, {"hold_out": "sets"}),
         (UsageError, "no data set", {}, {}),
         (UsageError, "no training set has that model", ONE, {"families": {"Omega": "greek"}}),
         (UsageError, "built-in embedding is fitted", ONE, {"features": "tfidf"}),

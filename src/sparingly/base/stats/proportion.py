@@ -100,7 +100,7 @@ def effective_proportion_interval(
         estimate: The estimated proportion; outside of [0, 1] it is clipped.
         error: Its standard error, the finite-population factor included where the size is finite.
         n: The number of labels.
-        size: The number of items that the estimate speaks of.
+        size: The number of items that the estimate is about.
         level: The coverage of the interval.
         share: The share of successes among the labels (weighted where they are); the estimate if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given. Fewer divide n_eff by (t(df)/t(n−1))².
@@ -174,7 +174,7 @@ def effective_difference_interval(
         error: Its standard error, the finite-population factor included where the size is finite.
         discordant: The share of labelled items on which the two differ.
         n: The number of items with labels of both.
-        size: The number of items that the difference speaks of.
+        size: The number of items that the difference is about.
         level: The coverage of the interval.
         own: The difference among the labels; the estimated difference if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given.

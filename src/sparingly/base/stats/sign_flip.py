@@ -300,7 +300,7 @@ def sampled_p_values(
 
 
 def _columns(scores: Floats, weights: Floats | None, complete: bool) -> Floats:
-    """Return what is summed: a column per model when nothing is missing, else a column per pair.
+    """Return the columns to sum: one per model when nothing is missing, else one per pair.
 
     Taking the item's mean off changes no difference and keeps the sums small, so that they are accurate.
     """

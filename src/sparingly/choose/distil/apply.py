@@ -139,7 +139,7 @@ def weak_notes(card: ModelCard, names: Sequence[str] | None = None) -> tuple[str
     """Warn about utilities that are predicted poorly for held-out texts."""
     threshold = card.thresholds.correlation
     return tuple(
-        f"{utility.name} was hardly told for held-out texts (rank correlation "
+        f"{utility.name} is predicted poorly for held-out texts (rank correlation "
         f"{utility.hold_out.spearman:.2f}): it may choose no better than chance."
         for utility in card.utilities
         if utility.hold_out.spearman < threshold and (names is None or utility.name in names)

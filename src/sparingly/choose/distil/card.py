@@ -138,7 +138,7 @@ def family_of(model: str) -> str | None:
     """Return the family of a model by its name: its first word, in small letters.
 
     ``Llama3-70B`` and ``llama-3.1-8b`` are of the family ``llama``; a word of fewer than three letters, or
-    one such as ``online``, tells nothing.
+    one such as ``online``, names no family.
     """
     words = _LETTERS.findall(model)
     first = words[0].lower() if words else ""

@@ -1,4 +1,4 @@
-"""The training texts: those of all sets, each once, with what was found out about them in every set."""
+"""The training data: the distinct texts of all sets, their utilities on a common scale, and vectors."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: 
 def assign_folds(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Ints]:
     """Return what is held out (sets, documents or items), and the fold of every row."""
     if hold_out == "sets" and len(corpus.parts) < 2:
-        raise UsageError("There is one data set, so it cannot be told by others: use hold_out=items.")
+        raise UsageError("There is one data set, so it cannot be predicted from others: use hold_out=items.")
     if len(corpus.parts) > 1 and hold_out != "items":
         return "data set", corpus.part
     names = sorted(set(corpus.group))

@@ -38,7 +38,7 @@ class ExternalPackage:
     Attributes:
         utility: The utility that needs it.
         package: Its name in Python.
-        install: What pip is told.
+        install: The argument of pip install.
         version: The version that this was written for.
     """
 

@@ -44,7 +44,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
 
-# Learns the targets of some texts; the name tells one part of a training from another.
+# Learns the targets of some texts; the name distinguishes the parts of a training.
 FitFunction = Callable[[Ints, Floats, str], LightFit | EncoderFit]
 LEARNERS = ("ridge", "boosting", ENCODER)
 SCALES, HOLD_OUTS = ("zscore", "rank", "none"), ("sets", "items")

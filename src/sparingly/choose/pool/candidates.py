@@ -79,7 +79,7 @@ class Limits:
 class SourceFrame:
     """Sources as arrays: their places in the pool, hashes, utilities, lengths, overlaps, and the named ones.
 
-    ``leaf`` is where they stand among clusters of embeddings, if that is asked for.
+    ``leaf`` is the cluster of embeddings of each, if needed.
     """
 
     place: Ints
@@ -247,7 +247,7 @@ class FilterOptions(TypedDict, total=False):
     """Which sources may be chosen; every key is optional.
 
     Attributes:
-        anchors: Ids that are taken for certain; they count towards the budget and stay whatever is asked.
+        anchors: Ids that are always chosen; they count towards the budget and pass every filter.
         never: Ids that must not be chosen, nor copies of them; an anchor among them is chosen all the same.
         shortest: The fewest words of a source.
         longest: The most words of a source.

@@ -1,8 +1,8 @@
-"""Embeddings of a pool's sources: one vector for every text, that no other text has a part in.
+"""Embeddings of a pool's sources: one vector for every text, independent of all other texts.
 
 Vectors are kept as half-precision numbers, which are whole multiples of 2⁻²⁴. So sums of them, and products
-of two vectors of length 1 (multiples of 2⁻⁴⁸), are exact in double precision: whoever computes them, in
-blocks of whatever size, gets the same number.
+of two vectors of length 1 (multiples of 2⁻⁴⁸), are exact in double precision: blocks of any size give
+the same number.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def label_of(pool: ScoredPool) -> str:
 
 
 def vectors_at(pool: ScoredPool, places: Ints) -> Vectors:
-    """Return the vectors of some sources by their places among all of them, in the order asked for."""
+    """Return the vectors of some sources by their places among all of them, in the given order."""
     label = label_of(pool)
     if not len(places):
         return np.zeros((0, 1), np.float16)

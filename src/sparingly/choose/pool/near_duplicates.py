@@ -186,7 +186,7 @@ def near_vectors(
     """Return which vectors have one before them in the list with a cosine of at least ``threshold``.
 
     A vector never goes for one that stands after it, and which ones go depends on the order of the list
-    alone, whoever makes the sorted lists.
+    alone, not on the executor.
 
     Args:
         words: The sketches, words × vectors.

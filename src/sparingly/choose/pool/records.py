@@ -1,7 +1,7 @@
 """The files of a pool, their records, and what can be wrong with a record.
 
 Files are cut into ranges that can be worked on one by one. Finding records costs next to nothing, so that
-what was done before is skipped quickly; parsing them is up to the caller. Every bad record is counted.
+finished work is skipped quickly; parsing them is up to the caller. Every bad record is counted.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def make_folder(folder: Path) -> None:
 def cut_files(paths: Iterable[Path], size: int = RANGE_BYTES, rows: int = RANGE_ROWS) -> Iterator[FileRange]:
     """Cut files into ranges: JSON Lines and plain text by bytes, at line ends, and Parquet by rows.
 
-    A compressed or comma-separated file stays whole: where a record begins cannot be told from its middle.
+    A compressed or comma-separated file stays whole: the start of a record cannot be found from the middle.
     """
     for path in paths:
         kind = FILE_KINDS[files.extension(path)]

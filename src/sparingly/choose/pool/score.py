@@ -64,7 +64,7 @@ def score_pool(
         near: Also compute MinHash for near duplicates, 128 bytes a source.
         language: The column that says the language of a source.
         identify: Identify the language where no column says it.
-        languages: The languages to tell apart; all that are known unless given.
+        languages: The languages to identify among; all that are known unless given.
         bad: Bad records are skipped and counted, or the first of them is an error.
         longest: The most bytes of a record.
         embed: Also embed the sources: ``hashed`` (character n-grams, no download), a sentence-transformers

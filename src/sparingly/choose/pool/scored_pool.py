@@ -241,7 +241,7 @@ class ScoredPool:
         )
 
     def rows(self, places: Ints) -> pl.DataFrame:
-        """Return whole sources by their places among all sources, in the order asked for."""
+        """Return whole sources by their places among all sources, in the given order."""
         import polars as pl
 
         requests, start = [], 0

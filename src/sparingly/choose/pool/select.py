@@ -91,7 +91,7 @@ def select_pool(
         pool: The scored pool, or its folder.
         budget: A count (1000), a share (0.01 or "1%"), a cost ("cost:500") or a time ("2h").
         design: ``top`` (no inclusion probabilities), ``uniform``, ``pivotal`` or ``systematic``.
-        tau: The share of the inclusion probabilities that goes by utility.
+        tau: The share of the inclusion probabilities that follows the utility.
         order: What the list of ``systematic`` is sorted by.
         spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
         clusters: The number of these clusters, about.
@@ -352,7 +352,7 @@ class PoolDesign:
     Attributes:
         name: ``top`` takes the best by utility and has no inclusion probabilities. ``uniform`` gives every
             source the same one, ``pivotal`` and ``systematic`` a share τ of it by utility.
-        tau: The share of the probabilities that goes by utility.
+        tau: The share of the probabilities that follows the utility.
         order: What the list of ``systematic`` is sorted by.
         seed: Settles ties and draws.
         spread: Whether the list goes from leaf to leaf of a tree of clusters, and is in a leaf by hash.
@@ -379,7 +379,7 @@ class PoolDesign:
 
     @property
     def share(self) -> float:
-        """The share of the probabilities that goes by utility."""
+        """The share of the probabilities that follows the utility."""
         return 0.0 if self.name == "uniform" else self.tau
 
 
@@ -489,7 +489,7 @@ class PoolSelection:
         return cls(selection, scored, dict(removed), table, pool_notes)
 
     def frame(self) -> pl.DataFrame:
-        """Return the chosen sources as a table: item, source, probability, place, what was kept."""
+        """Return the chosen sources as a table: item, source, probability, place, extra columns."""
         import polars as pl
 
         names = dict.fromkeys(name for row in self.rows for name in row)

@@ -309,7 +309,7 @@ class VectorCache:
     def of_model(cls, model: object, enabled: bool = True) -> VectorCache | None:
         """Return the cache of a model with a ``digest``; None without one, or when the cache is off."""
         root = cache_folder() if enabled else None
-        # A digest may cost reading gigabytes, so it is asked for last.
+        # A digest may mean reading gigabytes, so it is computed last.
         digest = None if root is None else getattr(model, "digest", None)
         return None if root is None or digest is None else cls(root / "embeddings" / digest)
 
@@ -351,7 +351,7 @@ class VectorCache:
             write_atomically(self.folder / f"{name}.npz", write)
         except (OSError, InputError) as error:
             warnings.warn(
-                f"Embeddings are not kept, because {self.folder} cannot be written to ({error}). "
+                f"Embeddings are not cached, because {self.folder} cannot be written to ({error}). "
                 f"Set {VARIABLE} to another folder, or to {OFF}.",
                 RuntimeWarning,
                 stacklevel=2,

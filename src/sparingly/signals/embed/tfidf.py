@@ -56,7 +56,7 @@ def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
 def ngram_counts(texts: Sequence[str]) -> csr_array:
     """Count the character n-grams of every text (texts × hashed places); case and runs of space do not count.
 
-    A space is put on either side, so that words are told from their parts and one letter is an n-gram too.
+    A space is put on either side, so that words differ from their parts and one letter is an n-gram too.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -113,7 +113,7 @@ def singular_axes(matrix: csr_array, count: int) -> Floats:
     """Return the right singular vectors (columns × axes) of the largest singular values.
 
     Randomised with one power step (Halko, Martinsson and Tropp 2011, alg. 4.4) from fixed random signs; exact
-    when the matrix has few more rows than axes are asked for. The parts of an axis never sum to less than 0.
+    when the matrix has few more rows than requested axes. The parts of an axis never sum to less than 0.
     """
     transposed = matrix.T.tocsr()
     rows = matrix.shape[0]

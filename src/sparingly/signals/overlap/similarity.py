@@ -217,7 +217,7 @@ class Chrf:
         for n, shared in enumerate(shared_ngrams(tokens, places, self.order), start=1):
             totals = ngram_totals(tokens, places, n)
             both_present = (totals[:, :, None] > 0) & (totals[:, None, :] > 0)
-            # Where the other text has no n-grams nothing is shared, so the order adds 0 of its own accord.
+            # Without n-grams in the other text nothing is shared, and the order adds 0.
             precision += shared / np.maximum(totals, 1)[:, :, None]
             orders += both_present
         precision /= np.maximum(orders, 1)

@@ -280,7 +280,7 @@ def pooled_correlation(labels: Floats, predicted: Floats) -> float:
 
 
 def within_correlation(labels: Floats, predicted: Floats) -> float:
-    """Return the mean over items of Pearson's r across models: how well models are told apart.
+    """Return the mean over items of Pearson's r across models: how well models are separated.
 
     Items with fewer than two labels, or whose labels are all the same, order nothing and are left out; 0.0
     when none is left. An item whose predictions are all the same counts as 0.

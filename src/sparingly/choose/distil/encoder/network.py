@@ -74,7 +74,7 @@ class EncoderTokenizer:
         return all_ids
 
     def width(self, length: int) -> int:
-        """Return the padded length: the next power of two, so that it hangs on the text alone."""
+        """Return the padded length: the next power of two, so that it depends on the text alone."""
         return min(self.longest, max(_SHORTEST, 1 << (length - 1).bit_length()))
 
     def batches(self, ids: Sequence[Sequence[int]], rows: int, *, fixed: bool) -> Iterator[TokenBatch]:

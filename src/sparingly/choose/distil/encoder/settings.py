@@ -17,9 +17,9 @@ class EncoderTraining:
     """How an encoder is trained: by default as in Zouhar et al. 2025, appendix C.
 
     A transformer, the mean over its tokens, and a network of hidden layers (2048, 1024) with an output for
-    every utility; Adam on the squared error with rate 1.5e-5, batches of 128, 5 epochs. The paper speaks of
-    a weight decay of 0.95, which would shrink every weight to nothing: here 0.95 is by how much the rate
-    falls from layer to layer, as in the program that the paper builds on, and ``weight_decay`` is apart.
+    every utility; Adam on the squared error with rate 1.5e-5, batches of 128, 5 epochs. The paper names
+    a weight decay of 0.95, which would shrink every weight to nothing: here 0.95 is the factor of the rate
+    from layer to layer, as in the program that the paper builds on, and ``weight_decay`` is separate.
 
     Attributes:
         base: The transformer: a name on the hub, or a folder. Weights must be safetensors.
@@ -37,7 +37,7 @@ class EncoderTraining:
         precision: ``auto`` (half precision on a GPU) or ``full``.
         checkpoints: A folder for checkpoints; a training that was cut off goes on from there.
         every: After how many updates a checkpoint is written, beside one after every epoch.
-        measured: How many of the held-out parts are told, each by a training of its own; all unless given.
+        measured: How many held-out parts to predict, each by a training of its own; all unless given.
     """
 
     base: str

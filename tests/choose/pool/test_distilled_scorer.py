@@ -85,7 +85,7 @@ def test_unknown_kinds_of_texts_are_counted_and_left_out_when_asked(pool: Scored
 def test_what_is_hardly_told_is_noted(folder: Path) -> None:
     by = f"distilled:model={folder / 'model.skops'},utility=noise"
     pool = score_pool(folder / "pool", folder / "noisy", by=by)
-    assert "noise was hardly told" in pool.notes[0]
+    assert "noise is predicted poorly" in pool.notes[0]
     assert pool.notes == ScoredPool.load(folder / "noisy").notes
     assert pool.notes[0] in select_pool(pool, 5, design="uniform").selection.notes
 
