@@ -17,7 +17,7 @@ import numpy as np
 
 import sparingly
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.probability import sizes_of, variance_left
+from sparingly.choose.design.probability import remaining_variance, sizes_of
 from sparingly.choose.design.probability_design import Pivotal
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
@@ -58,8 +58,8 @@ def settled(data: EvalSet, aspect: str, goal: Goal, size: int, seed: int) -> Set
     assert design.utility is not None
     sizes = sizes_of(design.utility.values(view))
     tau = cast(float, design.tau)
-    left, _ = variance_left(np.nansum(residual**2, axis=1)[~drawn], (sizes / sizes.mean())[~drawn], tau)
-    return SettledPairs(design.earned(view).within, tau, left)
+    left, _ = remaining_variance(np.nansum(residual**2, axis=1)[~drawn], (sizes / sizes.mean())[~drawn], tau)
+    return SettledPairs(design.pilot_evidence(view).correlation, tau, left)
 
 
 def main() -> None:

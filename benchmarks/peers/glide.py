@@ -252,7 +252,7 @@ class GlideStratified(Glide):
             count - float(few.sum()),
             bins.sizes - few,
             bins.sizes * np.maximum(bins.deviations(values), 1e-9 * max(float(np.ptp(values)), 1e-300)),
-            whole=True,
+            integral=True,
         )
         return bins, (few + left).astype(np.int64)
 

@@ -131,31 +131,33 @@ CATALOGUE: dict[str, dict[str, str]] = {
 def register(name: str) -> Callable[[Registered], Registered]:
     """Register a class under a name; its ``kind`` says what it is."""
 
-    def add(made: Registered) -> Registered:
-        kind = getattr(made, "kind", "")
+    def add(cls: Registered) -> Registered:
+        kind = getattr(cls, "kind", "")
         if kind not in CATALOGUE:
             raise UsageError(f'"{name}" is of no known kind. Kinds are: {", ".join(CATALOGUE)}.')
         if kind in METHOD_KINDS and not NAME.fullmatch(name):
             raise UsageError(f'The name "{name}" of a method must be small letters, digits and _.')
         for other_kind in METHOD_KINDS if kind in METHOD_KINDS else (kind,):
-            other = _CLASSES.get(other_kind, {}).get(name)
-            if other is not None and other.__qualname__ != made.__qualname__:
-                what = "methods" if kind in METHOD_KINDS else f"{kind}s"
-                raise UsageError(f'Two {what} are called "{name}": {other.__module__} and {made.__module__}.')
-        made.name = name
-        _CLASSES.setdefault(kind, {})[name] = made
-        return made
+            namesake = _CLASSES.get(other_kind, {}).get(name)
+            if namesake is not None and namesake.__qualname__ != cls.__qualname__:
+                noun = "methods" if kind in METHOD_KINDS else f"{kind}s"
+                raise UsageError(
+                    f'Two {noun} are called "{name}": {namesake.__module__} and {cls.__module__}.'
+                )
+        cls.name = name
+        _CLASSES.setdefault(kind, {})[name] = cls
+        return cls
 
     return add
 
 
 def find_class(name: str, kinds: tuple[str, ...]) -> type[Any] | None:
     """Return the class registered under a name of some kinds, ours first; None where there is none."""
-    found = _registered_class(name, kinds)
-    if found is None:
+    cls = _registered_class(name, kinds)
+    if cls is None:
         load_entry_points()
-        found = _registered_class(name, kinds)
-    return found
+        cls = _registered_class(name, kinds)
+    return cls
 
 
 def _registered_class(name: str, kinds: tuple[str, ...]) -> type[Any] | None:
@@ -177,7 +179,7 @@ def registered_classes(kinds: tuple[str, ...]) -> dict[str, type[Any]]:
     """Load everything of some kinds, other packages' included, and return the classes by name."""
     load_entry_points()
     classes = {name: _registered_class(name, kinds) for name in names(kinds)}
-    return {name: made for name, made in classes.items() if made is not None}
+    return {name: cls for name, cls in classes.items() if cls is not None}
 
 
 @cache
@@ -201,7 +203,7 @@ def class_getter(package: str) -> Callable[[str], type[Any]]:
     def load(name: str) -> type[Any]:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found: type[Any] = getattr(import_module(places[name]), name)
-        return found
+        cls: type[Any] = getattr(import_module(places[name]), name)
+        return cls
 
     return load

@@ -112,11 +112,11 @@ def registered() -> dict[str, type[Method]]:
 
 def method_class(name: str, kinds: tuple[str, ...] = KINDS) -> type[Method]:
     """Return the method of a name; an unknown one is an error that names the nearest."""
-    found: type[Method] | None = find_class(name, kinds)
-    if found is None:
-        what = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
-        raise UnknownNameError(what, name, sorted(names(kinds)), "See: sparingly methods.")
-    return found
+    method: type[Method] | None = find_class(name, kinds)
+    if method is None:
+        noun = " or ".join(kinds) if len(kinds) < len(KINDS) else "method"
+        raise UnknownNameError(noun, name, sorted(names(kinds)), "See: sparingly methods.")
+    return method
 
 
 def methods_inside(value: Any) -> Iterator[Method]:
@@ -179,12 +179,12 @@ def with_parameters(method: MadeMethod, values: Mapping[str, Any]) -> MadeMethod
 
 
 def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
-    least = part.metadata.get("minimum")
-    if isinstance(value, int | float) and least is not None and value < least:
-        raise UsageError(f"The parameter {part.name} of {name} must be at least {least}, not {value}.")
+    minimum = part.metadata.get("minimum")
+    if isinstance(value, int | float) and minimum is not None and value < minimum:
+        raise UsageError(f"The parameter {part.name} of {name} must be at least {minimum}, not {value}.")
 
 
-def _convert(where: str, hint: Any, value: Value) -> Any:
+def _convert(label: str, hint: Any, value: Value) -> Any:
     """Turn a written value into what the field takes."""
     options = _options(hint)
     if type(None) in options and value == Bare("none"):
@@ -193,12 +193,12 @@ def _convert(where: str, hint: Any, value: Value) -> Any:
         return value.text
     hint = _main_type(options)
     if typing.get_origin(hint) is tuple:
-        return _convert_several(where, typing.get_args(hint)[0], value)
+        return _convert_several(label, typing.get_args(hint)[0], value)
     if isinstance(hint, type) and issubclass(hint, Method):
-        return _convert_method(where, hint, value)
+        return _convert_method(label, hint, value)
     if not isinstance(value, Bare | Quoted):
-        raise UsageError(f"The parameter {where} takes one value, not a list or a method.")
-    return _convert_scalar(where, hint, value.text)
+        raise UsageError(f"The parameter {label} takes one value, not a list or a method.")
+    return _convert_scalar(label, hint, value.text)
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -212,27 +212,27 @@ def _main_type(options: tuple[Any, ...]) -> Any:
 def _words(options: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the words that a parameter takes beside numbers: ``float | Literal["pilot"]``."""
     words = [option for option in options if typing.get_origin(option) is Literal]
-    alone = len(words) + (type(None) in options) == len(options)
-    return () if alone else tuple(word for option in words for word in typing.get_args(option))
+    words_only = len(words) + (type(None) in options) == len(options)
+    return () if words_only else tuple(word for option in words for word in typing.get_args(option))
 
 
-def _convert_several(where: str, hint: Any, value: Value) -> tuple[Any, ...]:
+def _convert_several(label: str, hint: Any, value: Value) -> tuple[Any, ...]:
     if typing.get_origin(hint) is tuple:
         if not isinstance(value, Calls):
-            raise UsageError(f"The parameter {where} takes methods in parentheses: (name:…)+(2*name:…).")
+            raise UsageError(f"The parameter {label} takes methods in parentheses: (name:…)+(2*name:…).")
         base = typing.get_args(hint)[1]
         return tuple((weight, method_from_call(call, (base.kind,))) for weight, call in value.calls)
     if isinstance(value, Calls):
-        raise UsageError(f"The parameter {where} takes a list [a,b], not methods.")
+        raise UsageError(f"The parameter {label} takes a list [a,b], not methods.")
     parts = value.values if isinstance(value, Items) else (value,)
-    return tuple(_convert_scalar(where, hint, part.text) for part in parts)
+    return tuple(_convert_scalar(label, hint, part.text) for part in parts)
 
 
-def _convert_method(where: str, hint: type[Method], value: Value) -> Method:
+def _convert_method(label: str, hint: type[Method], value: Value) -> Method:
     if isinstance(value, Bare):
         return method_from_call(parse_call(value.text), _kinds_of(hint))
     if not isinstance(value, Calls) or len(value.calls) != 1 or value.calls[0][0] != 1:
-        raise UsageError(f"The parameter {where} takes one method in parentheses: (name:key=value).")
+        raise UsageError(f"The parameter {label} takes one method in parentheses: (name:key=value).")
     return method_from_call(value.calls[0][1], _kinds_of(hint))
 
 
@@ -243,74 +243,74 @@ def _kinds_of(base: type[Method]) -> tuple[str, ...]:
     return (base.kind,) if base.kind else KINDS
 
 
-def _convert_scalar(where: str, hint: Any, text: str) -> Any:
+def _convert_scalar(label: str, hint: Any, text: str) -> Any:
     if typing.get_origin(hint) is Literal:
         if text not in typing.get_args(hint):
-            raise UnknownNameError(f"value of {where}", text, typing.get_args(hint))
+            raise UnknownNameError(f"value of {label}", text, typing.get_args(hint))
         return text
     if hint is bool:
         if text not in ("true", "false"):
-            raise UsageError(one_line(f'The parameter {where} is true or false, not "{text}".'))
+            raise UsageError(one_line(f'The parameter {label} is true or false, not "{text}".'))
         return text == "true"
     if hint in (int, float):
-        return _convert_number(where, hint, text)
+        return _convert_number(label, hint, text)
     return text
 
 
-def _convert_number(where: str, hint: type[int] | type[float], text: str) -> float:
+def _convert_number(label: str, hint: type[int] | type[float], text: str) -> float:
     try:
         number = hint(text)
     except ValueError:
         number = math.nan
     if number != number:
         kind = "whole number" if hint is int else "number"
-        raise UsageError(one_line(f'The parameter {where} is a {kind}, not "{text}".'))
+        raise UsageError(one_line(f'The parameter {label} is a {kind}, not "{text}".'))
     return number
 
 
 # --- of objects -------------------------------------------------------------------------------------
 
 
-def _checked(where: str, hint: Any, value: Any) -> Any:
+def _checked(label: str, hint: Any, value: Any) -> Any:
     """Return a parameter's value, numbers in the field's type; raise what a text with that value would."""
     options = _options(hint)
     if (value is None and type(None) in options) or (isinstance(value, str) and value in _words(options)):
         return value
     hint = _main_type(options)
     if typing.get_origin(hint) is tuple:
-        return _checked_tuple(where, typing.get_args(hint)[0], value)
+        return _checked_tuple(label, typing.get_args(hint)[0], value)
     if isinstance(hint, type) and issubclass(hint, Method):
         if not isinstance(value, Method) or type(value).kind not in _kinds_of(hint):
-            raise UsageError(one_line(f"The parameter {where} takes a {hint.kind}, not {value!r}."))
+            raise UsageError(one_line(f"The parameter {label} takes a {hint.kind}, not {value!r}."))
         return value
     if typing.get_origin(hint) is Literal:
         if value not in typing.get_args(hint):
-            raise UnknownNameError(f"value of {where}", str(value), typing.get_args(hint))
+            raise UnknownNameError(f"value of {label}", str(value), typing.get_args(hint))
         return value
-    return _checked_scalar(where, hint, value)
+    return _checked_scalar(label, hint, value)
 
 
-def _checked_tuple(where: str, hint: Any, value: Any) -> tuple[Any, ...]:
+def _checked_tuple(label: str, hint: Any, value: Any) -> tuple[Any, ...]:
     if not isinstance(value, tuple):
-        raise UsageError(one_line(f"The parameter {where} takes a tuple, not {value!r}."))
+        raise UsageError(one_line(f"The parameter {label} takes a tuple, not {value!r}."))
     if typing.get_origin(hint) is not tuple:
-        return tuple(_checked(where, hint, part) for part in value)
+        return tuple(_checked(label, hint, part) for part in value)
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
         raise UsageError(
-            one_line(f"The parameter {where} takes pairs of a weight and a method, not {value!r}.")
+            one_line(f"The parameter {label} takes pairs of a weight and a method, not {value!r}.")
         )
     _, method = typing.get_args(hint)
-    return tuple((_checked(where, float, weight), _checked(where, method, part)) for weight, part in value)
+    return tuple((_checked(label, float, weight), _checked(label, method, part)) for weight, part in value)
 
 
-def _checked_scalar(where: str, hint: Any, value: Any) -> Any:
+def _checked_scalar(label: str, hint: Any, value: Any) -> Any:
     words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     takes = {int: Integral, float: Real, bool: bool, str: str}
     if hint not in takes:
         return value
     fits = isinstance(value, takes[hint]) and (hint is bool or not isinstance(value, bool))
     if not fits or value != value:
-        raise UsageError(one_line(f'The parameter {where} is {words[hint]}, not "{value}".'))
+        raise UsageError(one_line(f'The parameter {label} is {words[hint]}, not "{value}".'))
     return hint(value)
 
 
@@ -324,11 +324,11 @@ def spell_saved(text: str) -> str:
         method = method_class(call.name)
     except UnknownNameError:
         return text
-    written = {key for key, _ in call.values}
+    spelled = {key for key, _ in call.values}
     later = [
         (part.name, _value_of(part.metadata["before"], True))
         for part in fields(method)
-        if part.name not in written and part.metadata.get("before", MISSING) is not MISSING
+        if part.name not in spelled and part.metadata.get("before", MISSING) is not MISSING
     ]
     if not later:
         return text
@@ -440,9 +440,9 @@ def _type_name(hint: Any) -> str:
         parts = typing.get_args(hint)
         words = _words(parts)
         # A word beside numbers stands for itself.
-        shown = [part for part in parts if not words or typing.get_origin(part) is not Literal]
-        named = ["none" if part is type(None) else _type_name(part) for part in shown]
-        return " or ".join([named[0], *words, *named[1:]])
+        listed = [part for part in parts if not words or typing.get_origin(part) is not Literal]
+        type_names = ["none" if part is type(None) else _type_name(part) for part in listed]
+        return " or ".join([type_names[0], *words, *type_names[1:]])
     if typing.get_origin(hint) is tuple:
         inner = typing.get_args(hint)[0]
         return "weighted methods" if typing.get_origin(inner) is tuple else f"list of {_type_name(inner)}"

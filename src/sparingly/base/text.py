@@ -130,8 +130,8 @@ class _Reader:
         return self.text[self.place] if not self.at_end else ""
 
     def fail(self, problem: str) -> NoReturn:
-        where = "at its end" if self.at_end else f'at "{self.text[self.place : self.place + 12]}"'
-        sentence = f'The method "{self.text}" cannot be read: {problem} {where}.'
+        position = "at its end" if self.at_end else f'at "{self.text[self.place : self.place + 12]}"'
+        sentence = f'The method "{self.text}" cannot be read: {problem} {position}.'
         raise UsageError(f"{one_line(sentence)} {_HOW}")
 
     def skip_spaces(self) -> None:
@@ -143,10 +143,10 @@ class _Reader:
             self.fail(f'expected "{letter}"')
         self.place += 1
 
-    def name(self, what: str) -> str:
+    def name(self, noun: str) -> str:
         match = NAME.match(self.text, self.place)
         if match is None:
-            self.fail(f"expected {what}")
+            self.fail(f"expected {noun}")
         self.place = match.end()
         return match.group()
 
@@ -159,7 +159,7 @@ class _Reader:
         while True:
             self.skip_spaces()
             key = self.name("a parameter's name")
-            if key in (known for known, _ in values):
+            if key in (key_before for key_before, _ in values):
                 self.fail(f'the parameter "{key}" is there twice')
             self.expect("=")
             values.append((key, self.value()))

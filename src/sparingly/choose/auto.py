@@ -24,7 +24,7 @@ from sparingly.data.evalset import EvalSet
 AUTO = "auto"
 Question = Literal["ranking", "best", "scores"]
 _EQUAL = "Chances never depend on a metric, so scores stay honest however bad the metrics are."
-_KNOWN = "Every chance is known, so scores stay honest."
+_UNBIASED = "Every chance is known, so scores stay honest."
 
 
 class Automatic(NamedTuple):
@@ -59,38 +59,40 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
         raise UnknownNameError("question", question, get_args(Question))
     if design.get("balance") is not None or design.get("quota") is not None:
         why = "auto draws at random in every group (random), since groups are to be balanced."
-        return Automatic(Random(), f"{why} {_KNOWN if budget.kind != 'cost' else 'Groups share the cost.'}")
+        return Automatic(
+            Random(), f"{why} {_UNBIASED if budget.kind != 'cost' else 'Groups share the cost.'}"
+        )
     metrics = _scored(data)
     if metrics:
         return _spread(data, metrics, question, design)
     plain = budget.kind != "cost" and design.get("unit") in (None, "item")
     if plain and has_documents(data):
-        found = "documents are all that there is to spread them over"
+        reason = "documents are all that there is to spread them over"
         return Automatic(
             Systematic(order=fields.DOCUMENT),
-            f"auto draws items with equal chances, in equal steps along the documents (systematic): {found}. "
-            f"{_KNOWN}",
+            "auto draws items with equal chances, in equal steps along the documents (systematic): "
+            f"{reason}. {_UNBIASED}",
         )
-    found = "the budget is kept in every draw" if has_documents(data) else "nothing tells the items apart"
-    return Automatic(Uniform(), f"auto draws with equal chances (uniform): {found}. {_KNOWN}")
+    reason = "the budget is kept in every draw" if has_documents(data) else "nothing tells the items apart"
+    return Automatic(Uniform(), f"auto draws with equal chances (uniform): {reason}. {_UNBIASED}")
 
 
 def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design: dict[str, Any]) -> Automatic:
     """Spread over metrics and documents; where scores are asked for, a pilot may make chances unequal."""
-    named = () if len(metrics) == len(data.metrics) else metrics
-    many = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
+    metric_names = () if len(metrics) == len(data.metrics) else metrics
+    count_text = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
     items = design.get("unit") in (None, "item")
-    over = f"spread over {many}{' and documents' if items and has_documents(data) else ''}"
+    over = f"spread over {count_text}{' and documents' if items and has_documents(data) else ''}"
     judged = _pilot(data)
     if question == "scores" and judged and not {"utility", "tau"} & set(design):
-        utility = ResidualSize(metrics=named)
+        utility = ResidualSize(metrics=metric_names)
         return Automatic(
-            LocalPivotal(utility=utility, tau="pilot", metrics=named),
+            LocalPivotal(utility=utility, tau="pilot", metrics=metric_names),
             f"auto draws items {over} (local_pivotal), likelier where metrics are expected to err by most, "
-            f"as far as the {judged} judged items earn it: scores are asked for. {_KNOWN}",
+            f"as far as the {judged} judged items earn it: scores are asked for. {_UNBIASED}",
         )
     return Automatic(
-        LocalPivotal(metrics=named),
+        LocalPivotal(metrics=metric_names),
         f"auto draws items with equal chances, {over} (local_pivotal): of items that look alike to the "
         f"metrics seldom two are judged. {_EQUAL}",
     )

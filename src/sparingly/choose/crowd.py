@@ -38,7 +38,7 @@ class Sides:
     crowd: tuple[str, ...] = ()
     judged: tuple[str, ...] | None = None
 
-    def seen(self, data: EvalSet) -> EvalSet:
+    def visible(self, data: EvalSet) -> EvalSet:
         """Return what the method may see of a set."""
         return data.take(models=self.crowd) if self.crowd else data
 
@@ -49,22 +49,22 @@ class Sides:
 
 def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> Sides:
     """Return who is on which side; names that are not there, and sides that are too small, are errors."""
-    seen = () if crowd is None else _named(data, crowd, "crowd")
-    if crowd is not None and not seen:
+    crowd_names = () if crowd is None else _model_names(data, crowd, "crowd")
+    if crowd is not None and not crowd_names:
         raise UsageError("The crowd is empty: name at least one model, or leave it out to use all of them.")
-    judged = _judged(data, seen, judge)
+    judged = _judged(data, crowd_names, judge)
     if judged is not None and len(judged) < 2:
-        left = f"Only {listing(judged)} is" if judged else "Nobody is"
+        who = f"Only {listing(judged)} is" if judged else "Nobody is"
         raise UsageError(
-            f"{left} left to judge, and a ranking needs two models. Make the crowd smaller, or judge its "
+            f"{who} left to judge, and a ranking needs two models. Make the crowd smaller, or judge its "
             "models too (judge=all)."
         )
-    return Sides(seen, judged)
+    return Sides(crowd_names, judged)
 
 
 def _judged(data: EvalSet, crowd: tuple[str, ...], judge: Judge) -> tuple[str, ...] | None:
     if not isinstance(judge, str):
-        return _named(data, judge, "list of models to judge")
+        return _model_names(data, judge, "list of models to judge")
     if judge not in _CHOICES:
         raise UnknownNameError("choice of models to judge", judge, _CHOICES)
     if judge == "all" or not crowd:
@@ -73,32 +73,32 @@ def _judged(data: EvalSet, crowd: tuple[str, ...], judge: Judge) -> tuple[str, .
     return tuple(name for name in data.models if name not in inside)
 
 
-def _named(data: EvalSet, names: Iterable[str], what: str) -> tuple[str, ...]:
+def _model_names(data: EvalSet, names: Iterable[str], noun: str) -> tuple[str, ...]:
     """Return names of models in order, each once; whole numbers stand for their digits."""
     if isinstance(names, str):
-        raise UsageError(f"The {what} is a list of names, not the text {names!r}.")
-    wanted = {str(name) for name in names}
-    for name in sorted(wanted - set(data.models)):
+        raise UsageError(f"The {noun} is a list of names, not the text {names!r}.")
+    ids = {str(name) for name in names}
+    for name in sorted(ids - set(data.models)):
         raise UnknownNameError("model", name, data.models)
-    return tuple(sorted(wanted))
+    return tuple(sorted(ids))
 
 
-def check_crowd(sides: Sides, chooser: Method, seen: EvalSet) -> None:
+def check_crowd(sides: Sides, chooser: Method, visible: EvalSet) -> None:
     """Refuse a crowd of one model where the utility compares models."""
     utility = getattr(chooser, "utility", None)
-    if len(sides.crowd) != 1 or len(seen) < 2 or not isinstance(utility, Utility):
+    if len(sides.crowd) != 1 or len(visible) < 2 or not isinstance(utility, Utility):
         return
     compared = any(isinstance(part, Utility) and part.compares_models for part in methods_inside(utility))
-    if compared or _is_constant(utility.values(seen)):
+    if compared or _is_constant(utility.values(visible)):
         raise UsageError(
-            f"With the crowd of {listing(seen.models)} alone, {utility} cannot tell items apart. Name two "
+            f"With the crowd of {listing(visible.models)} alone, {utility} cannot tell items apart. Name two "
             "models or more."
         )
 
 
 def _is_constant(values: Floats) -> bool:
-    known = values[~np.isnan(values)]
-    return not known.size or bool(known.min() == known.max())
+    finite = values[~np.isnan(values)]
+    return not finite.size or bool(finite.min() == finite.max())
 
 
 def both_sides_notes(
@@ -114,21 +114,21 @@ def both_sides_notes(
 
 
 def _both_sides(
-    data: EvalSet, method: Method | None, crowd: tuple[str, ...], judged: tuple[str, ...], what: str
+    data: EvalSet, method: Method | None, crowd: tuple[str, ...], judged: tuple[str, ...], noun: str
 ) -> str:
     if method is None or not _averages(method, data):
         return ""
-    seen = crowd or data.models
-    both = [name for name in seen if name in set(judged)]
-    if not both:
+    visible = crowd or data.models
+    shared = [name for name in visible if name in set(judged)]
+    if not shared:
         return ""
-    if set(judged) <= set(seen):
+    if set(judged) <= set(visible):
         return (
-            f"{what} was computed on the models that are judged: a model that made an item look hard is at a "
+            f"{noun} was computed on the models that are judged: a model that made an item look hard is at a "
             f"disadvantage on it {_PAPER}."
         )
     return (
-        f"{what} was computed on models that are judged too: {listing(both)}; each is at a disadvantage, "
+        f"{noun} was computed on models that are judged too: {listing(shared)}; each is at a disadvantage, "
         f"because the items are hard for it and not for every other model {_PAPER}."
     )
 
@@ -143,5 +143,5 @@ def _read(text: str) -> Method | None:
 
 def _averages(method: Method, data: EvalSet) -> bool:
     """Whether ``metric_avg`` is somewhere in a method, and reads something of the models."""
-    found = [part.metric for part in methods_inside(method) if isinstance(part, MetricAvg)]
-    return any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in found)
+    metrics = [part.metric for part in methods_inside(method) if isinstance(part, MetricAvg)]
+    return any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in metrics)

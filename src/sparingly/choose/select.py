@@ -71,31 +71,31 @@ def select(
         >>> len(chosen), chosen.is_probability_sample
         (24, True)
     """
-    amount, asked, seed = _amount(budget), _asked(method, question), _checked_seed(seed)
+    amount, selector, seed = _amount(budget), _parse_request(method, question), _checked_seed(seed)
     view = data if pool is None else _pool_view(data, pool)
-    barred, sides = _barred(never, pool), sides_of(view, crowd, judge)
-    candidates, seen = _candidates(view, barred), sides.seen(view)
-    chooser, why = _settled(asked, seen, amount, design)
-    read = chooser.reads(seen)
-    check_crowd(sides, chooser, seen.only(read))
-    chosen = chooser.choose(seen.only(read), amount, candidates, _phase_seed(seed, pool))
+    excluded, sides = _excluded_ids(never, pool), sides_of(view, crowd, judge)
+    candidates, visible = _candidates(view, excluded), sides.visible(view)
+    chooser, why = _resolve(selector, visible, amount, design)
+    read = chooser.reads(visible)
+    check_crowd(sides, chooser, visible.only(read))
+    chosen = chooser.choose(visible.only(read), amount, candidates, _phase_seed(seed, pool))
     chosen = _with_sides(chosen, view, chooser, sides, pool)
-    barred, labels = _with_shut(barred, view, chosen), fields.labels(read)
+    excluded, labels = _with_shut_out(excluded, view, chosen), fields.labels(read)
     signature = Signature(
         method=chooser.full_text,
         budget=str(amount),
         seed=seed,
         n=len(chosen.rows),
         of=len(view),
-        inputs=seen.digest(read - labels),
-        labels=seen.digest(labels) if labels else None,
+        inputs=visible.digest(read - labels),
+        labels=visible.digest(labels) if labels else None,
         version=__version__,
-        never=digest_ids(barred) if barred else None,
+        never=digest_ids(excluded) if excluded else None,
         pool=None if pool is None else pool.signature,
         crowd=sides.crowd,
         judged=None if sides.judged is None else digest_ids(sides.judged),
     )
-    return replace(_selection(data, view, chosen, signature, pool, barred), why=why, method=chooser)
+    return replace(_selection(data, view, chosen, signature, pool, excluded), why=why, method=chooser)
 
 
 def as_selector(method: str | Method) -> Selector:
@@ -103,12 +103,12 @@ def as_selector(method: str | Method) -> Selector:
 
     ``auto`` is one draw by what the data has; in rounds, a strategy of that name goes further.
     """
-    made = method if isinstance(method, Method) else _selector_from_call(parse_call(method))
-    if isinstance(made, Utility):
-        return Top(utility=made)
-    if isinstance(made, Selector):
-        return made
-    raise UsageError(f"The {made.kind} {made.name} does not choose items. See: sparingly methods.")
+    parsed = method if isinstance(method, Method) else _selector_from_call(parse_call(method))
+    if isinstance(parsed, Utility):
+        return Top(utility=parsed)
+    if isinstance(parsed, Selector):
+        return parsed
+    raise UsageError(f"The {parsed.kind} {parsed.name} does not choose items. See: sparingly methods.")
 
 
 def _selector_from_call(call: Call) -> Method:
@@ -131,22 +131,26 @@ def _amount(budget: int | float | str | Budget | None) -> Budget:
     return Budget.parse(budget)
 
 
-def _asked(method: str | Method | None, question: Question | None) -> Selector:
+def _parse_request(method: str | Method | None, question: Question | None) -> Selector:
     """Return what is asked for; only where it is left to us does the question play a part."""
-    asked = as_selector(AUTO if method is None else method)
+    selector = as_selector(AUTO if method is None else method)
     if question is None:
-        return asked
-    if not isinstance(asked, AutoSelector):
-        raise UsageError(f"A question goes without a method: leave out question={question} or {asked.name}.")
-    return replace(asked, question=question)
+        return selector
+    if not isinstance(selector, AutoSelector):
+        raise UsageError(
+            f"A question goes without a method: leave out question={question} or {selector.name}."
+        )
+    return replace(selector, question=question)
 
 
-def _settled(asked: Selector, seen: EvalSet, amount: Budget, design: dict[str, Any]) -> tuple[Selector, str]:
+def _resolve(
+    selector: Selector, visible: EvalSet, amount: Budget, design: dict[str, Any]
+) -> tuple[Selector, str]:
     """Return the method with every choice made, and why it was chosen where none was named."""
-    if not isinstance(asked, AutoSelector):
-        return _with_design(asked, design).resolve(seen, amount), ""
-    method, why = automatic(seen, amount, asked.question, **design)
-    return _with_design(method, design).resolve(seen, amount), why
+    if not isinstance(selector, AutoSelector):
+        return _with_design(selector, design).resolve(visible, amount), ""
+    method, why = automatic(visible, amount, selector.question, **design)
+    return _with_design(method, design).resolve(visible, amount), why
 
 
 def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:
@@ -168,7 +172,7 @@ def _pool_view(data: EvalSet, pool: Selection) -> EvalSet:
     return data.take(items=pool.items)
 
 
-def _barred(never: Iterable[str], pool: Selection | None) -> tuple[str, ...]:
+def _excluded_ids(never: Iterable[str], pool: Selection | None) -> tuple[str, ...]:
     """Return the ids that must not be chosen, in order; whole numbers stand for their digits.
 
     What the pool could not hold is not spoken for by what is chosen from it, either.
@@ -178,14 +182,14 @@ def _barred(never: Iterable[str], pool: Selection | None) -> tuple[str, ...]:
     return tuple(sorted({*(str(name) for name in never), *(() if pool is None else pool.never)}))
 
 
-def _with_shut(barred: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[str, ...]:
+def _with_shut_out(excluded: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[str, ...]:
     """Return the ids that could not be chosen: those that must not be, and those the method shuts out."""
-    return barred if chosen.shut is None else tuple(sorted({*barred, *view.items[chosen.shut]}))
+    return excluded if chosen.shut is None else tuple(sorted({*excluded, *view.items[chosen.shut]}))
 
 
 def _check_skipped(chosen: Chosen, sides: Sides, pool: Selection | None) -> None:
     """Refuse to skip items with the same outputs where not all items or not all models are looked at."""
-    skipped = chosen.same is not None and len(chosen.same) > 0
+    skipped = chosen.same_outputs is not None and len(chosen.same_outputs) > 0
     if skipped and (pool is not None or sides != Sides()):
         raise UsageError(
             "Items with the same outputs are skipped in the first phase, among all models: leave out "
@@ -196,16 +200,16 @@ def _check_skipped(chosen: Chosen, sides: Sides, pool: Selection | None) -> None
 def _skipped(view: EvalSet, chosen: Chosen, pool: Selection | None) -> tuple[str, ...]:
     """Return the ids of what was skipped because all models wrote the same, in this phase or before."""
     earlier = () if pool is None else pool.same_outputs
-    return earlier if chosen.same is None else (*earlier, *view.items[chosen.same])
+    return earlier if chosen.same_outputs is None else (*earlier, *view.items[chosen.same_outputs])
 
 
-def _candidates(view: EvalSet, barred: tuple[str, ...]) -> Ints:
+def _candidates(view: EvalSet, excluded: tuple[str, ...]) -> Ints:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
     if not len(view):
         raise UsageError("The evaluation set has no items, so nothing can be chosen.")
-    if not barred:
+    if not excluded:
         return np.arange(len(view))
-    shut = set(barred)
+    shut = set(excluded)
     rows = np.flatnonzero([name not in shut for name in view.items])
     if not len(rows):
         raise UsageError("Every item is on the never-select list, so nothing can be chosen.")
@@ -240,7 +244,7 @@ def _selection(
     chosen: Chosen,
     signature: Signature,
     pool: Selection | None,
-    barred: tuple[str, ...],
+    excluded: tuple[str, ...],
 ) -> Selection:
     items = view.items[chosen.rows]
     probability, pool_probability = _probabilities(items, chosen, pool)
@@ -259,9 +263,9 @@ def _selection(
         reasons=chosen.reasons,
         reason=chosen.reason,
         cost_unit=chosen.cost_unit,
-        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, barred)),
+        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, excluded)),
         pool=None if pool is None else np.array(sorted(pool.items), object),
-        never=barred,
+        never=excluded,
         same_outputs=_skipped(view, chosen, pool),
     )
 
@@ -277,8 +281,8 @@ def _probabilities(
         return chosen.probability, chosen.pool_probability
     if chosen.probability is None or pool.probability is None:
         return None, None
-    known = dict(zip(pool.items, pool.probability, strict=True))
-    first = np.array([known[name] for name in items])
+    pool_probability = dict(zip(pool.items, pool.probability, strict=True))
+    first = np.array([pool_probability[name] for name in items])
     inner = 1.0 if chosen.pool_probability is None else chosen.pool_probability
     return first * chosen.probability, first * inner
 
@@ -291,13 +295,13 @@ def _phase_seed(seed: int, pool: Selection | None) -> int:
     return seed_list(seed, 1, first.method, first.budget, str(first.seed), first.inputs, str(first.labels))[0]
 
 
-def _never_notes(data: EvalSet, barred: tuple[str, ...]) -> tuple[str, ...]:
+def _never_notes(data: EvalSet, excluded: tuple[str, ...]) -> tuple[str, ...]:
     """Say what the never-select list shuts out, and which of its ids are not there."""
-    if not barred:
+    if not excluded:
         return ()
-    here = set(data.items)
-    unknown = [name for name in barred if name not in here]
-    shut = f"{len(barred) - len(unknown)} items are never chosen: the selection speaks for the others only."
+    ids = set(data.items)
+    unknown = [name for name in excluded if name not in ids]
+    shut = f"{len(excluded) - len(unknown)} items are never chosen: the selection speaks for the others only."
     lost = f"the never-select list names {len(unknown)} ids that are not there: {listing(unknown, 3)}."
     return (shut, lost) if unknown else (shut,)
 
@@ -307,9 +311,10 @@ def _cost_note(chosen: Chosen) -> tuple[str, ...]:
     if chosen.cost is None or chosen.mean_cost is None:
         return ()
     count = len(chosen.rows)
-    here, random = (
+    chosen_cost, random = (
         amount_text(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost)
     )
     return (
-        f"judging the {count} chosen items costs {here}; {count} random ones would cost {random} on average.",
+        f"judging the {count} chosen items costs {chosen_cost}; {count} random ones would cost {random} on "
+        "average.",
     )

@@ -19,8 +19,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embedding_fields
 
-# --- Which metrics or texts place the items of a selector that looks at the set as a whole --------
-
 
 def settled_metrics(data: EvalSet, metrics: tuple[str, ...], method: str) -> tuple[str, ...]:
     """Return the metrics that are named, or all of them."""
@@ -56,7 +54,7 @@ def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Ints) -> tu
     return candidates[there[candidates]], candidates[~there[candidates]]
 
 
-# --- ``anchor_points``: items that stand for clusters of items on which the models score alike ----
+# --- anchor_points ---
 
 
 @register("anchor_points")
@@ -93,8 +91,8 @@ class AnchorPoints(WholeSetSelector):
         """Cluster the candidates and take the item nearest to every centre."""
         count = self.count(budget, candidates)
         vectors = self._vectors(data)
-        rows, without = scored_rows(data, self.metrics, candidates)
-        points = Points(vectors[rows], rows, without)
+        rows, missing = scored_rows(data, self.metrics, candidates)
+        points = Points(vectors[rows], rows, missing)
 
         def clusters(inside: int) -> Ints:
             return kmeans(points.vectors, inside, rng.generator(seed, "anchor points"))

@@ -21,9 +21,6 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
 from sparingly.signals.overlap.bigrams import count_bigrams
 
-# --- The systematic sampler and the constrained controller of ``casf``, on arrays -----------------
-
-
 Similarity = Callable[[int], Floats]
 
 
@@ -78,7 +75,7 @@ def _with(worst: Floats, like: Floats) -> Floats:
     return np.asarray(np.fmax(worst, like[: len(worst)]))
 
 
-# --- The learner of ``casf``: the quality of items, predicted from their metrics and the
+# --- the learner of casf ---
 
 
 Regressor = Literal[
@@ -173,7 +170,7 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
     return made[name]()
 
 
-# --- ``casf``: constrained active sampling, batch by batch ----------------------------------------
+# --- casf ---
 
 
 FEWEST = 50

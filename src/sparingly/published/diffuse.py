@@ -26,8 +26,6 @@ from sparingly.signals.embed.differences import (
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
 from sparingly.signals.embed.texts import unit_rows
 
-# --- ``max_norm``: prefer items whose outputs lie far apart ---------------------------------------
-
 
 @register("max_norm")
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class MaxNorm(Utility):
         return difference_norms(*embed_outputs(data, self.embedding))
 
 
-# --- ``diffuse``: items that are spread over the ways in which the models' outputs differ ---------
+# --- diffuse ---
 
 
 Pairs = Literal["distance", "concat", "mean"]
@@ -155,10 +153,10 @@ class DiffUse(WholeSetSelector):
         """Return the vectors that are clustered."""
         if self.features == "source":
             sources = embed_sources(data, self.embedding)
-            rows, without = indices_of(sources.present, candidates, "a source")
-            return Points(sources.vectors[rows], rows, without)
+            rows, missing = indices_of(sources.present, candidates, "a source")
+            return Points(sources.vectors[rows], rows, missing)
         vectors, there = embed_outputs(data, self.embedding)
-        rows, without = indices_of(there.sum(axis=1) > 1, candidates, "outputs of two models")
+        rows, missing = indices_of(there.sum(axis=1) > 1, candidates, "outputs of two models")
         if not np.array_equal(rows, np.arange(len(vectors))):
             vectors, there = vectors[rows], there[rows]
-        return Points(_DIFFERENCES[pairs](vectors, there), rows, without)
+        return Points(_DIFFERENCES[pairs](vectors, there), rows, missing)

@@ -26,8 +26,6 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy, item_prefer
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
 
-# --- A linkage from the top: which cluster is split next, and which item represents each cluster ---
-
 
 class Step(NamedTuple):
     """What a split changes: the point that leaves the vote, and those that take its place."""
@@ -172,7 +170,7 @@ class SplitTree:
         return rng.stream(self.keys, self.seed, "representatives")
 
 
-# --- ``diffuse_iterative``: compare two models on ever finer clusters until one of them leads clearly ---
+# --- diffuse_iterative ---
 
 
 INCONCLUSIVE = "inconclusive"

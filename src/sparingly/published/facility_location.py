@@ -18,9 +18,6 @@ from sparingly.choose.design.variables import Space
 from sparingly.data.evalset import EvalSet
 from sparingly.published.anchor_points import settled_metrics, space_fields, space_points
 
-# --- Facility location on plain arrays: points that are, together, near to all others -------------
-
-
 _BLOCK_CELLS = 1 << 22
 # How many points are looked at again at first; twice as many at every further try.
 _FEW = 8
@@ -100,7 +97,7 @@ class _Cover:
         return np.concatenate(parts)
 
 
-# --- ``facility_location``: items such that every other item has a chosen one near it -------------
+# --- facility_location ---
 
 
 @register("facility_location")

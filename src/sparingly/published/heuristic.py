@@ -56,7 +56,7 @@ class Heuristic(WholeSetSelector):
         sizes = np.array([is_extreme.sum(), (~is_extreme).sum()], np.float64)
         # Neither share is quite 0: what the other group cannot take goes there.
         shares = np.maximum([self.share, 1.0 - self.share], 1e-9)
-        drawn = quotas(count, sizes, shares, whole=True)
+        drawn = quotas(count, sizes, shares, integral=True)
         order = np.lexsort((keys, rng.uniforms(keys, seed, "heuristic")))
         groups = (order[is_extreme[order]], order[~is_extreme[order]])
         taken = np.zeros(len(order), bool)

@@ -17,7 +17,7 @@ from sparingly.choose.design.linkage import (
     Linkage,
     chain,
     cosine_linkage,
-    joined,
+    join_linkages,
     squared_distances,
     ward_linkage,
 )
@@ -60,7 +60,7 @@ def test_moving_clusters_together_changes_nothing(kind: Kind, count: int, seed: 
     drawn = np.random.default_rng(seed).integers(0, 4, (count, 2)).astype(np.float64)
     moved = chain(squared_distances(drawn), np.ones(count), kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module._Left, "without_gone", lambda left, path: (left, path))
+        patch.setattr(module._ActiveClusters, "without_gone", lambda left, path: (left, path))
         stayed = chain(squared_distances(drawn), np.ones(count), kind)
     np.testing.assert_array_equal(moved.merges, stayed.merges)
     np.testing.assert_array_equal(moved.heights, stayed.heights)
@@ -135,7 +135,7 @@ def test_linkages_of_parts_are_joined() -> None:
     parts = [places[:7], places[7:12], places[12:]]
     inside = [ward_linkage(near[order][rows]) for rows in parts]
     means = np.array([near[order][rows].mean(axis=0) for rows in parts])
-    tree = joined(parts, inside, ward_linkage(means, np.array([7.0, 5.0, 1.0])))
+    tree = join_linkages(parts, inside, ward_linkage(means, np.array([7.0, 5.0, 1.0])))
     whole = ward_linkage(near[order])
     np.testing.assert_allclose(tree.heights, whole.heights, rtol=1e-3)
     for clusters in range(1, 14):
@@ -144,7 +144,7 @@ def test_linkages_of_parts_are_joined() -> None:
 
 def test_a_merge_is_never_below_those_inside_it() -> None:
     inside = Linkage(np.array([[0, 1]]), np.array([5.0]))
-    tree = joined(
+    tree = join_linkages(
         [np.array([0, 1]), np.array([2])],
         [inside, _one_point()],
         Linkage(np.array([[0, 1]]), np.array([1.0])),

@@ -24,8 +24,8 @@ from sparingly.data.evalset import EvalSet
 sizes = st.lists(st.integers(0, 40), min_size=1, max_size=8)
 
 
-def divide(budget: float, capacities: list[int], shares: list[float], *, whole: bool) -> list[float]:
-    found = quotas(budget, np.array(capacities, np.float64), np.array(shares, np.float64), whole=whole)
+def divide(budget: float, capacities: list[int], shares: list[float], *, integral: bool) -> list[float]:
+    found = quotas(budget, np.array(capacities, np.float64), np.array(shares, np.float64), integral=integral)
     return [float(quota) for quota in found]
 
 
@@ -48,13 +48,13 @@ def divide(budget: float, capacities: list[int], shares: list[float], *, whole: 
 def test_whole_quotas_by_hand(
     budget: int, capacities: list[int], shares: list[float], expected: list[int]
 ) -> None:
-    assert divide(budget, capacities, shares, whole=True) == expected
+    assert divide(budget, capacities, shares, integral=True) == expected
 
 
 @given(st.integers(1, 200), sizes)
 def test_whole_quotas_spend_the_budget_within_the_groups(budget: int, capacities: list[int]) -> None:
     shares = [float(size > 0) for size in capacities]
-    given_out = divide(budget, capacities, shares, whole=True)
+    given_out = divide(budget, capacities, shares, integral=True)
     assert sum(given_out) == min(budget, sum(capacities))
     assert all(0 <= quota <= most for quota, most in zip(given_out, capacities, strict=True))
     assert all(quota == int(quota) for quota in given_out)
@@ -62,7 +62,7 @@ def test_whole_quotas_spend_the_budget_within_the_groups(budget: int, capacities
 
 @given(st.integers(1, 200), sizes)
 def test_equal_quotas_differ_only_where_a_group_is_full(budget: int, capacities: list[int]) -> None:
-    given_out = divide(budget, capacities, [float(size > 0) for size in capacities], whole=True)
+    given_out = divide(budget, capacities, [float(size > 0) for size in capacities], integral=True)
     open_groups = [quota for quota, most in zip(given_out, capacities, strict=True) if quota < most]
     if open_groups:
         assert max(open_groups) - min(open_groups) <= 1
@@ -72,7 +72,7 @@ def test_equal_quotas_differ_only_where_a_group_is_full(budget: int, capacities:
 @given(st.integers(1, 200), st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_quotas_by_size_are_the_share_rounded_up_or_down(budget: int, capacities: list[int]) -> None:
     assume(budget <= sum(capacities))
-    given_out = divide(budget, capacities, [float(size) for size in capacities], whole=True)
+    given_out = divide(budget, capacities, [float(size) for size in capacities], integral=True)
     for quota, size in zip(given_out, capacities, strict=True):
         exact = budget * size / sum(capacities)
         assert math.floor(exact - 1e-9) <= quota <= math.ceil(exact + 1e-9)
@@ -80,7 +80,7 @@ def test_quotas_by_size_are_the_share_rounded_up_or_down(budget: int, capacities
 
 @given(st.floats(0.01, 300), st.lists(st.floats(0.5, 40), min_size=1, max_size=8))
 def test_quotas_of_a_cost_add_up_and_fit(budget: float, capacities: list[float]) -> None:
-    given_out = quotas(budget, np.array(capacities), np.ones(len(capacities)), whole=False)
+    given_out = quotas(budget, np.array(capacities), np.ones(len(capacities)), integral=False)
     assert given_out.sum() == pytest.approx(min(budget, sum(capacities)))
     assert (given_out <= np.array(capacities) * (1 + 1e-12)).all()
     assert (

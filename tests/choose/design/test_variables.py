@@ -10,8 +10,8 @@ from sparingly.choose.design.variables import (
     field_of,
     importance,
     indicators,
+    resolve_names,
     scores_of,
-    settled_names,
     with_means,
 )
 from sparingly.data.evalset import EvalSet
@@ -34,11 +34,11 @@ def test_names_stand_for_fields() -> None:
 
 def test_settled_names_are_explicit_and_each_is_there_once() -> None:
     data = made()
-    found = settled_names(data, ["m", "metrics", "domain", "source_length"])
+    found = resolve_names(data, ["m", "metrics", "domain", "source_length"])
     assert set(found) == {"metric:m", "metric:gappy", "column:domain", "source_length"}
-    assert settled_names(data, found) == found
+    assert resolve_names(data, found) == found
     with pytest.raises(MissingDataError, match="stands for all metrics"):
-        settled_names(data.only(["sources"]), ["metrics"])
+        resolve_names(data.only(["sources"]), ["metrics"])
 
 
 def test_a_metric_that_is_called_as_a_length_is_the_metric() -> None:

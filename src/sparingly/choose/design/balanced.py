@@ -24,8 +24,8 @@ from sparingly.choose.design.variables import (
     is_column,
     metric_points,
     principal,
+    resolve_names,
     scores_of,
-    settled_names,
     shares_documents,
     text_points,
     with_documents,
@@ -35,8 +35,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embedding_fields
 from sparingly.signals.length import SOURCE_LENGTH
-
-# --- ``local_pivotal``: a sample that is spread over a space of metrics or texts, with known
 
 
 @register("local_pivotal")
@@ -70,9 +68,9 @@ class LocalPivotal(ProbabilityDesign):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the metrics."""
-        settled = replace(super().resolve(data, budget), documents=self._settled_documents(data))
+        resolved = replace(super().resolve(data, budget), documents=self._uses_documents(data))
         if self.space != "metrics":
-            return settled
+            return resolved
         for name in self.metrics:
             if name not in data.metrics:
                 raise UnknownNameError("metric", name, data.metrics)
@@ -81,26 +79,26 @@ class LocalPivotal(ProbabilityDesign):
                 "The space of metrics needs metrics, and the evaluation set has none. Name another space: "
                 "space=source or space=output_mean."
             )
-        return replace(settled, metrics=self.metrics or tuple(data.metrics))
+        return replace(resolved, metrics=self.metrics or tuple(data.metrics))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the probabilities need, and the metrics or texts of the space."""
         if self.space == "metrics":
-            own = frozenset(map(fields.metric, self.metrics))
+            metric_fields = frozenset(map(fields.metric, self.metrics))
         else:
-            own = embedding_fields(self.embedding, outputs=self.space != "source")
-        where = {fields.column(fields.DOCUMENT)} if self.documents else set()
-        return super().reads(data) | own | where
+            metric_fields = embedding_fields(self.embedding, outputs=self.space != "source")
+        document_fields = {fields.column(fields.DOCUMENT)} if self.documents else set()
+        return super().reads(data) | metric_fields | document_fields
 
-    def _settled_documents(self, data: EvalSet) -> bool:
-        there = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
-        if self.documents and not there:
+    def _uses_documents(self, data: EvalSet) -> bool:
+        has_documents = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
+        if self.documents and not has_documents:
             raise MissingDataError(
                 "No document has several items, so none can be near: leave out documents=true."
             )
         if self.documents and self.unit == "document":
             raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
-        return there and self.unit == "item" if self.documents is None else self.documents
+        return has_documents and self.unit == "item" if self.documents is None else self.documents
 
     def coordinates(self, data: EvalSet) -> Floats:
         """Return where the items lie (items × dimensions)."""
@@ -134,7 +132,7 @@ class LocalPivotal(ProbabilityDesign):
         return draw_local_pivotal(frame.chances, points, generator, frame.charges)
 
 
-# --- ``cube``: a sample whose weighted totals of metrics, domains and lengths are those of the
+# --- cube ---
 
 
 _MOST_SCORES = 20
@@ -165,7 +163,7 @@ class Cube(ProbabilityDesign):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle what is balanced."""
-        names = settled_names(data, self.balance or _usual(data))
+        names = resolve_names(data, self.balance or _usual(data))
         if not names:
             raise MissingDataError(
                 "There are no metrics, domains or sources to balance on: name columns with balance=[…]."

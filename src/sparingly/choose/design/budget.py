@@ -76,14 +76,14 @@ class Budget:
         except ValueError:
             raise UsageError(one_line(f'"{text}" is no budget. {_HOW}')) from None
 
-    def count_of(self, total: int, what: str = "items") -> int:
+    def count_of(self, total: int, noun: str = "items") -> int:
         """Return the number of things to choose out of so many."""
         if self.kind == "share":
             # At least one, and 0.29 of 100 is 29 although 0.29 * 100 is a little less in binary.
             return max(1, math.floor(self.amount * total + 1e-9))
         if self.amount > total:
             raise UsageError(
-                f"The budget of {format_number(self.amount)} {what} is larger than "
+                f"The budget of {format_number(self.amount)} {noun} is larger than "
                 f"the {total} that can be chosen."
             )
         return int(self.amount)

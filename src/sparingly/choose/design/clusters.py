@@ -19,9 +19,6 @@ from sparingly.choose.design.units import quotas
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
 
-# --- k-means on plain arrays: centres, and the nearest centre of every point ----------------------
-
-
 _MOST_ROUNDS = 100
 _BLOCK_CELLS = 1 << 22
 _RESTART_CELLS = 1 << 20
@@ -39,9 +36,9 @@ def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     if count >= len(points):
         return np.arange(len(points))
     runs = min(10, max(1, _RESTART_CELLS // (points.size * count)))
-    found = [_settled(points, count, generator) for _ in range(runs)]
-    spreads = [_spread(points, labels) for labels in found] if runs > 1 else [0.0]
-    return numbered(found[int(np.argmin(spreads))])
+    labelings = [_run_lloyd(points, count, generator) for _ in range(runs)]
+    spreads = [_spread(points, labels) for labels in labelings] if runs > 1 else [0.0]
+    return numbered(labelings[int(np.argmin(spreads))])
 
 
 def _spread(points: Floats, labels: Ints) -> float:
@@ -50,7 +47,7 @@ def _spread(points: Floats, labels: Ints) -> float:
     return float(f"{np.einsum('ij,ij->', gaps, gaps):.9g}")
 
 
-def _settled(points: Floats, count: int, generator: np.random.Generator) -> Ints:
+def _run_lloyd(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     """Return clusters from one draw of starts."""
     centres = points[_starts(points, count, generator)]
     labels = nearest_centres(points, centres)
@@ -73,24 +70,24 @@ def _starts(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     equal = _EQUAL * float(lengths.max(initial=0.0))
     tries = 2 + int(np.log(count))
     chosen = [int(generator.integers(len(points)))]
-    left = np.full((len(points), 1), np.inf)
-    drawn = np.array(chosen)
+    distances = np.full((len(points), 1), np.inf)
+    batch = np.array(chosen)
     while True:
-        squares = points @ points[drawn].T
+        squares = points @ points[batch].T
         squares *= -2.0
         squares += lengths[:, None]
-        squares += lengths[drawn]
+        squares += lengths[batch]
         squares[squares <= equal] = 0.0
-        np.minimum(squares, left, out=squares)
+        np.minimum(squares, distances, out=squares)
         sums = squares.sum(axis=0)
         best = int(sums.argmin())
-        chosen[-1] = int(drawn[best])
-        left = squares[:, best : best + 1].copy()
+        chosen[-1] = int(batch[best])
+        distances = squares[:, best : best + 1].copy()
         if len(chosen) == count or sums[best] == 0.0:
             return np.array(chosen)
-        reach = np.cumsum(left)
-        drawn = np.searchsorted(reach, generator.random(tries) * reach[-1], "right")
-        drawn = np.minimum(drawn, len(points) - 1)
+        reach = np.cumsum(distances)
+        batch = np.searchsorted(reach, generator.random(tries) * reach[-1], "right")
+        batch = np.minimum(batch, len(points) - 1)
         chosen.append(-1)
 
 
@@ -110,10 +107,10 @@ def cluster_means(points: Floats, labels: Ints, otherwise: Floats | None = None)
     count = int(labels.max()) + 1 if otherwise is None else len(otherwise)
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels, minlength=count)
-    used = np.flatnonzero(sizes)
+    nonempty = np.flatnonzero(sizes)
     means = np.zeros((count, points.shape[1])) if otherwise is None else otherwise.copy()
-    starts = (np.cumsum(sizes) - sizes)[used]
-    means[used] = np.add.reduceat(points[order], starts, axis=0) / sizes[used, None]
+    starts = (np.cumsum(sizes) - sizes)[nonempty]
+    means[nonempty] = np.add.reduceat(points[order], starts, axis=0) / sizes[nonempty, None]
     return means
 
 
@@ -130,14 +127,14 @@ def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) 
     the starts so far (k-means||, Bahmani et al. 2012), and settle in two of Lloyd's rounds. Draws hang on
     the keys of the points.
     """
-    left = np.full(len(points), 1.0)
+    distances = np.full(len(points), 1.0)
     centres = points[:0]
     for step in range(rounds):
-        chances = count / rounds * left / max(float(left.sum()), np.finfo(float).tiny)
+        chances = count / rounds * distances / max(float(distances.sum()), np.finfo(float).tiny)
         fresh = points[rng.uniforms(keys, step, "micro clusters") < chances]
         if len(fresh):
             squares = _squares_to_nearest(points, fresh)
-            left = squares if not len(centres) else np.minimum(left, squares)
+            distances = squares if not len(centres) else np.minimum(distances, squares)
             centres = np.concatenate([centres, fresh])
     if not len(centres):
         centres = points[:1]
@@ -153,7 +150,7 @@ def _squares_to_nearest(points: Floats, centres: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
 
 
-# --- One item for every cluster: who represents it, and for how many it stands --------------------
+# --- one item for every cluster ---
 
 
 Representative = Literal["cosine", "euclidean", "norm", "random"]
@@ -172,7 +169,7 @@ class Points:
 
     vectors: Floats
     rows: Ints  # the items that the vectors are of
-    without: Ints  # candidates that have no vector
+    missing: Ints  # candidates that have no vector
 
 
 def choose_by_clusters(
@@ -190,12 +187,14 @@ def choose_by_clusters(
     keys = data.keys[points.rows]
     labels = clusters(inside) if inside else np.empty(0, np.int64)
     picked, sizes = represent(points.vectors, labels, inside, representative, keys, seed)
-    extra = points.without[np.argsort(rng.stream(data.keys[points.without], seed, "ties"))][: count - inside]
+    extra = points.missing[np.argsort(rng.stream(data.keys[points.missing], seed, "ties"))][: count - inside]
     sizes = np.concatenate([sizes, np.ones(len(extra))])
     notes: tuple[str, ...] = ()
-    if len(points.without):
-        of = len(points.rows) + len(points.without)
-        notes = (f"{len(points.without)} of {of} items have no vector to be clustered by and come last.",)
+    if len(points.missing):
+        population = len(points.rows) + len(points.missing)
+        notes = (
+            f"{len(points.missing)} of {population} items have no vector to be clustered by and come last.",
+        )
     return Chosen(
         rows=np.concatenate([points.rows[picked], extra]),
         cluster_weight=sizes if weighted else None,
@@ -222,7 +221,7 @@ def represent(
     if not count:
         return np.empty(0, np.int64), np.empty(0)
     sizes = np.bincount(labels).astype(np.float64)
-    seats = 1.0 + quotas(count - len(sizes), sizes - 1.0, sizes - 1.0, whole=True)
+    seats = 1.0 + quotas(count - len(sizes), sizes - 1.0, sizes - 1.0, integral=True)
     ties = rng.stream(keys, seed, "representatives")
     order = np.lexsort((ties, -rng.round_to_range(_preference(vectors, labels, how)), labels))
     places = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes.astype(np.int64))
@@ -245,18 +244,18 @@ def _preference(vectors: Floats, labels: Ints, how: Representative) -> Floats:
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(centres, axis=1)[labels]
     products = np.einsum("ij,ij->i", vectors, centres[labels])
     # A vector of 0 has no direction, and is as near to a centre as one at right angles.
-    known = norms > _TINY * norms.max(initial=0.0)
-    return np.asarray(np.divide(products, norms, out=np.zeros(len(vectors)), where=known))
+    has_direction = norms > _TINY * norms.max(initial=0.0)
+    return np.asarray(np.divide(products, norms, out=np.zeros(len(vectors)), where=has_direction))
 
 
-def indices_of(there: NDArray[np.bool_], candidates: Ints, what: str) -> tuple[Ints, Ints]:
+def indices_of(has_vector: NDArray[np.bool_], candidates: Ints, noun: str) -> tuple[Ints, Ints]:
     """Return the candidates that have a vector and those that have none; none at all with one is an error."""
-    if not there[candidates].any():
-        raise DataError(f"No item has {what}, so the items cannot be told from one another.")
-    return candidates[there[candidates]], candidates[~there[candidates]]
+    if not has_vector[candidates].any():
+        raise DataError(f"No item has {noun}, so the items cannot be told from one another.")
+    return candidates[has_vector[candidates]], candidates[~has_vector[candidates]]
 
 
-# --- ``kmeans``: items that are spread over what the texts are about ------------------------------
+# --- kmeans ---
 
 
 @register("kmeans")
@@ -309,26 +308,26 @@ class KMeans(WholeSetSelector):
         stamp = file_stamp(self.embedding)
         if self.features == "source":
             key = ("sources", self.embedding, stamp)
-            vectors, there = remembered(data, key, lambda: embed_sources(data, self.embedding))
+            vectors, has_vector = remembered(data, key, lambda: embed_sources(data, self.embedding))
         else:
             key = ("outputs", self.embedding, stamp)
             embedded = remembered(data, key, lambda: embed_outputs(data, self.embedding))
             shares = self._shares(data, embedded.present, seed)
             vectors = np.einsum("ij,ijd->id", shares, embedded.vectors)
-            there = np.asarray(shares.any(axis=1))
-        what = "a source" if self.features == "source" else "an output"
-        rows, without = indices_of(there, candidates, what)
-        return Points(vectors[rows], rows, without)
+            has_vector = np.asarray(shares.any(axis=1))
+        noun = "a source" if self.features == "source" else "an output"
+        rows, missing = indices_of(has_vector, candidates, noun)
+        return Points(vectors[rows], rows, missing)
 
-    def _shares(self, data: EvalSet, there: NDArray[np.bool_], seed: int) -> Floats:
+    def _shares(self, data: EvalSet, present: NDArray[np.bool_], seed: int) -> Floats:
         """Return how much every output counts (items × models)."""
-        counts = there.sum(axis=1, keepdims=True)
+        counts = present.sum(axis=1, keepdims=True)
         if self.features == "output_mean":
-            return np.asarray(there / np.maximum(counts, 1))
+            return np.asarray(present / np.maximum(counts, 1))
         if self.model is not None:
             if self.model not in data.models:
                 raise UnknownNameError("model", self.model, data.models)
-            return np.asarray(there * (np.array(data.models) == self.model), np.float64)
-        drawn = rng.uniforms(data.keys, seed, "output of kmeans")[:, None] * counts
+            return np.asarray(present * (np.array(data.models) == self.model), np.float64)
+        position = rng.uniforms(data.keys, seed, "output of kmeans")[:, None] * counts
         # The n-th of the outputs that are there.
-        return np.asarray(there & (np.cumsum(there, axis=1) == np.floor(drawn) + 1), np.float64)
+        return np.asarray(present & (np.cumsum(present, axis=1) == np.floor(position) + 1), np.float64)

@@ -29,8 +29,6 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import MODELS
 from sparingly.signals.cost import cost_fields, item_costs
 
-# --- What a draw may spend: so many items on average, or so much of a cost ------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class Spending:
@@ -51,7 +49,7 @@ class Spending:
     unit: str = ""
 
     @classmethod
-    def of(cls, data: EvalSet, budget: Budget, cost: str | None, rows: Ints) -> Spending:
+    def from_budget(cls, data: EvalSet, budget: Budget, cost: str | None, rows: Ints) -> Spending:
         """Return what a budget allows among some items; a cost of more than all of them is refused."""
         costs, unit = (None, "") if cost is None else item_costs(data, cost)
         if budget.kind != "cost":
@@ -76,25 +74,28 @@ class Spending:
         """Write an amount of what the budget counts."""
         return amount_text(amount, self.unit) if self.by_cost else f"{amount:.0f} items"
 
-    def note(self, most: float, mean: float | None = None) -> tuple[str, ...]:
+    def note(self, maximum: float, mean: float | None = None) -> tuple[str, ...]:
         """Say what a draw takes on average (the budget unless given) and at most, where that is more."""
-        if most <= self.limit * (1 + 1e-9):
+        if maximum <= self.limit * (1 + 1e-9):
             return ()
-        usual, top = self.text(self.limit if mean is None else mean), self.text(most).removesuffix(" items")
+        usual, top = (
+            self.text(self.limit if mean is None else mean),
+            self.text(maximum).removesuffix(" items"),
+        )
         return (
             f"a draw like this takes {usual} on average and at most {top}, so the budget can be overspent by "
             "chance.",
         )
 
-    def told(self, chosen: Ints) -> dict[str, Any]:
-        """Return what is to be told of the costs of the chosen items."""
+    def cost_columns(self, chosen: Ints) -> dict[str, Any]:
+        """Return what a selection says of the costs of the chosen items."""
         if self.costs is None:
             return {}
         mean = float(self.costs[self.rows].mean())
         return {"cost": self.costs[chosen], "cost_unit": self.unit, "mean_cost": mean}
 
 
-# --- Documents and snippets on plain arrays: how likely each is, and how likely each segment of it ---
+# --- documents and snippets on plain arrays ---
 
 
 _NEXT_TO_NOTHING = 1e-9
@@ -105,25 +106,25 @@ def document_chances(shape: Floats, lengths: Floats, count: float) -> Floats:
 
     Lengths may also be costs, and n a budget of them: then the expected cost is the budget.
     """
-    some = np.maximum(shape, _NEXT_TO_NOTHING * float(shape.max(initial=0.0)))
+    positive = np.maximum(shape, _NEXT_TO_NOTHING * float(shape.max(initial=0.0)))
     # What costs nothing is drawn with the same chance as what costs next to nothing.
     heft = np.maximum(lengths, _NEXT_TO_NOTHING * float(lengths.max(initial=0.0)))
-    return inclusion_probabilities(some * np.sqrt(heft), tau=1.0, costs=heft, budget=count)
+    return inclusion_probabilities(positive * np.sqrt(heft), tau=1.0, costs=heft, budget=count)
 
 
-def check_enough(chances: Floats, count: float, what: str, *, by_cost: bool = False) -> None:
+def check_enough(chances: Floats, count: float, noun: str, *, by_cost: bool = False) -> None:
     """Refuse a budget under which a draw is often empty."""
-    drawn = float(chances.sum())
-    if drawn >= 1.0 - 1e-9:
+    expected = float(chances.sum())
+    if expected >= 1.0 - 1e-9:
         return
     if by_cost:
-        given, fix = f"a cost of {count:g}", f"a cost of {count / drawn:.6g}."
+        budget, fix = f"a cost of {count:g}", f"a cost of {count / expected:.6g}."
     else:
-        given = f"{count:.0f} items"
-        fix = f"{int(np.ceil(count / drawn))} items, or draw snippets:kind=budgeted."
+        budget = f"{count:.0f} items"
+        fix = f"{int(np.ceil(count / expected))} items, or draw snippets:kind=budgeted."
     raise UsageError(
-        f"A budget of {given} is less than one {what}: only {drawn:.2g} of them would be drawn on average, "
-        f"and sometimes none. Raise it to {fix}"
+        f"A budget of {budget} is less than one {noun}: only {expected:.2g} of them would be drawn on "
+        f"average, and sometimes none. Raise it to {fix}"
     )
 
 
@@ -143,9 +144,9 @@ def most_items(chances: Floats, lengths: Floats) -> float:
     is no longer than the first one at which V exceeds m − 1.
     """
     order = np.argsort(-lengths, kind="stable")
-    reached = np.cumsum(chances[order])
-    documents = np.arange(np.ceil(reached[-1] - 1e-6))
-    places = np.searchsorted(reached, documents + 1e-6, "right")
+    cumulative = np.cumsum(chances[order])
+    documents = np.arange(np.ceil(cumulative[-1] - 1e-6))
+    places = np.searchsorted(cumulative, documents + 1e-6, "right")
     return float(lengths[order][np.minimum(places, len(order) - 1)].sum())
 
 
@@ -181,9 +182,9 @@ class SnippetPlan:
     @classmethod
     def of_share(cls, counts: Ints, share: Floats) -> SnippetPlan:
         """Return snippets of a share of every document, the fraction of a segment settled at random."""
-        wanted = share * counts
-        length = np.floor(wanted + 1e-9).astype(np.int64)
-        longer = np.clip(wanted - length, 0.0, 1.0)
+        lengths = share * counts
+        length = np.floor(lengths + 1e-9).astype(np.int64)
+        longer = np.clip(lengths - length, 0.0, 1.0)
         return cls(counts, np.ones(len(counts)), length, longer)
 
     @classmethod
@@ -205,9 +206,9 @@ class SnippetPlan:
 
     def draw(self, generator: np.random.Generator, *, wrap: bool) -> tuple[Ints, Ints]:
         """Draw a start and a length for every document, length 0 for those that yield nothing."""
-        drawn = draw_along(self.chance, self.length.astype(np.float64), generator)
+        chosen = draw_along(self.chance, self.length.astype(np.float64), generator)
         longer = draw_along(self.longer, self.counts.astype(np.float64), generator)
-        length = np.where(drawn, self.length + longer, 0)
+        length = np.where(chosen, self.length + longer, 0)
         starts = self.counts if wrap else self.counts - length + 1
         start = np.floor(generator.random(len(length)) * starts).astype(np.int64)
         return np.where((length > 0) & (length < self.counts), start, 0), length
@@ -239,7 +240,7 @@ def importance_note(column: str) -> str:
     )
 
 
-# --- ``documents``: whole documents, so many items on average, each with a known probability ------
+# --- documents ---
 
 
 Chance = Literal["equal", "size"]
@@ -286,19 +287,21 @@ class Documents(WholeSetSelector):
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw documents."""
         units = document_units(data, candidates)
-        spending = Spending.of(data, budget, self.cost, units.rows)
+        spending = Spending.from_budget(data, budget, self.cost, units.rows)
         charges = units.total(spending.charges)
         shape = document_shape(data, units, self.chance, self.weights)
         chances = document_chances(shape, charges, spending.limit)
         check_enough(chances, spending.limit, "document", by_cost=spending.by_cost)
-        taken = np.flatnonzero(draw_along(chances, charges, rng.generator(seed, self.name)))
+        chosen = np.flatnonzero(draw_along(chances, charges, rng.generator(seed, self.name)))
         # In random order, so that whoever stops early has judged a random part.
-        taken = taken[np.argsort(rng.stream(units.keys_at(taken), seed, "order of the drawn"), kind="stable")]
-        sizes = units.sizes[taken].astype(np.int64)
-        rows, names = units.rows_of(taken), np.array(list(units.names), object)[taken]
+        chosen = chosen[
+            np.argsort(rng.stream(units.keys_at(chosen), seed, "order of the drawn"), kind="stable")
+        ]
+        sizes = units.sizes[chosen].astype(np.int64)
+        rows, names = units.rows_of(chosen), np.array(list(units.names), object)[chosen]
         return Chosen(
             rows=rows,
-            probability=np.repeat(chances[taken], sizes),
+            probability=np.repeat(chances[chosen], sizes),
             unit=np.repeat(names, sizes),
             reason="in a document that was drawn",
             notes=(
@@ -306,7 +309,7 @@ class Documents(WholeSetSelector):
                 *(() if self.weights is None else (importance_note(self.weights),)),
                 *spending.note(most_items(chances, charges)),
             ),
-            **spending.told(rows),
+            **spending.cost_columns(rows),
         )
 
 
@@ -322,7 +325,7 @@ def document_shape(data: EvalSet, units: Units, chance: Chance, weights: str | N
     return shape if weights is None else shape * units.mean(importance(data, weights)[units.rows])
 
 
-# --- ``snippets``: contiguous parts of documents, each segment with its own probability -----------
+# --- snippets ---
 
 
 _SHORT = "(short documents)"
@@ -336,10 +339,10 @@ class Texts(NamedTuple):
     at: Ints
     place: Ints
 
-    def before(self, row: int, most: int) -> Ints:
+    def rows_before(self, row: int, count: int) -> Ints:
         """Return the rows right before one in its document."""
-        here = self.at[row]
-        return self.rows[here - min(most, int(self.place[row])) : here]
+        place = self.at[row]
+        return self.rows[place - min(count, int(self.place[row])) : place]
 
 
 @register("snippets")
@@ -410,56 +413,56 @@ class Snippets(WholeSetSelector):
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw snippets, once or for every model."""
-        whole = document_units(data, np.arange(len(data)))
-        shut, told = self._shut(whole)
-        left = np.setdiff1d(candidates, shut, assume_unique=True)
-        if not len(left):
+        documents = document_units(data, np.arange(len(data)))
+        shut, shut_notes = self._shut(documents)
+        open_rows = np.setdiff1d(candidates, shut, assume_unique=True)
+        if not len(open_rows):
             raise UsageError(f"No document has {self.max_length} segments or fewer: raise max_length.")
-        count = self.count(budget, left)
-        units = item_units(data, left) if self.kind == "segment" else document_units(data, left)
+        count = self.count(budget, open_rows)
+        units = item_units(data, open_rows) if self.kind == "segment" else document_units(data, open_rows)
         plan = self._plan(data, units, count)
         chances = plan.segment_chances(units.of_row, _places(units), wrap=self.wrap)
-        texts = _texts(whole)
+        texts = _texts(documents)
         draws = [
             self._draw(units, plan, texts, seed, model)
             for model in ((None,) if self.matching else data.models)
         ]
-        drawn = _in_random_order([part for draw in draws for part in draw], seed)
-        at = np.concatenate([part.at for part in drawn])
-        rows, sizes = units.rows[at], [len(part.at) for part in drawn]
+        snippets = _in_random_order([part for draw in draws for part in draw], seed)
+        at = np.concatenate([part.at for part in snippets])
+        rows, sizes = units.rows[at], [len(part.at) for part in snippets]
         return Chosen(
             rows=rows,
             probability=chances[at],
             stratum=self._strata(units, plan)[at] if self.kind == "budgeted" else None,
-            unit=None if units.are_items else _repeated([part.name for part in drawn], sizes),
-            models=None if self.matching else _repeated([(part.model,) for part in drawn], sizes),
+            unit=None if units.are_items else _repeated([part.name for part in snippets], sizes),
+            models=None if self.matching else _repeated([(part.model,) for part in snippets], sizes),
             context=self._context(data, texts, rows),
             shut=shut if len(shut) else None,
-            reason="a segment that was drawn" if self.kind == "segment" else f"in a drawn {self._thing}",
-            notes=(chances_note(chances, "segment"), *told, *self._notes(data, plan, count)),
+            reason="a segment that was drawn" if self.kind == "segment" else f"in a drawn {self._noun}",
+            notes=(chances_note(chances, "segment"), *shut_notes, *self._notes(data, plan, count)),
         )
 
     @property
-    def _thing(self) -> str:
+    def _noun(self) -> str:
         return {"segment": "segment", "document": "document"}.get(self.kind, "snippet")
 
-    def _shut(self, whole: Units) -> tuple[Ints, tuple[str, ...]]:
+    def _shut(self, documents: Units) -> tuple[Ints, tuple[str, ...]]:
         """Return the rows of documents that are too long, and the sentence that lists them."""
-        if self.max_length is None or not (whole.sizes > self.max_length).any():
+        if self.max_length is None or not (documents.sizes > self.max_length).any():
             return np.empty(0, np.int64), ()
-        out = whole.sizes > self.max_length
-        rows = np.sort(whole.rows[out[whole.of_row]])
+        out = documents.sizes > self.max_length
+        rows = np.sort(documents.rows[out[documents.of_row]])
         names = [
             f"{name} ({size:.0f})"
-            for name, size in zip(whole.names, whole.sizes, strict=True)
+            for name, size in zip(documents.names, documents.sizes, strict=True)
             if size > self.max_length
         ]
         several = f"{len(names)} documents" if len(names) > 1 else "1 document"
-        said = (
-            f"max_length={self.max_length} shuts out {several} with {len(rows)} of {len(whole.rows)} items: "
-            f"{listing(names)}; scores do not speak for them."
+        note = (
+            f"max_length={self.max_length} shuts out {several} with {len(rows)} of {len(documents.rows)} "
+            f"items: {listing(names)}; scores do not speak for them."
         )
-        return rows, (said,)
+        return rows, (note,)
 
     def _plan(self, data: EvalSet, units: Units, count: int) -> SnippetPlan:
         counts = units.sizes.astype(np.int64)
@@ -475,7 +478,7 @@ class Snippets(WholeSetSelector):
                 "raise length."
             )
         chances = document_chances(shape, lengths.astype(np.float64), count)
-        check_enough(chances, count, self._thing)
+        check_enough(chances, count, self._noun)
         return SnippetPlan.of_length(counts, lengths, chances)
 
     def _draw(
@@ -504,18 +507,18 @@ class Snippets(WholeSetSelector):
         context = np.full(len(rows), None, object)
         if self.context:
             for place, row in enumerate(rows):
-                context[place] = tuple(data.items[texts.before(row, self.context)]) or None
+                context[place] = tuple(data.items[texts.rows_before(row, self.context)]) or None
         return context if any(context) else None
 
     def _notes(self, data: EvalSet, plan: SnippetPlan, count: int) -> tuple[str, ...]:
         notes = [] if self.weights is None else [importance_note(self.weights)]
         if self.kind == "budgeted":
-            sure, every = int(plan.is_sure.sum()), len(plan.counts)
-            rest = "" if sure == every else f", the other {every - sure} may"
-            notes.append(f"{sure} of {every} documents surely give a snippet{rest}.")
+            sure, total = int(plan.is_sure.sum()), len(plan.counts)
+            unsure = "" if sure == total else f", the other {total - sure} may"
+            notes.append(f"{sure} of {total} documents surely give a snippet{unsure}.")
         else:
-            most = most_items(plan.chance, plan.length.astype(np.float64))
-            notes += Spending(count, False, np.arange(len(data))).note(most)
+            maximum = most_items(plan.chance, plan.length.astype(np.float64))
+            notes += Spending(count, False, np.arange(len(data))).note(maximum)
         if not self.matching:
             notes.append(
                 f"every one of {len(data.models)} models has a draw of its own, of {count} items on average: "
@@ -538,19 +541,19 @@ def _places(units: Units) -> Ints:
     return np.asarray(np.arange(len(units.rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes))
 
 
-def _texts(whole: Units) -> Texts:
-    at, place = np.empty(len(whole.rows), np.int64), np.empty(len(whole.rows), np.int64)
-    at[whole.rows] = np.arange(len(whole.rows))
-    place[whole.rows] = _places(whole)
-    return Texts(whole.rows, at, place)
+def _texts(documents: Units) -> Texts:
+    at, place = np.empty(len(documents.rows), np.int64), np.empty(len(documents.rows), np.int64)
+    at[documents.rows] = np.arange(len(documents.rows))
+    place[documents.rows] = _places(documents)
+    return Texts(documents.rows, at, place)
 
 
-def _in_random_order(drawn: list[_Snippet], seed: int) -> list[_Snippet]:
+def _in_random_order(snippets: list[_Snippet], seed: int) -> list[_Snippet]:
     """Return snippets in random order, so that whoever stops early has judged a random part."""
     keys = rng.stream(
-        rng.keys_of([f"{part.name}\x1f{part.model}" for part in drawn]), seed, "order of the drawn"
+        rng.keys_of([f"{part.name}\x1f{part.model}" for part in snippets]), seed, "order of the drawn"
     )
-    return [drawn[place] for place in np.argsort(keys, kind="stable")]
+    return [snippets[place] for place in np.argsort(keys, kind="stable")]
 
 
 def _repeated(values: list[object], sizes: list[int]) -> Objects:

@@ -7,27 +7,27 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 
-# --- Inclusion probabilities on their way to 0 or 1: what every draw does with them ---------------
+# --- inclusion probabilities on their way to 0 or 1 ---
 # A draw moves probabilities by steps whose expectation is zero until every one is 0 or 1. So each unit is
 # taken with the probability it began with, whichever steps were made.
 
 
 _ROUNDING = 1e-12
 # What the sum of a million probabilities may be off by.
-_WHOLE = 1e-6
+_SUM_TOLERANCE = 1e-6
 
 
-def settled(chances: Floats) -> Floats:
+def snap_probabilities(chances: Floats) -> Floats:
     """Return a copy of probabilities, with those that are 0 or 1 up to rounding set to it."""
     values = np.array(chances, np.float64)
     if values.ndim != 1:
         raise UsageError(f"There is one inclusion probability per unit; these have the shape {values.shape}.")
     if not ((values >= -_ROUNDING) & (values <= 1.0 + _ROUNDING)).all():
         raise UsageError("Inclusion probabilities lie between 0 and 1.")
-    return snapped(values)
+    return snap(values)
 
 
-def snapped(values: Floats) -> Floats:
+def snap(values: Floats) -> Floats:
     """Return values with what is 0 or 1 up to rounding set to it."""
     values = np.where(values < _ROUNDING, 0.0, values)
     return np.where(values > 1.0 - _ROUNDING, 1.0, values)
@@ -40,10 +40,10 @@ def undecided(values: Floats) -> Ints:
 
 def is_whole(total: float) -> bool:
     """Whether probabilities add up to a whole number, up to rounding."""
-    return abs(total - round(total)) < _WHOLE
+    return abs(total - round(total)) < _SUM_TOLERANCE
 
 
-def last_one(mass: float, draw: float) -> bool:
+def decide_last(mass: float, draw: float) -> bool:
     """Settle the last unit: taken with what is left, which is 0 or 1 when the probabilities add up."""
     return mass > 0.5 if is_whole(mass) else draw < mass
 
@@ -54,18 +54,22 @@ def step(values: Floats, groups: Ints, directions: Floats, draws: Floats) -> Non
     With λ₁ and λ₂ the longest steps up and down, up is taken with probability λ₂/(λ₁ + λ₂): the expected step
     is 0. Groups (one per row) share no unit; a direction of 0 for a unit leaves it as it is.
     """
-    now = values[groups]
+    current = values[groups]
     with np.errstate(divide="ignore", invalid="ignore"):
         rise = np.where(
-            directions > 0, (1.0 - now) / directions, np.where(directions < 0, -now / directions, np.inf)
+            directions > 0,
+            (1.0 - current) / directions,
+            np.where(directions < 0, -current / directions, np.inf),
         )
         fall = np.where(
-            directions > 0, now / directions, np.where(directions < 0, (now - 1.0) / directions, np.inf)
+            directions > 0,
+            current / directions,
+            np.where(directions < 0, (current - 1.0) / directions, np.inf),
         )
     up, down = rise.min(axis=1), fall.min(axis=1)
     rises = draws * (up + down) < down
     length = np.where(rises, up, -down)
-    moved = snapped(now + length[:, None] * directions)
+    moved = snap(current + length[:, None] * directions)
     # The unit that ended the step is decided, whatever rounding says.
     ends = np.where(rises, rise.argmin(axis=1), fall.argmin(axis=1))
     rows = np.arange(len(groups))
@@ -73,7 +77,7 @@ def step(values: Floats, groups: Ints, directions: Floats, draws: Floats) -> Non
     values[groups] = moved
 
 
-# --- Pivotal draws: units meet one after the other, and in each meeting one of the two is decided
+# --- pivotal draws ---
 
 
 _BLOCK = 2**18
@@ -88,20 +92,20 @@ def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Ints | 
     random one. Of the first k units of the list as many are taken as their probabilities add up to, up to
     one: so a list sorted by cost keeps the cost near its expectation.
     """
-    values = settled(chances)
+    values = snap_probabilities(chances)
     sequence = generator.permutation(len(values)) if order is None else order
     draws = generator.random(len(values) + 1)
-    taken = np.zeros(len(values), bool)
+    chosen = np.zeros(len(values), bool)
     holder, mass = -1, 0.0
     # Plain numbers are quickest, and a block of them at a time keeps the memory small.
     for start in range(0, len(values), _BLOCK):
         block = sequence[start : start + _BLOCK]
-        some = values[block].tolist(), draws[start : start + len(block)].tolist()
-        winners, holder, mass = _meetings(*some, start, holder, mass)
-        taken[sequence[winners]] = True
-    if holder >= 0 and last_one(mass, float(draws[-1])):
-        taken[sequence[holder]] = True
-    return taken
+        block_values = values[block].tolist(), draws[start : start + len(block)].tolist()
+        winners, holder, mass = _meetings(*block_values, start, holder, mass)
+        chosen[sequence[winners]] = True
+    if holder >= 0 and decide_last(mass, float(draws[-1])):
+        chosen[sequence[holder]] = True
+    return chosen
 
 
 def _meetings(
@@ -124,7 +128,7 @@ def _meetings(
     return winners, holder, mass
 
 
-# --- Systematic draws: one random start, then equal steps along a list ----------------------------
+# --- systematic draws ---
 
 
 def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints | None = None) -> Mask:
@@ -135,20 +139,20 @@ def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints
     random one. Along a sorted list every stretch gets its share, up to one unit; a list with a period of
     its own can mislead.
     """
-    values = settled(chances)
+    values = snap_probabilities(chances)
     sequence = generator.permutation(len(values)) if order is None else order
     sequence = sequence[(values[sequence] > 0.0) & (values[sequence] < 1.0)]
     total = values[sequence].sum()
     # Rounding in the running sum must not move the end of the list over or under the last point.
     end = np.round(total) if is_whole(total) else total
-    reached = np.minimum(np.cumsum(values[sequence]), end)
-    reached[-1:] = end
-    taken = np.asarray(values == 1.0)
-    taken[sequence] = np.diff(np.floor(reached + generator.random()), prepend=0.0) > 0
-    return taken
+    cumulative = np.minimum(np.cumsum(values[sequence]), end)
+    cumulative[-1:] = end
+    chosen = np.asarray(values == 1.0)
+    chosen[sequence] = np.diff(np.floor(cumulative + generator.random()), prepend=0.0) > 0
+    return chosen
 
 
-# --- Local pivotal draws: meetings between nearest neighbours, which spread the sample over a
+# --- local pivotal draws ---
 
 
 _JITTER = 1e-6
@@ -169,22 +173,22 @@ def draw_local_pivotal(
     (Grafström and Tillé 2013), so that the cost of what is taken differs from its expectation by no more
     than two costs differ. ``points`` are units × dimensions; units at one place meet at random.
     """
-    values = settled(chances)
+    values = snap_probabilities(chances)
     scale = np.abs(points).max(initial=0.0) or 1.0
     places = points / scale + generator.uniform(-_JITTER, _JITTER, points.shape)
     meeting = 2 if costs is None else 3
     near = _Neighbours(places, meeting - 1)
     active = undecided(values)
     while len(active) >= meeting:
-        groups = _meeting(active, near, costs is not None, generator)
+        groups = _next_meetings(active, near, costs is not None, generator)
         directions = _pairwise(len(groups)) if costs is None else _at_equal_cost(costs[groups])
         step(values, groups, directions, generator.random(len(groups)))
         near.alive[groups] = (values[groups] > 0.0) & (values[groups] < 1.0)
         active = active[near.alive[active]]
-    taken = np.asarray(values == 1.0)
+    chosen = np.asarray(values == 1.0)
     order = None if costs is None else np.argsort(-costs[active], kind="stable")
-    taken[active] = draw_pivotal(values[active], generator, order)
-    return taken
+    chosen[active] = draw_pivotal(values[active], generator, order)
+    return chosen
 
 
 class _Neighbours:
@@ -197,11 +201,11 @@ class _Neighbours:
 
     def of(self, active: Ints) -> Ints:
         """Return the nearest undecided units of every active one, or −1 where they are not known."""
-        found, known = self._first_alive(active)
-        if (~known).sum() > _UNKNOWN * len(active):
-            self.look_up(active, active[~known])
-            found, known = self._first_alive(active)
-        return np.where(known[:, None], found, -1)
+        nearest, is_known = self._first_alive(active)
+        if (~is_known).sum() > _UNKNOWN * len(active):
+            self.look_up(active, active[~is_known])
+            nearest, is_known = self._first_alive(active)
+        return np.where(is_known[:, None], nearest, -1)
 
     def _first_alive(self, active: Ints) -> tuple[Ints, Mask]:
         lists = self.lists[active]
@@ -211,13 +215,13 @@ class _Neighbours:
 
     def look_up(self, active: Ints, units: Ints) -> None:
         """Find the nearest active neighbours of some units."""
-        most = min(_NEIGHBOURS + 1, len(active))
-        found = active[_nearest(self.places[active], self.places[units], most)]
+        count = min(_NEIGHBOURS + 1, len(active))
+        neighbours = active[_nearest(self.places[active], self.places[units], count)]
         # A unit's nearest is itself; where it is not, jitter was lost in rounding, and the farthest goes.
-        own = found == units[:, None]
-        own[~own.any(axis=1), -1] = True
+        is_self = neighbours == units[:, None]
+        is_self[~is_self.any(axis=1), -1] = True
         self.lists[units] = -1
-        self.lists[units, : most - 1] = found[~own].reshape(len(units), most - 1)
+        self.lists[units, : count - 1] = neighbours[~is_self].reshape(len(units), count - 1)
 
 
 def _nearest(points: Floats, queries: Floats, count: int) -> Ints:
@@ -233,31 +237,33 @@ def _nearest(points: Floats, queries: Floats, count: int) -> Ints:
     return np.asarray(KDTree(points).query(queries, k=count)[1]).reshape(len(queries), count)
 
 
-def _meeting(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:
+def _next_meetings(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:
     """Return who meets next: pairs of mutual nearest neighbours, or threes, none of them in two meetings."""
-    found = near.of(active)
-    groups = _apart(active, found, generator) if by_three else _mutual(active, found)
+    neighbours = near.of(active)
+    groups = (
+        _disjoint_groups(active, neighbours, generator) if by_three else _mutual_pairs(active, neighbours)
+    )
     if not len(groups):
         near.look_up(active, active)
-        found = near.of(active)
-        groups = groups if by_three else _mutual(active, found)
+        neighbours = near.of(active)
+        groups = groups if by_three else _mutual_pairs(active, neighbours)
     # Ties that outlive the jitter can leave no pair that is mutual: then any near ones meet.
-    return groups if len(groups) else _apart(active, found, generator)
+    return groups if len(groups) else _disjoint_groups(active, neighbours, generator)
 
 
-def _mutual(active: Ints, found: Ints) -> Ints:
+def _mutual_pairs(active: Ints, neighbours: Ints) -> Ints:
     """Return the pairs of units that are each other's nearest."""
-    nearest = found[:, 0]
+    nearest = neighbours[:, 0]
     back = np.full(int(active.max()) + 1, -1)
     back[active] = nearest
     pairs = (nearest > active) & (back[nearest] == active)
     return np.column_stack([active[pairs], nearest[pairs]])
 
 
-def _apart(active: Ints, found: Ints, generator: np.random.Generator) -> Ints:
+def _disjoint_groups(active: Ints, neighbours: Ints, generator: np.random.Generator) -> Ints:
     """Return groups of a unit and its nearest that share no unit, picked at random."""
-    groups = np.column_stack([active, found])
-    groups = groups[(found >= 0).all(axis=1)]
+    groups = np.column_stack([active, neighbours])
+    groups = groups[(neighbours >= 0).all(axis=1)]
     rank = generator.permutation(len(groups))
     first = np.full(int(active.max()) + 1, len(groups))
     for column in groups.T:
@@ -279,12 +285,12 @@ def _at_equal_cost(costs: Floats) -> Floats:
     return np.asarray(directions / np.where(equal, 1.0, largest)[:, None])
 
 
-# --- The cube method: draws whose weighted totals match those of the whole set --------------------
+# --- the cube method ---
 
 
 _BLOCK_CELLS = 1 << 20
 _RIDGE = 1e-11
-_NONE = 1e-5
+_NO_DIRECTION = 1e-5
 _DEPENDENT = 1e-8
 
 
@@ -295,21 +301,21 @@ def draw_cube(
 
     *Flight*: probabilities walk at random in the null space of A = (x_i/π_i), p + 1 units at a time, until
     no more than p are undecided (Deville and Tillé 2004; p + 1 at a time as Chauvet and Tillé 2006).
-    *Landing*: variables are given up one by one, the last first, and what is left is settled by meetings.
+    *Landing*: variables are given up one by one, the last first, and the rest is decided by meetings.
     The number of units is always matched; with ``costs`` so is the cost, up to the difference of two costs.
     ``variables`` are units × variables, those that matter most first.
     """
-    values = settled(chances)
+    values = snap_probabilities(chances)
     active = generator.permutation(undecided(values))
-    kept = 1 if costs is None else 2
+    conditions = 1 if costs is None else 2
     if len(active):
         rows = _conditions(values[active], variables[active], None if costs is None else costs[active])
         inside = values[active]
-        left = _flight(inside, rows, np.arange(len(active)), generator)
-        left = _landing(inside, rows, left, kept, generator)
-        order = None if costs is None else np.argsort(-costs[active[left]], kind="stable")
+        undecided_rows = _flight(inside, rows, np.arange(len(active)), generator)
+        undecided_rows = _landing(inside, rows, undecided_rows, conditions, generator)
+        order = None if costs is None else np.argsort(-costs[active[undecided_rows]], kind="stable")
         settled_now = inside == 1.0
-        settled_now[left] = draw_pivotal(inside[left], generator, order)
+        settled_now[undecided_rows] = draw_pivotal(inside[undecided_rows], generator, order)
         values[active] = settled_now
     return np.asarray(values == 1.0)
 
@@ -334,19 +340,21 @@ def _flight(values: Floats, rows: Floats, pool: Ints, generator: np.random.Gener
     while len(pool) >= group:
         groups = pool[: len(pool) // group * group].reshape(-1, group)
         for start in range(0, len(groups), block):
-            some = groups[start : start + block]
-            directions = null_directions(rows[some], generator)[0]
-            step(values, some, directions, generator.random(len(some)))
+            batch = groups[start : start + block]
+            directions = null_directions(rows[batch], generator)[0]
+            step(values, batch, directions, generator.random(len(batch)))
         pool = pool[(values[pool] > 0.0) & (values[pool] < 1.0)]
     return pool
 
 
-def _landing(values: Floats, rows: Floats, pool: Ints, kept: int, generator: np.random.Generator) -> Ints:
-    """Go on with fewer and fewer conditions, the first ``kept`` of them to the end."""
-    for count in range(rows.shape[1], min(kept, rows.shape[1]) - 1, -1):
+def _landing(
+    values: Floats, rows: Floats, pool: Ints, conditions: int, generator: np.random.Generator
+) -> Ints:
+    """Go on with fewer and fewer conditions, the first ``conditions`` of them to the end."""
+    for count in range(rows.shape[1], min(conditions, rows.shape[1]) - 1, -1):
         while len(pool) > 1:
             directions, share = null_directions(rows[None, pool, :count], generator)
-            if share[0] < _NONE:
+            if share[0] < _NO_DIRECTION:
                 break
             step(values, pool[None], directions, generator.random(1))
             pool = pool[(values[pool] > 0.0) & (values[pool] < 1.0)]
@@ -361,14 +369,14 @@ def null_directions(rows: Floats, generator: np.random.Generator) -> tuple[Float
     a basis, so it is the same on every machine. Its length as a share of g's is returned too: next to 0
     where the null space is empty.
     """
-    drawn = generator.normal(size=rows.shape[:2])
-    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    normals = generator.normal(size=rows.shape[:2])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     gram = rows.swapaxes(1, 2) @ rows
     conditions = gram.shape[1]
     # A ridge far below what is told apart makes dependent conditions harmless.
     ridge = _RIDGE * np.trace(gram, axis1=1, axis2=2) / conditions + np.finfo(np.float64).tiny
     gram[:, np.arange(conditions), np.arange(conditions)] += ridge[:, None]
-    once = _projected(drawn, rows, gram)
+    once = _projected(normals, rows, gram)
     share = np.linalg.norm(once, axis=1)
     twice = _projected(once / np.maximum(share, np.finfo(np.float64).tiny)[:, None], rows, gram)
     return twice, share

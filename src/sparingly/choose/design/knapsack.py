@@ -126,26 +126,26 @@ def _best_set(values: Floats, costs: Floats, budget: float) -> Ints:
     firsts = order if len(order) <= _FEW_ITEMS else order[[int(np.argmax(values))]]
     starts = [best, *(_greedy(np.r_[first, np.delete(order, first)], costs, budget) for first in firsts)]
     improved = [_exchange(start, values, costs, budget) for start in starts]
-    worth = np.array([math.fsum(values[taken]) for taken in improved])
+    worth = np.array([math.fsum(values[solution]) for solution in improved])
     # The first of those that are best up to rounding.
     return improved[int(np.argmax(worth >= worth.max() * (1 - _ROUNDING)))]
 
 
 def _greedy(order: Ints, costs: Floats, budget: float) -> Ints:
     """Take, in the given order, every item that still fits."""
-    taken, slack = order[:0], _ROUNDING * budget
+    chosen, slack = order[:0], _ROUNDING * budget
     while len(order):
-        room = budget - math.fsum(costs[taken])
+        room = budget - math.fsum(costs[chosen])
         order = order[costs[order] <= room + slack]
         count = int(np.searchsorted(np.cumsum(costs[order]), room + slack, side="right"))
         # Running sums round: the exact sum decides whether the last of them fits.
-        while count and math.fsum([*costs[taken], *costs[order[:count]]]) > budget:
+        while count and math.fsum([*costs[chosen], *costs[order[:count]]]) > budget:
             count -= 1
-        taken, order = np.r_[taken, order[:count]], order[count + 1 :]
-    return taken
+        chosen, order = np.r_[chosen, order[:count]], order[count + 1 :]
+    return chosen
 
 
-def _exchange(taken: Ints, values: Floats, costs: Floats, budget: float) -> Ints:
+def _exchange(chosen: Ints, values: Floats, costs: Floats, budget: float) -> Ints:
     """Exchange one item of the set for one outside it, the best first, as long as that adds value.
 
     Only items near the border are looked at, which keeps a step cheap.
@@ -155,11 +155,11 @@ def _exchange(taken: Ints, values: Floats, costs: Floats, budget: float) -> Ints
     near = near[np.argsort(costs[near], kind="stable")]
     for _ in range(_MOST_EXCHANGES):
         mask = np.zeros(len(values), bool)
-        mask[taken] = True
+        mask[chosen] = True
         inside, outside = near[mask[near]], near[~mask[near]]
         if not (len(inside) and len(outside)):
             break
-        room = budget * (1 - _ROUNDING) - math.fsum(costs[taken])
+        room = budget * (1 - _ROUNDING) - math.fsum(costs[chosen])
         # The best item outside that costs at most so much, for every such cost.
         record = np.maximum.accumulate(values[outside])
         reach = np.searchsorted(costs[outside], costs[inside] + room, side="right") - 1
@@ -169,8 +169,8 @@ def _exchange(taken: Ints, values: Floats, costs: Floats, budget: float) -> Ints
             break
         mask[inside[best]] = False
         mask[outside[np.searchsorted(record, record[reach[best]])]] = True
-        taken = _greedy(np.r_[np.flatnonzero(mask), np.flatnonzero(~mask)], costs, budget)
-    return taken
+        chosen = _greedy(np.r_[np.flatnonzero(mask), np.flatnonzero(~mask)], costs, budget)
+    return chosen
 
 
 def _upper_bound(values: Floats, costs: Floats, budget: float) -> float:
@@ -182,5 +182,5 @@ def _upper_bound(values: Floats, costs: Floats, budget: float) -> float:
     room = max(0.0, budget - (spent[count - 1] if count else 0.0))
     relaxed = math.fsum(values[:count]) + room * float(values[count] / costs[count])
     # Nor is any set worth more than the highest values of as many items as fit at all.
-    most = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
-    return float(min(relaxed * (1 + _ROUNDING), math.fsum(np.sort(values)[len(values) - most :])))
+    count_that_fits = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
+    return float(min(relaxed * (1 + _ROUNDING), math.fsum(np.sort(values)[len(values) - count_that_fits :])))

@@ -24,9 +24,6 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.clusters import cluster_means, micro_clusters
 
-# --- Agglomerative clustering on plain arrays: one tree of merges, cut for any number of clusters ---
-
-
 Kind = Literal["ward", "average"]
 
 # Distances below this share of the largest are rounding errors of points that are equal.
@@ -58,8 +55,8 @@ class Linkage:
         points = len(self)
         limit = 2 * points - count
         parents = np.arange(2 * points - 1)
-        kept = self.merges[: points - count]
-        parents[kept.ravel()] = np.repeat(np.arange(points, limit), 2)
+        merges = self.merges[: points - count]
+        parents[merges.ravel()] = np.repeat(np.arange(points, limit), 2)
         while not np.array_equal(parents, further := parents[parents]):
             parents = further
         _, first, labels = np.unique(parents[:points], return_index=True, return_inverse=True)
@@ -100,8 +97,8 @@ def _for_pairs(points: Floats, value: Callable[[Floats, slice, slice], Floats]) 
     result = np.empty((len(points), len(points)), np.float32)
     for start in range(0, len(points), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        for other in range(start, len(points), _BLOCK):
-            columns = slice(other, other + _BLOCK)
+        for column in range(start, len(points), _BLOCK):
+            columns = slice(column, column + _BLOCK)
             result[rows, columns] = value(points[rows] @ points[columns].T, rows, columns)
             result[columns, rows] = result[rows, columns].T
     return result
@@ -126,23 +123,25 @@ def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
     """Return the linkage of a square matrix of distances, which is used up (squared ones for Ward)."""
     points = len(distances)
     np.fill_diagonal(distances, np.inf)
-    left = _Left(distances, sizes.astype(np.float32), np.arange(points), np.zeros(points, np.float32))
+    clusters = _ActiveClusters(
+        distances, sizes.astype(np.float32), np.arange(points), np.zeros(points, np.float32)
+    )
     merges, heights = np.empty((points - 1, 2), np.int64), np.empty(points - 1)
     path: list[int] = []
     for step in range(points - 1):
         if not path:
-            path.append(int(left.gone.argmin()))
-        low, high = left.nearest_pair(path)
-        heights[step] = left.distances[low, high]
-        merges[step] = left.names[low], left.names[high]
-        left.merge(low, high, kind)
-        if 2 * (points - 1 - step) <= len(left.names):
-            left, path = left.without_gone(path)
-    return _labelled(merges, heights, points)
+            path.append(int(clusters.gone.argmin()))
+        low, high = clusters.nearest_pair(path)
+        heights[step] = clusters.distances[low, high]
+        merges[step] = clusters.names[low], clusters.names[high]
+        clusters.merge(low, high, kind)
+        if 2 * (points - 1 - step) <= len(clusters.names):
+            clusters, path = clusters.without_gone(path)
+    return _relabel(merges, heights, points)
 
 
 @dataclass(frozen=True, eq=False)
-class _Left:
+class _ActiveClusters:
     """The clusters that are left, among places that are not in use any more.
 
     Attributes:
@@ -173,36 +172,36 @@ class _Left:
     def merge(self, low: int, high: int, kind: Kind) -> None:
         """Put the merged cluster in the place of ``low`` and take ``high`` out."""
         distances, weights = self.distances, self.weights
-        one, other = distances[low], distances[high]
+        low_row, high_row = distances[low], distances[high]
         if kind == "ward":
             between = distances[low, high]
-            merged = (weights[low] + weights) * one
-            merged += (weights[high] + weights) * other
+            merged = (weights[low] + weights) * low_row
+            merged += (weights[high] + weights) * high_row
             merged -= weights * between
             merged /= weights[low] + weights[high] + weights
         else:
-            merged = (weights[low] * one + weights[high] * other) / (weights[low] + weights[high])
+            merged = (weights[low] * low_row + weights[high] * high_row) / (weights[low] + weights[high])
         merged[low] = np.inf
         weights[low] += weights[high]
         distances[low] = merged
         distances[:, low] = merged
         self.gone[high] = np.inf
 
-    def without_gone(self, path: list[int]) -> tuple[_Left, list[int]]:
+    def without_gone(self, path: list[int]) -> tuple[_ActiveClusters, list[int]]:
         """Move the clusters together, in the memory that they have, and find the path among them."""
-        kept = np.flatnonzero(self.gone == 0.0)
-        for place, row in enumerate(kept.tolist()):
-            self.distances[place, : len(kept)] = self.distances[row, kept]
-        left = _Left(
-            self.distances[: len(kept), : len(kept)],
-            self.weights[kept],
-            self.names[kept],
-            self.gone[kept],
+        active = np.flatnonzero(self.gone == 0.0)
+        for place, row in enumerate(active.tolist()):
+            self.distances[place, : len(active)] = self.distances[row, active]
+        compact = _ActiveClusters(
+            self.distances[: len(active), : len(active)],
+            self.weights[active],
+            self.names[active],
+            self.gone[active],
         )
-        return left, np.searchsorted(kept, path).tolist()
+        return compact, np.searchsorted(active, path).tolist()
 
 
-def _labelled(merges: Ints, heights: Floats, points: int) -> Linkage:
+def _relabel(merges: Ints, heights: Floats, points: int) -> Linkage:
     """Order the merges by height and name their nodes; a merge is never below those inside it."""
     node, level = list(range(points)), [0.0] * points
     raised = np.empty(len(heights))
@@ -210,14 +209,14 @@ def _labelled(merges: Ints, heights: Floats, points: int) -> Linkage:
         raised[step] = max(float(heights[step]), level[low], level[high])
         level[low] = raised[step]
     order = np.argsort(raised, kind="stable")
-    named = np.empty_like(merges)
+    nodes = np.empty_like(merges)
     for place, (low, high) in enumerate(merges[order].tolist()):
-        named[place] = sorted((node[low], node[high]))
+        nodes[place] = sorted((node[low], node[high]))
         node[low] = points + place
-    return Linkage(named, raised[order])
+    return Linkage(nodes, raised[order])
 
 
-def joined(parts: Sequence[Ints], inside: Sequence[Linkage], above: Linkage) -> Linkage:
+def join_linkages(parts: Sequence[Ints], inside: Sequence[Linkage], above: Linkage) -> Linkage:
     """Return one linkage of all points from those inside of parts and the one above the parts.
 
     ``parts`` are the points of every part, in the order of the nodes of its linkage.
@@ -231,18 +230,18 @@ def joined(parts: Sequence[Ints], inside: Sequence[Linkage], above: Linkage) -> 
     pairs, _ = _by_points(above)
     merges.append(np.array(standing)[pairs])
     heights.append(above.heights)
-    return _labelled(np.concatenate(merges), np.concatenate(heights), sum(map(len, parts)))
+    return _relabel(np.concatenate(merges), np.concatenate(heights), sum(map(len, parts)))
 
 
 def _by_points(linkage: Linkage) -> tuple[Ints, int]:
     """Return merges as pairs of points, the first of which stands for both from then on, and the last one."""
     points = list(range(len(linkage)))
-    for one, _ in linkage.merges.tolist():
-        points.append(points[one])
+    for first, _ in linkage.merges.tolist():
+        points.append(points[first])
     return np.array(points)[linkage.merges], points[-1]
 
 
-# --- A linkage of very many points: small clusters first, then the linkage of their centres -------
+# --- a linkage of very many points ---
 
 
 Distance = Literal["ward", "cosine"]
@@ -277,7 +276,7 @@ def linkage_of(
     sizes = np.bincount(labels)
     parts = np.split(order, np.cumsum(sizes)[:-1])
     inside = [linkage_of(points[rows], keys[rows], kind, exact=exact, micro=micro) for rows in parts]
-    return joined(parts, inside, grow(cluster_means(points, labels), sizes.astype(np.float64)))
+    return join_linkages(parts, inside, grow(cluster_means(points, labels), sizes.astype(np.float64)))
 
 
 def _sketch(points: Floats) -> Floats:
@@ -291,5 +290,5 @@ def _sketch(points: Floats) -> Floats:
 def _all_equal(count: int) -> Linkage:
     """Return the linkage of points that nothing tells apart: one after the other, at height 0."""
     nodes = np.arange(count - 1)
-    others = np.concatenate([[0], count + nodes[:-1]])
-    return Linkage(np.sort(np.stack([nodes + 1, others], axis=1), axis=1), np.zeros(count - 1))
+    seconds = np.concatenate([[0], count + nodes[:-1]])
+    return Linkage(np.sort(np.stack([nodes + 1, seconds], axis=1), axis=1), np.zeros(count - 1))

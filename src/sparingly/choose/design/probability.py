@@ -11,9 +11,6 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import round_to_range
 
-# --- Inclusion probabilities: how likely each unit is to be judged, under a count or a cost -------
-
-
 Spend = Literal["at_most", "on_average"]
 
 # A cost of nothing would ask for infinitely much: it counts as this share of the dearest.
@@ -52,10 +49,10 @@ def inclusion_probabilities(
     if (n is None) == (budget is None):
         raise UsageError("Give either the number of units or a budget of costs, not both.")
     if budget is None:
-        return _filled(shape, np.ones(len(shape)), float(n or 0.0), floor, cap)
+        return _water_fill(shape, np.ones(len(shape)), float(n or 0.0), floor, cap)
     if costs is None:
         raise UsageError("A budget of costs needs the cost of every unit.")
-    return _filled(shape, np.asarray(costs, np.float64), budget, floor, cap)
+    return _water_fill(shape, np.asarray(costs, np.float64), budget, floor, cap)
 
 
 def affordable_probabilities(
@@ -77,27 +74,27 @@ def affordable_probabilities(
     _check_shares(tau, floor, cap)
     if cap == 1.0 and limit >= costs.sum() * (1.0 - 1e-12):
         return np.ones(len(costs))
-    shape, ones, total = _shape(size, tau, costs), np.ones(len(costs)), float(costs.sum())
+    shape, unit_charges, total = _shape(size, tau, costs), np.ones(len(costs)), float(costs.sum())
 
     def count_at(cost: float) -> int:
         inside = min(max(cost, floor * total), cap * total)
-        return int(np.floor(_filled(shape, costs, inside, floor, cap).sum() + 1e-9)) if inside > 0 else 0
+        return int(np.floor(_water_fill(shape, costs, inside, floor, cap).sum() + 1e-9)) if inside > 0 else 0
 
     def fits(count: int) -> bool:
-        chances = _filled(shape, ones, float(count), floor, cap)
+        chances = _water_fill(shape, unit_charges, float(count), floor, cap)
         cost = costs @ chances if spend == "on_average" else greatest_cost(chances, costs, in_order=in_order)
         return bool(cost <= limit * (1.0 + 1e-9))
 
     # Surely affordable, and surely not: in between, more units can only cost more.
-    least = max(1, int(np.ceil(floor * len(costs) - 1e-9)))
-    low = max(least, count_at(limit - float(np.ptp(costs))))
+    fewest = max(1, int(np.ceil(floor * len(costs) - 1e-9)))
+    low = max(fewest, count_at(limit - float(np.ptp(costs))))
     high = max(low, count_at(limit)) + 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    if low == least and not fits(low):
+    if low == fewest and not fits(low):
         raise UsageError(_too_small(costs, limit, floor, spend))
-    return _filled(shape, ones, float(low), floor, cap)
+    return _water_fill(shape, unit_charges, float(low), floor, cap)
 
 
 def _too_small(costs: Floats, limit: float, floor: float, spend: Spend) -> str:
@@ -122,8 +119,8 @@ def greatest_cost(chances: Floats, costs: Floats, *, in_order: bool) -> float:
     count = round(float(chances.sum()))
     if in_order:
         order = np.argsort(-costs, kind="stable")
-        reached = np.cumsum(chances[order])
-        places = np.searchsorted(reached, np.arange(count) + 1e-9, side="right")
+        cumulative = np.cumsum(chances[order])
+        places = np.searchsorted(cumulative, np.arange(count) + 1e-9, side="right")
         return float(costs[order][np.minimum(places, len(costs) - 1)].sum())
     loose = costs[chances < 1.0 - 1e-9]
     certain = float(costs[chances >= 1.0 - 1e-9].sum())
@@ -136,12 +133,12 @@ def sizes_of(utility: Floats) -> Floats:
 
     They lose their last bits, which differ between machines.
     """
-    known = utility[~np.isnan(utility)]
-    if not len(known):
+    finite = utility[~np.isnan(utility)]
+    if not len(finite):
         raise DataError("The utility is missing everywhere, so it cannot say what is likelier to be drawn.")
-    if np.isinf(known).any():
+    if np.isinf(finite).any():
         raise DataError("The utility is infinite somewhere, so it cannot say what is likelier to be drawn.")
-    low, spread = float(known.min()), float(np.ptp(known))
+    low, spread = float(finite.min()), float(np.ptp(finite))
     if spread == 0.0:
         return np.ones(len(utility))
     above = round_to_range(utility) * 1e-9 * spread
@@ -179,19 +176,19 @@ def _shape(size: Floats, tau: float, costs: Floats | None) -> Floats:
     return np.asarray((1.0 - tau) + tau * scaled / root * float(weights.sum()) / spent)
 
 
-def _filled(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
+def _water_fill(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
     """Return π = min(cap, max(floor, t·shape)) with t such that Σ weight·π is the total."""
     if floor == 0.0 and (shape == 0.0).any():
         raise UsageError(
             f"{int((shape == 0.0).sum())} of {len(shape)} units would never be drawn, and nothing could be "
             "said of them: lower tau, or give a floor."
         )
-    least, most = floor * float(weights.sum()), cap * float(weights[shape > 0].sum())
-    most += floor * float(weights[shape == 0].sum())
-    if not least - 1e-9 <= total <= most * (1 + 1e-12) or total <= 0.0:
+    low, high = floor * float(weights.sum()), cap * float(weights[shape > 0].sum())
+    high += floor * float(weights[shape == 0].sum())
+    if not low - 1e-9 <= total <= high * (1 + 1e-12) or total <= 0.0:
         raise UsageError(
             f"A budget of {total:g} cannot be met: with the floor {floor:g} and the cap {cap:g} of the "
-            f"inclusion probabilities it lies between {least:g} and {most:g}."
+            f"inclusion probabilities it lies between {low:g} and {high:g}."
         )
     chances = np.clip(_level(shape, weights, total, floor, cap) * shape, floor, cap)
     return _exact(chances, weights, total, floor, cap)
@@ -199,9 +196,9 @@ def _filled(shape: Floats, weights: Floats, total: float, floor: float, cap: flo
 
 def _level(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> float:
     """Return t at which Σ weight·min(cap, max(floor, t·shape)), a broken line in t, reaches the total."""
-    there = shape > 0.0
-    rising = (weights * shape)[there]
-    bends = np.concatenate([floor / shape[there], cap / shape[there]])
+    positive = shape > 0.0
+    rising = (weights * shape)[positive]
+    bends = np.concatenate([floor / shape[positive], cap / shape[positive]])
     order = np.argsort(bends, kind="stable")
     bends, slopes = bends[order], np.cumsum(np.concatenate([rising, -rising])[order])
     heights = np.cumsum(np.maximum(slopes[:-1], 0.0) * np.diff(bends)) + floor * float(weights.sum())
@@ -217,15 +214,15 @@ def _level(shape: Floats, weights: Floats, total: float, floor: float, cap: floa
 def _exact(chances: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
     """Return probabilities whose sum is the total to the last digits: running sums are not."""
     inner = (chances > floor) & (chances < cap)
-    held = float((weights * chances)[inner].sum())
+    inner_total = float((weights * chances)[inner].sum())
     missing = total - float((weights * chances).sum())
-    if held <= 0.0 or abs(missing) <= 1e-14 * total:
+    if inner_total <= 0.0 or abs(missing) <= 1e-14 * total:
         return chances
-    chances[inner] *= 1.0 + missing / held
+    chances[inner] *= 1.0 + missing / inner_total
     return np.clip(chances, floor, cap)
 
 
-# --- Whether unequal probabilities are earned: τ by what a pilot's own residuals say --------------
+# --- whether a pilot supports unequal probabilities, and how unequal ---
 # The variance of a mean goes with Σ e²/π. On a pilot it is estimated for any design by Σ_pilot
 # e²/(π_pilot·π), so designs can be compared before they are used (Neyman 1934 for the best π). A pilot is
 # small and its residuals are noisy: τ above 0 is taken only where it is clearly better than equal
@@ -234,81 +231,91 @@ def _exact(chances: Floats, weights: Floats, total: float, floor: float, cap: fl
 
 TAUS = tuple(step / 10 for step in range(9))
 # Judged items that a pilot needs, and the correlation across the models of an item that predictions need.
-FEWEST, WITHIN = 40, 0.3
+FEWEST, MIN_CORRELATION = 40, 0.3
 # What must be saved at least, and how sure of saving anything one must be.
 _WORTH, _SURE = 0.95, 1.64
 
 
-def variance_left(own: Floats, size: Floats, tau: float) -> tuple[float, float]:
+def remaining_variance(squares: Floats, size: Floats, tau: float) -> tuple[float, float]:
     """Return the share of the variance that a τ leaves on a pilot, and its standard error.
 
     Σ e²/(π_pilot·π(τ)) over that with equal probabilities, π(τ) ∝ 1 − τ + τ·s.
 
     Args:
-        own: The squared residuals of the judged items over the pilot's probabilities.
+        squares: The squared residuals of the judged items over the pilot's probabilities.
         size: Their sizes, as shares of the mean size of all items.
         tau: The share that goes by size.
     """
     ratio = 1.0 / (1.0 - tau + tau * size)
-    total = float(own.sum())
-    left = float((own * ratio).sum()) / total
-    return left, float(np.sqrt((own**2 * (ratio - left) ** 2).sum())) / total
+    total = float(squares.sum())
+    share = float((squares * ratio).sum()) / total
+    return share, float(np.sqrt((squares**2 * (ratio - share) ** 2).sum())) / total
 
 
 @dataclass(frozen=True, eq=False)
-class Earned:
+class PilotEvidence:
     """What a pilot says of unequal probabilities.
 
     Attributes:
         tau: The share that they have earned; 0 where none is.
         judged: The number of judged items.
-        within: The cross-fitted correlation of prediction and score across the models of an item.
+        correlation: The cross-fitted correlation of prediction and score across the models of an item.
         best: The τ that leaves least of the variance on the pilot, earned or not.
-        own: The squared residuals of the judged items over the pilot's probabilities.
+        squares: The squared residuals of the judged items over the pilot's probabilities.
         size: Their sizes, as shares of the mean size of all items.
     """
 
     tau: float
     judged: int
-    within: float
+    correlation: float
     best: float
-    own: Floats
+    squares: Floats
     size: Floats
 
     def note(self, tau: float, pilot: str) -> str:
         """Say why a draw has its τ; ``pilot`` says how the judged items were drawn."""
         if self.judged < FEWEST:
-            few = f"{self.judged} judged items, not {FEWEST}"
-            return f"the pilot is too small to earn unequal probabilities: {few}."
+            too_few = f"{self.judged} judged items, not {FEWEST}"
+            return f"the pilot is too small to earn unequal probabilities: {too_few}."
         if tau == self.tau == 0.0:
             return f"the pilot of {self.judged} judged items earns no unequal probabilities: {self._why()}."
         how = "is what the pilot earned" if tau == self.tau else "was given"
         return (
-            f"tau {tau:g} {how}: on {self.judged} judged items, {pilot}, it leaves {self._left(tau)} of the "
-            "variance."
+            f"tau {tau:g} {how}: on {self.judged} judged items, {pilot}, it leaves "
+            f"{self._variance_text(tau)} of the variance."
         )
 
     def _why(self) -> str:
-        if self.within < WITHIN:
-            return f"within items, predictions and scores correlate by {self.within:.2f} only, not {WITHIN}"
+        if self.correlation < MIN_CORRELATION:
+            return (
+                f"within items, predictions and scores correlate by {self.correlation:.2f} only, "
+                f"not {MIN_CORRELATION}"
+            )
         if self.best == 0.0:
             return "by this utility, none leaves less of the variance"
-        return f"at best (tau {self.best:g}) they leave {self._left(self.best)} of the variance"
+        return f"at best (tau {self.best:g}) they leave {self._variance_text(self.best)} of the variance"
 
-    def _left(self, tau: float) -> str:
-        if not self.own.any():
+    def _variance_text(self, tau: float) -> str:
+        if not self.squares.any():
             return "all"
-        left, error = variance_left(self.own, self.size, tau)
-        return f"{left:.0%} ± {error:.0%}"
+        share, error = remaining_variance(self.squares, self.size, tau)
+        return f"{share:.0%} ± {error:.0%}"
 
 
-def earned_tau(own: Floats, size: Floats, within: float) -> Earned:
+def tau_from_pilot(squares: Floats, size: Floats, correlation: float) -> PilotEvidence:
     """Return the τ that leaves least of the variance on a pilot, 0 where it is not clearly better.
 
-    See ``variance_left`` for the arguments; ``within`` is the correlation within items.
+    See ``remaining_variance`` for the arguments; ``correlation`` is that within items.
     """
-    shares = {tau: variance_left(own, size, tau) for tau in TAUS} if own.any() else {0.0: (1.0, 0.0)}
+    shares = (
+        {tau: remaining_variance(squares, size, tau) for tau in TAUS} if squares.any() else {0.0: (1.0, 0.0)}
+    )
     best = min(shares, key=lambda tau: shares[tau][0])
-    left, error = shares[best]
-    earned = len(own) >= FEWEST and within >= WITHIN and left <= _WORTH and left + _SURE * error < 1.0
-    return Earned(best if earned else 0.0, len(own), within, best, own, size)
+    share, error = shares[best]
+    is_supported = (
+        len(squares) >= FEWEST
+        and correlation >= MIN_CORRELATION
+        and share <= _WORTH
+        and share + _SURE * error < 1.0
+    )
+    return PilotEvidence(best if is_supported else 0.0, len(squares), correlation, best, squares, size)

@@ -17,13 +17,13 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_pivotal, draw_systematic
 from sparingly.choose.design.probability import (
     FEWEST,
-    Earned,
+    PilotEvidence,
     Spend,
     affordable_probabilities,
-    earned_tau,
     greatest_cost,
     inclusion_probabilities,
     sizes_of,
+    tau_from_pilot,
 )
 from sparingly.choose.design.selector import Chosen, Selector, amount_text, cost_to_count
 from sparingly.choose.design.units import (
@@ -39,8 +39,8 @@ from sparingly.choose.design.variables import (
     field_of,
     importance,
     is_column,
+    resolve_names,
     scores_of,
-    settled_names,
     with_means,
 )
 from sparingly.choose.utility.base import Utility
@@ -48,9 +48,6 @@ from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields, item_costs
-
-# --- What the probability designs have in common: units, costs, inclusion probabilities and their notes ---
-
 
 VOUCHED_TAU = 0.5
 PILOT = "pilot"
@@ -173,9 +170,9 @@ class DrawDesign(Selector):
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw units and tell their probabilities."""
-        same = rows_with_same_outputs(data, candidates) if self.same_outputs == "skip" else None
-        if same is not None:
-            candidates = np.setdiff1d(candidates, same)
+        skipped = rows_with_same_outputs(data, candidates) if self.same_outputs == "skip" else None
+        if skipped is not None:
+            candidates = np.setdiff1d(candidates, skipped)
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
         costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
         sizes = self.sizes(data, units)
@@ -185,26 +182,28 @@ class DrawDesign(Selector):
         chances = self.probabilities(of_unit, charges, limit)
         even = charges is None or float(np.ptp(charges)) == 0.0
         frame = Frame(data, units, chances, None if even else charges, sizes.utility)
-        taken = np.flatnonzero(self.draw(frame, rng.generator(seed, self.name)))
+        chosen = np.flatnonzero(self.draw(frame, rng.generator(seed, self.name)))
         # In random order, so that whoever stops early has judged a random part.
-        taken = taken[np.argsort(rng.stream(units.keys_at(taken), seed, "order of the drawn"), kind="stable")]
-        rows, lengths = units.rows_of(taken), units.sizes[taken].astype(np.int64)
-        counted = cost_unit if budget.kind == "cost" else "items"
+        chosen = chosen[
+            np.argsort(rng.stream(units.keys_at(chosen), seed, "order of the drawn"), kind="stable")
+        ]
+        rows, lengths = units.rows_of(chosen), units.sizes[chosen].astype(np.int64)
+        charge_unit = cost_unit if budget.kind == "cost" else "items"
         return Chosen(
             rows=rows,
             utility=None if sizes.utility is None else sizes.utility[rows],
-            probability=np.repeat(chances[taken], lengths),
-            unit=None if units.are_items else _repeated(units, taken, lengths),
+            probability=np.repeat(chances[chosen], lengths),
+            unit=None if units.are_items else _unit_labels(units, chosen, lengths),
             cost=None if costs is None else costs[rows],
             cost_unit=cost_unit,
             mean_cost=None if costs is None else float(costs[candidates].mean()),
             reason=self.how,
-            same=same,
+            same_outputs=skipped,
             notes=(
-                *(() if same is None else (skipped_note(len(same)),)),
+                *(() if skipped is None else (skipped_note(len(skipped)),)),
                 *self._chance_note(chances),
                 *sizes.notes,
-                *self._spent_note(frame, limit, counted),
+                *self._spent_note(frame, limit, charge_unit),
                 *self.remarks(frame),
             ),
         )
@@ -230,21 +229,21 @@ class DrawDesign(Selector):
             return (f"every {self.unit} had the inclusion probability {high:.4g}.",)
         return (f"inclusion probabilities lie between {low:.4g} and {high:.4g}.",)
 
-    def _spent_note(self, frame: Frame, limit: float, counted: str) -> tuple[str, ...]:
+    def _spent_note(self, frame: Frame, limit: float, charge_unit: str) -> tuple[str, ...]:
         """Say what the draw takes of the budget on average and at most."""
         if frame.charges is None:
             return ()
-        most = self.greatest(frame, frame.charges)
+        maximum = self.greatest(frame, frame.charges)
         # A bound on a number of items need not be a whole number, but they are.
-        most = float(np.floor(most + 1e-9)) if counted == "items" else most
-        mean, top, whole = (amount_text(amount, counted) for amount in (frame.expected, most, limit))
-        what = " items" if counted == "items" else ""
+        maximum = float(np.floor(maximum + 1e-9)) if charge_unit == "items" else maximum
+        mean, top, budget = (amount_text(amount, charge_unit) for amount in (frame.expected, maximum, limit))
+        noun = " items" if charge_unit == "items" else ""
         more = ""
-        if most > limit * (1 + 1e-9):
+        if maximum > limit * (1 + 1e-9):
             more = ", so the budget can be overspent by chance"
         elif frame.expected < _WELL_SPENT * limit:
             more = "; spend=on_average takes more, and can overspend"
-        return (f"a draw like this takes {mean}{what} on average and at most {top} of the {whole}{more}.",)
+        return (f"a draw like this takes {mean}{noun} on average and at most {top} of the {budget}{more}.",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,9 +274,9 @@ class ProbabilityDesign(DrawDesign):
         if isinstance(tau, float | int) and not 0.0 <= tau <= 1.0:
             raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")
         if tau and self.utility is None and self.weights is None:
-            given = tau if tau == PILOT else f"{tau:g}"
+            value = tau if tau == PILOT else f"{tau:g}"
             raise UsageError(
-                f"tau={given} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
+                f"tau={value} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
             )
         if self.pilot is not None and not isinstance(self.pilot, ResidualSize):
             raise UsageError("The pilot of a design is a residual_size: pilot=(residual_size:aspect=…).")
@@ -287,43 +286,45 @@ class ProbabilityDesign(DrawDesign):
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the utility, tau, and what a cost budget counts."""
         utility = None if self.utility is None else self.utility.resolve(data)
-        settled = replace(super().resolve(data, budget), utility=utility, pilot=self._settled_pilot(data))
-        tau = settled.earned(data).tau if self.tau == PILOT else self._settled_tau
-        return replace(settled, tau=tau)
+        resolved = replace(super().resolve(data, budget), utility=utility, pilot=self._resolve_pilot(data))
+        tau = resolved.pilot_evidence(data).tau if self.tau == PILOT else self._resolved_tau
+        return replace(resolved, tau=tau)
 
-    def _settled_pilot(self, data: EvalSet) -> ResidualSize | None:
+    def _resolve_pilot(self, data: EvalSet) -> ResidualSize | None:
         """Return how residuals are learned: as named, as the utility learns them, or in the usual way."""
         if self.pilot is None and self.tau != PILOT:
             return None
-        own = self.utility if isinstance(self.utility, ResidualSize) else ResidualSize()
-        return (self.pilot or own).resolve(data)
+        default = self.utility if isinstance(self.utility, ResidualSize) else ResidualSize()
+        return (self.pilot or default).resolve(data)
 
     @property
-    def _settled_tau(self) -> float:
+    def _resolved_tau(self) -> float:
         if self.tau is None:
             return 0.0 if self.utility is None and self.weights is None else VOUCHED_TAU
         if isinstance(self.tau, str):
             raise UsageError("tau=pilot is a number only after the design has seen the ratings: resolve it.")
         return self.tau
 
-    def earned(self, data: EvalSet) -> Earned:
+    def pilot_evidence(self, data: EvalSet) -> PilotEvidence:
         """Return what the ratings of a pilot say of the probabilities of this design, item by item."""
         if self.pilot is None:
             raise UsageError("This design has no pilot: name one with pilot=(residual_size).")
         count = self.pilot.judged(data)
         if count < FEWEST:
-            return Earned(0.0, count, 0.0, 0.0, np.zeros(count), np.ones(count))
-        told = self.pilot.learned(data)
+            return PilotEvidence(0.0, count, 0.0, 0.0, np.zeros(count), np.ones(count))
+        residuals = self.pilot.learned(data)
         weights = np.ones(len(data)) if self.weights is None else importance(data, self.weights)
         sizes = weights if self.utility is None else weights * sizes_of(self.utility.values(data))
-        squares = told.own * weights[told.rows] ** 2 / self.pilot.chances(data)[told.rows]
-        return earned_tau(squares, (sizes / sizes.mean())[told.rows], told.within)
+        squares = residuals.own * weights[residuals.rows] ** 2 / self.pilot.chances(data)[residuals.rows]
+        return tau_from_pilot(squares, (sizes / sizes.mean())[residuals.rows], residuals.within)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the utility and the pilot read, and the columns of weights, documents and costs."""
-        own = frozenset() if self.weights is None else {fields.column(self.weights)} & set(data.fields)
+        weight_fields = (
+            frozenset() if self.weights is None else {fields.column(self.weights)} & set(data.fields)
+        )
         parts = [part.reads(data) for part in (self.utility, self.pilot) if part is not None]
-        return super().reads(data) | own | frozenset().union(*parts)
+        return super().reads(data) | weight_fields | frozenset().union(*parts)
 
     def sizes(self, data: EvalSet, units: Units) -> Sizes:
         """Return the utilities of the candidate items as sizes, times their importance."""
@@ -347,12 +348,12 @@ class ProbabilityDesign(DrawDesign):
         """Say what the pilot has to do with tau, where there is one."""
         if self.pilot is None:
             return ()
-        drawn = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
-        return (self.earned(data).note(self._settled_tau, drawn),)
+        pilot_design = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
+        return (self.pilot_evidence(data).note(self._resolved_tau, pilot_design),)
 
     def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
         """Return the inclusion probabilities: a part for all alike, and a part by size."""
-        tau, floor, cap = self._settled_tau, self.floor, self.cap
+        tau, floor, cap = self._resolved_tau, self.floor, self.cap
         if charges is None:
             return inclusion_probabilities(sizes, limit, tau=tau, floor=floor, cap=cap)
         return affordable_probabilities(
@@ -367,16 +368,16 @@ class ProbabilityDesign(DrawDesign):
         )
 
     def _chance_note(self, chances: Floats) -> tuple[str, ...]:
-        return tuple(f"tau {self._settled_tau:g}: {note}" for note in super()._chance_note(chances))
+        return tuple(f"tau {self._resolved_tau:g}: {note}" for note in super()._chance_note(chances))
 
 
-def _repeated(units: Units, taken: Ints, lengths: Ints) -> Objects:
+def _unit_labels(units: Units, chosen: Ints, lengths: Ints) -> Objects:
     """Return for every row the id of its unit."""
-    names = np.array([units.names[place] for place in taken], object)
+    names = np.array([units.names[place] for place in chosen], object)
     return np.repeat(names, lengths)
 
 
-# --- ``uniform``: every unit is as likely as any other, whatever is drawn and whatever it costs ---
+# --- uniform ---
 
 
 @register("uniform")
@@ -399,12 +400,12 @@ class Uniform(DrawDesign):
         """Draw a simple random sample, or along the charges where these differ."""
         if frame.charges is not None:
             return draw_pivotal(frame.chances, generator, frame.dearest_first(generator))
-        taken = np.zeros(len(frame.chances), bool)
-        taken[generator.permutation(len(taken))[: frame.count]] = True
-        return taken
+        chosen = np.zeros(len(frame.chances), bool)
+        chosen[generator.permutation(len(chosen))[: frame.count]] = True
+        return chosen
 
 
-# --- ``pivotal``: a fixed number of units with any inclusion probabilities ------------------------
+# --- pivotal ---
 
 
 @register("pivotal")
@@ -428,7 +429,7 @@ class Pivotal(ProbabilityDesign):
         return draw_pivotal(frame.chances, generator, frame.dearest_first(generator))
 
 
-# --- ``systematic``: equal steps along a list from a random start ---------------------------------
+# --- systematic ---
 
 
 RANDOM, BY_UTILITY = "random", "utility"
@@ -460,8 +461,8 @@ class Systematic(ProbabilityDesign):
         """Settle what the list is sorted by."""
         if self.order == BY_UTILITY and self.utility is None:
             raise UsageError("order=utility needs a utility: name one with utility=(…).")
-        settled = super().resolve(data, budget)
-        return replace(settled, order=settled_names(data, [self.order])[0]) if self._is_by_name else settled
+        resolved = super().resolve(data, budget)
+        return replace(resolved, order=resolve_names(data, [self.order])[0]) if self._is_by_name else resolved
 
     @property
     def _is_by_name(self) -> bool:
@@ -475,8 +476,8 @@ class Systematic(ProbabilityDesign):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the probabilities need, and what the list is sorted by."""
-        own = {field_of(data, self.order)} & set(data.fields) if self._is_by_name else set()
-        return super().reads(data) | own
+        order_fields = {field_of(data, self.order)} & set(data.fields) if self._is_by_name else set()
+        return super().reads(data) | order_fields
 
     def coordinates(self, data: EvalSet) -> Floats | None:
         """Return what the list is sorted by, as one dimension; None for a shuffled list."""

@@ -20,9 +20,6 @@ from sparingly.choose.design.variables import field_of
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
-# --- ``random``: a simple random sample, the baseline that every other method has to beat ---------
-
-
 _UNEQUAL = (
     "units of different size were taken until the budget was spent, so no inclusion probabilities are known"
 )
@@ -49,12 +46,12 @@ class Random(ListSelector):
         draw = rng.uniforms(units.keys, seed, "random")
         order = np.lexsort((units.keys, draw))
         weights = units.sizes if budget.kind != "cost" or costs is None else units.total(costs[units.rows])
-        chosen, drawn, notes = self._draw(budget, units, groups, weights, order)
+        chosen, counts, notes = self._draw(budget, units, groups, weights, order)
         rows = units.rows_of(chosen)
-        unknown = _why_unknown(weights, drawn)
+        unknown = _why_unknown(weights, counts)
         probability = None
         if not unknown:
-            shares = drawn / np.bincount(groups.of_unit, minlength=len(groups.names))
+            shares = counts / np.bincount(groups.of_unit, minlength=len(groups.names))
             probability = np.repeat(shares[groups.of_unit[chosen]], units.sizes[chosen].astype(np.int64))
         return Chosen(
             rows=rows,
@@ -77,36 +74,36 @@ class Random(ListSelector):
                 f"The budget {budget} is larger than everything there is, which costs {total:g}."
             )
         shares = self.group_shares(units, groups)
-        limits = quotas(limit, groups.totals(weights), shares, whole=budget.kind != "cost")
-        taken, drawn = np.zeros(len(units), bool), np.zeros(len(groups.names))
+        limits = quotas(limit, groups.totals(weights), shares, integral=budget.kind != "cost")
+        mask, counts = np.zeros(len(units), bool), np.zeros(len(groups.names))
         for group, (quota, inside) in enumerate(zip(limits, groups.split(order), strict=True)):
             fits = np.cumsum(weights[inside]) <= quota * (1 + 1e-12)
-            taken[inside[fits]] = True
-            drawn[group] = fits.sum()
-        if not taken.any():
+            mask[inside[fits]] = True
+            counts[group] = fits.sum()
+        if not mask.any():
             # Whether a budget is too small must not depend on the draw: take the first that fits at all.
-            fitting = order[weights[order] <= limit * (1 + 1e-12)]
-            if not len(fitting):
+            affordable = order[weights[order] <= limit * (1 + 1e-12)]
+            if not len(affordable):
                 raise UsageError(
                     f"The budget {budget} is too small: the cheapest {self.unit} costs {weights.min():g}."
                 )
-            taken[fitting[0]] = True
-            drawn[groups.of_unit[fitting[0]]] = 1
-        what = "cost" if budget.kind == "cost" else "items"
+            mask[affordable[0]] = True
+            counts[groups.of_unit[affordable[0]]] = 1
+        noun = "cost" if budget.kind == "cost" else "items"
         wanted = np.floor(limit * shares / shares.sum())
-        return order[taken[order]], drawn, short_groups_note(groups, wanted, limits, what)
+        return order[mask[order]], counts, short_groups_note(groups, wanted, limits, noun)
 
 
-def _why_unknown(weights: Floats, drawn: Floats) -> tuple[str, ...]:
+def _why_unknown(weights: Floats, counts: Floats) -> tuple[str, ...]:
     """Say why a draw has no inclusion probabilities; nothing when it has."""
     if np.ptp(weights) > 0:
         return (f"{_UNEQUAL}.",)
     # Without a chance to be drawn, a group's items cannot be spoken for by weights.
-    empty = int((drawn == 0).sum())
-    return (f"{empty} of {len(drawn)} {_LEFT_OUT}.",) if empty else ()
+    empty = int((counts == 0).sum())
+    return (f"{empty} of {len(counts)} {_LEFT_OUT}.",) if empty else ()
 
 
-# --- ``guided``: the best of several draws, by how nearly a metric ranks the models as on all items ---
+# --- guided ---
 
 
 _DECIMALS = 12
@@ -140,11 +137,11 @@ class Guided(Selector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the design and which metric is meant."""
-        settled = replace(self, design=self.design.resolve(data, budget))
+        resolved = replace(self, design=self.design.resolve(data, budget))
         if self.under in LENGTHS and self.under not in data.metrics:
-            return settled
+            return resolved
         how = f"Name one: {self.name}:under=…" if len(data.metrics) else "The method guided needs one."
-        return replace(settled, under=the_only("metric", self.under, data.metrics, how))
+        return replace(resolved, under=the_only("metric", self.under, data.metrics, how))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the design reads, and the metric."""
@@ -155,12 +152,12 @@ class Guided(Selector):
         if len(data.models) < 2:
             raise DataError("Ranking models needs two of them, and there are fewer.")
         draws = [
-            self.design.choose(data, budget, candidates, each)
-            for each in rng.seed_list(seed, self.k, self.name)
+            self.design.choose(data, budget, candidates, draw_seed)
+            for draw_seed in rng.seed_list(seed, self.k, self.name)
         ]
         agreement = np.round(self._agreements(data, draws), _DECIMALS)
         best = draws[int(agreement.argmax())]
-        what = "soft pairwise accuracy" if self.agreement == "soft" else "Kendall's tau-b"
+        measure = "soft pairwise accuracy" if self.agreement == "soft" else "Kendall's tau-b"
         return replace(
             best,
             utility=None,
@@ -169,7 +166,7 @@ class Guided(Selector):
             reason=f"in the best of {self.k} draws by {self.under}",
             reasons=None,
             notes=(
-                f"{what} against all items by {self.under}: {agreement.max():.4f}, the best of {self.k} "
+                f"{measure} against all items by {self.under}: {agreement.max():.4f}, the best of {self.k} "
                 f"draws; their median is {np.median(agreement):.4f}.",
                 _HONEST,
             ),
@@ -187,34 +184,34 @@ class Guided(Selector):
         scores = self._scores(data)
         samples = [(_judged(scores, data.models, drawn), drawn.cluster_weight) for drawn in draws]
         if self.agreement == "kendall":
-            full = _means(scores)
-            return [kendall_b(full, _means(*sample)) for sample in samples]
+            population_means = _means(scores)
+            return [kendall_b(population_means, _means(*sample)) for sample in samples]
         if any(drawn.models is not None for drawn in draws):
             raise UsageError(
                 "Soft pairwise accuracy compares models on the same items: with a draw for every model, take "
                 "agreement=kendall."
             )
-        full = _p_values(scores)
-        return [float(soft_pairwise_accuracy(_p_values(*sample), full)) for sample in samples]
+        population_means = _p_values(scores)
+        return [float(soft_pairwise_accuracy(_p_values(*sample), population_means)) for sample in samples]
 
 
-def _judged(scores: Floats, models: tuple[str, ...], drawn: Chosen) -> Floats:
+def _judged(scores: Floats, models: tuple[str, ...], sample: Chosen) -> Floats:
     """Return the scores of a sample, rows × models, NaN where a row does not ask for a model."""
-    inside = scores[drawn.rows]
-    if drawn.models is None:
+    inside = scores[sample.rows]
+    if sample.models is None:
         return inside
-    known = {name: column for column, name in enumerate(models)}
-    asked = np.zeros(inside.shape, bool)
-    for row, names in enumerate(drawn.models):
-        asked[row, [known[name] for name in names or models]] = True
-    return np.where(asked, inside, np.nan)
+    columns = {name: column for column, name in enumerate(models)}
+    mask = np.zeros(inside.shape, bool)
+    for row, names in enumerate(sample.models):
+        mask[row, [columns[name] for name in names or models]] = True
+    return np.where(mask, inside, np.nan)
 
 
 def _means(scores: Floats, weights: Floats | None = None) -> Floats:
     """Return the means of the models, rounded so that the last bits of a sum order nothing."""
-    there = ~np.isnan(scores) * (np.ones(len(scores)) if weights is None else weights)[:, None]
-    total = there.sum(axis=0)
-    sums = (there * np.nan_to_num(scores)).sum(axis=0)
+    present = ~np.isnan(scores) * (np.ones(len(scores)) if weights is None else weights)[:, None]
+    total = present.sum(axis=0)
+    sums = (present * np.nan_to_num(scores)).sum(axis=0)
     return rng.round_to_range(np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0))
 
 

@@ -18,9 +18,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
-# --- Search for a subset that ranks models as the full set does: the kernel of ``search`` on plain arrays ---
-
-
 _CELLS = 1 << 22
 _DECIMALS = 12
 
@@ -67,13 +64,13 @@ class Search:
         states = [Subset(np.empty(0, np.int64), np.zeros(self.terms.shape[1]), 0.0)]
         while len(states[0].rows) < count:
             size = min(step, count - len(states[0].rows))
-            found = [
+            subsets = [
                 extended
                 for state in states
                 for extended in self._extensions(state, candidates, size, draws, beam, generator)
             ]
-            found.sort(key=lambda state: -state.accuracy)
-            states = _distinct(found)[:beam]
+            subsets.sort(key=lambda state: -state.accuracy)
+            states = _distinct(subsets)[:beam]
         return states[0]
 
     def _extensions(
@@ -82,34 +79,36 @@ class Search:
         candidates: Ints,
         size: int,
         draws: int,
-        most: int,
+        beam: int,
         generator: np.random.Generator,
     ) -> list[Subset]:
         """Return the best ``most`` of so many random extensions of a subset, best first."""
-        taken = np.zeros(len(self.terms), bool)
-        taken[state.rows] = True
-        free = candidates[~taken[candidates]]
+        mask = np.zeros(len(self.terms), bool)
+        mask[state.rows] = True
+        free = candidates[~mask[candidates]]
         best: list[Subset] = []
         block = max(1, _CELLS // max(len(free), self.terms.shape[1]))
         for start in range(0, draws, block):
-            drawn = free[distinct_draws(min(block, draws - start), len(free), size, generator)]
-            sums = state.sums + self._summed(drawn)
+            extensions = free[distinct_draws(min(block, draws - start), len(free), size, generator)]
+            sums = state.sums + self._summed(extensions)
             accuracy = soft_pairwise_accuracy(limit_p_values(*np.split(sums, 2, axis=1)), self.p_full)
             # Rounded, so that the last bits of a sum, which differ between machines, choose nothing.
             accuracy = np.round(accuracy, _DECIMALS)
-            for place in np.argsort(-accuracy, kind="stable")[:most]:
-                rows = np.concatenate([state.rows, drawn[place]])
+            for place in np.argsort(-accuracy, kind="stable")[:beam]:
+                rows = np.concatenate([state.rows, extensions[place]])
                 best.append(Subset(rows, sums[place], float(accuracy[place])))
         best.sort(key=lambda state: -state.accuracy)
-        return best[:most]
+        return best[:beam]
 
-    def _summed(self, drawn: Ints) -> Floats:
+    def _summed(self, extensions: Ints) -> Floats:
         """Return the sums of the terms over every row of items."""
         from scipy.sparse import csr_array
 
-        draws, size = drawn.shape
+        draws, size = extensions.shape
         ends = np.arange(0, draws * size + 1, size)
-        members = csr_array((np.ones(drawn.size), drawn.ravel(), ends), shape=(draws, len(self.terms)))
+        members = csr_array(
+            (np.ones(extensions.size), extensions.ravel(), ends), shape=(draws, len(self.terms))
+        )
         return np.asarray(members @ self.terms)
 
 
@@ -120,21 +119,21 @@ def distinct_draws(draws: int, pool: int, size: int, generator: np.random.Genera
     if size * size > pool:
         return np.argpartition(generator.random((draws, pool)), size, axis=1)[:, :size]
     # Few of such small sets have a number twice; those are drawn anew as a whole.
-    drawn = np.sort(generator.integers(0, pool, (draws, size)), axis=1)
-    while len(again := np.flatnonzero((drawn[:, 1:] == drawn[:, :-1]).any(axis=1))):
-        drawn[again] = np.sort(generator.integers(0, pool, (len(again), size)), axis=1)
-    return drawn
+    samples = np.sort(generator.integers(0, pool, (draws, size)), axis=1)
+    while len(repeats := np.flatnonzero((samples[:, 1:] == samples[:, :-1]).any(axis=1))):
+        samples[repeats] = np.sort(generator.integers(0, pool, (len(repeats), size)), axis=1)
+    return samples
 
 
 def _distinct(states: list[Subset]) -> list[Subset]:
     """Return subsets in their order, those that were there before left out."""
-    seen: dict[bytes, Subset] = {}
+    subsets: dict[bytes, Subset] = {}
     for state in states:
-        seen.setdefault(np.sort(state.rows).tobytes(), state)
-    return list(seen.values())
+        subsets.setdefault(np.sort(state.rows).tobytes(), state)
+    return list(subsets.values())
 
 
-# --- ``search``: the subset whose ranking of the models is nearest to the full set's, under a proxy ---
+# --- search ---
 
 
 @register("search")
@@ -199,7 +198,7 @@ class SubsetSearch(WholeSetSelector):
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Search among the candidates for the subset that agrees most with all items."""
         count = self.count(budget, candidates)
-        found = Search.of_scores(self._scores(data)).run(
+        subset = Search.of_scores(self._scores(data)).run(
             candidates,
             count,
             step=count if self.kind == "bruteforce" else self.step,
@@ -208,12 +207,12 @@ class SubsetSearch(WholeSetSelector):
             generator=rng.generator(seed, "search"),
         )
         by = self.truth if self.oracle else self.under
-        notes = [f"soft pairwise accuracy {found.accuracy:.4f} against all items by {by}."]
+        notes = [f"soft pairwise accuracy {subset.accuracy:.4f} against all items by {by}."]
         if self.oracle:
             notes.append(
                 f"oracle: chosen with the judgements of {by} themselves, which nobody has beforehand."
             )
-        return Chosen(rows=found.rows, reason=f"in the best subset found by {by}", notes=tuple(notes))
+        return Chosen(rows=subset.rows, reason=f"in the best subset found by {by}", notes=tuple(notes))
 
     def _scores(self, data: EvalSet) -> Floats:
         under = self.under or ""

@@ -21,8 +21,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Store
 from sparingly.signals.cost import SECONDS, cost_fields, item_costs, resolve_cost
 
-# --- What every selector is: it turns data and a budget into chosen items -------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
@@ -32,9 +30,9 @@ class Chosen:
     ``unit`` is the id of what was drawn where that is not the item itself, ``stratum`` the group it was drawn
     in, and ``pool_probability`` the first factor of ``probability`` where the design drew in two phases.
     ``context`` names the items to show before a row. ``pairs`` names the two models to compare on each row,
-    where these are what is judged. ``shut`` are rows that the method by its own rules could
-    never choose: like items on a never-select list, they are not what the selection speaks for. ``same`` are
-    rows that were skipped because all models wrote the same: only differences between models are spoken for.
+    where these are what is judged. ``shut`` are rows that the method by its own rules can never choose: like
+    items on a never-select list, they are not what the selection speaks for. ``same_outputs`` are rows that
+    were skipped because all models wrote the same: only differences between models are spoken for.
     """
 
     rows: Ints
@@ -47,7 +45,7 @@ class Chosen:
     pairs: Objects | None = None
     context: Objects | None = None
     shut: Ints | None = None
-    same: Ints | None = None
+    same_outputs: Ints | None = None
     cluster_weight: Floats | None = None
     cost: Floats | None = None
     cost_unit: str = ""
@@ -151,21 +149,21 @@ def amount_text(total: float, unit: str) -> str:
     return f"{total / 3600:.2f} hours" if unit == SECONDS else f"{total:.6g}"
 
 
-def short_groups_note(groups: Groups, wanted: Floats, given: Floats, what: str) -> tuple[str, ...]:
+def short_groups_note(groups: Groups, quota: Floats, count: Floats, noun: str) -> tuple[str, ...]:
     """Say which groups were smaller than their quota and that the others took the rest."""
-    short = [name for name, more, less in zip(groups.names, wanted, given, strict=True) if less < more - 1e-9]
+    short = [name for name, more, less in zip(groups.names, quota, count, strict=True) if less < more - 1e-9]
     if not short:
         return ()
     verb = "has" if len(short) == 1 else "have"
-    return (f"{listing(short)} {verb} less than an equal quota of {what}; the other groups took the rest.",)
+    return (f"{listing(short)} {verb} less than an equal quota of {noun}; the other groups took the rest.",)
 
 
-# --- Selectors that look at the set as a whole: what they have in common, and what they remember
+# --- selectors that look at the set as a whole ---
 
 
-Made = TypeVar("Made")
-_MOST_KEPT = 4
-_kept: WeakKeyDictionary[Store, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
+Value = TypeVar("Value")
+_CACHED_ANSWERS = 4
+_answers_of: WeakKeyDictionary[Store, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
 _lock = Lock()
 
 
@@ -183,7 +181,7 @@ class WholeSetSelector(Selector):
         return budget.count_of(len(candidates))
 
 
-def remembered(data: EvalSet, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+def remembered(data: EvalSet, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
     """Return what ``make`` gives for this view of a set, made once for as long as the set is in use.
 
     Nothing in a set can be written to, so the same items, models and fields of it mean the same answer. Only
@@ -191,16 +189,16 @@ def remembered(data: EvalSet, key: tuple[Any, ...], make: Callable[[], Made]) ->
     """
     whole_key = (data.keys.tobytes(), data.models, frozenset(data.fields), *key)
     with _lock:
-        known = _kept.setdefault(data.store, {})
-        if whole_key in known:
-            known[whole_key] = known.pop(whole_key)
-            return known[whole_key]  # type: ignore[no-any-return]
-    made = make()
+        answers = _answers_of.setdefault(data.store, {})
+        if whole_key in answers:
+            answers[whole_key] = answers.pop(whole_key)
+            return answers[whole_key]  # type: ignore[no-any-return]
+    answer = make()
     with _lock:
-        known[whole_key] = made
-        while len(known) > _MOST_KEPT:
-            del known[next(iter(known))]
-    return made
+        answers[whole_key] = answer
+        while len(answers) > _CACHED_ANSWERS:
+            del answers[next(iter(answers))]
+    return answer
 
 
 def file_stamp(name: str) -> tuple[int, int] | None:
@@ -212,7 +210,7 @@ def file_stamp(name: str) -> tuple[int, int] | None:
     return stat.st_mtime_ns, stat.st_size
 
 
-# --- A parameter that is called ``kind``, beside the kind of the method itself --------------------
+# --- a parameter that is called kind, beside the kind of the method itself ---
 # Every method class has a kind (``SubsetSearch.kind`` is "selector"), and some methods have a parameter of
 # that name (``search:kind=beam``). The class shows the one, its instances the other.
 

@@ -30,16 +30,13 @@ from sparingly.choose.design.variables import (
     importance,
     is_column,
     metric_points,
+    resolve_names,
     scores_of,
-    settled_names,
     with_means,
 )
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.cost import cost_fields
-
-# --- Strata on plain arrays: bins and groups, how many items each is to give, and draws within them ---
-
 
 # What a stratum without any spread, or without importance, counts beside the largest: next to nothing.
 _NEXT_TO_NOTHING = 1e-9
@@ -96,8 +93,8 @@ def allocation(sizes: Floats, weights: Floats, count: float) -> Floats:
     eq. 2). A stratum that is to give more than it has gives all, and what is left goes to the others, the
     worst stratum first: fixing all of them at once comes to the same.
     """
-    some = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
-    return quotas(float(count), sizes, some if some.any() else sizes, whole=False)
+    positive = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
+    return quotas(float(count), sizes, positive if positive.any() else sizes, integral=False)
 
 
 def allocation_by_cost(sizes: Floats, weights: Floats, costs: Floats, budget: float) -> Floats:
@@ -106,8 +103,8 @@ def allocation_by_cost(sizes: Floats, weights: Floats, costs: Floats, budget: fl
     So the expected cost is the budget. The best w_l is N_l·σ_l/√c̄_l (Cochran 1977, section 5.5), which is
     for the caller to give; ``costs`` are the totals C_l.
     """
-    some = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
-    shape = (some if some.any() else sizes) / sizes
+    positive = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
+    shape = (positive if positive.any() else sizes) / sizes
     return np.asarray(sizes * document_chances(shape, costs, budget))
 
 
@@ -118,9 +115,9 @@ def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
     place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     low = np.floor(expected + 1e-9)
     sure = float(costs[order][place < np.repeat(low, sizes)].sum())
-    left = np.clip(expected - low, 0.0, 1.0)
-    next_dearest = costs[order][(place == np.repeat(low, sizes)) & np.repeat(left > 1e-9, sizes)]
-    return sure + float(np.sort(next_dearest)[::-1][: int(np.ceil(left.sum() - 1e-6))].sum())
+    fraction = np.clip(expected - low, 0.0, 1.0)
+    next_dearest = costs[order][(place == np.repeat(low, sizes)) & np.repeat(fraction > 1e-9, sizes)]
+    return sure + float(np.sort(next_dearest)[::-1][: int(np.ceil(fraction.sum() - 1e-6))].sum())
 
 
 def rounded_at_random(expected: Floats, generator: np.random.Generator) -> Ints:
@@ -138,7 +135,7 @@ def rounded_as_published(expected: Floats, sizes: Floats) -> Floats:
 
     They are the largest fractions rounded up (Saldías et al. 2022, section 2.1).
     """
-    return quotas(round(float(expected.sum())), sizes, expected, whole=True)
+    return quotas(round(float(expected.sum())), sizes, expected, integral=True)
 
 
 def without_empty(strata: Strata, counts: Floats) -> tuple[Strata, Floats, tuple[str, ...]]:
@@ -146,19 +143,19 @@ def without_empty(strata: Strata, counts: Floats) -> tuple[Strata, Floats, tuple
 
     Nearest is by the order of the strata, of two as near ones the earlier.
     """
-    kept = np.flatnonzero(counts > 0)
+    nonempty = np.flatnonzero(counts > 0)
     places = np.arange(len(counts))
-    after = np.searchsorted(kept, places).clip(max=len(kept) - 1)
-    before = (after - 1).clip(min=0)
-    is_before = np.abs(places - kept[before]) <= np.abs(kept[after] - places)
-    host = np.where(counts > 0, after, np.where(is_before, before, after))
-    more = np.bincount(host, minlength=len(kept)) - 1
+    after = np.searchsorted(nonempty, places).clip(max=len(nonempty) - 1)
+    previous = (after - 1).clip(min=0)
+    is_before = np.abs(places - nonempty[previous]) <= np.abs(nonempty[after] - places)
+    host = np.where(counts > 0, after, np.where(is_before, previous, after))
+    more = np.bincount(host, minlength=len(nonempty)) - 1
     names = tuple(
-        f"{strata.names[place]} and {joined} more" if joined else strata.names[place]
-        for place, joined in zip(kept, more, strict=True)
+        f"{strata.names[place]} and {merged} more" if merged else strata.names[place]
+        for place, merged in zip(nonempty, more, strict=True)
     )
     lost = tuple(name for name, count in zip(strata.names, counts, strict=True) if count == 0)
-    return Strata(names, host[strata.of_row]), counts[kept], lost
+    return Strata(names, host[strata.of_row]), counts[nonempty], lost
 
 
 def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) -> Mask:
@@ -167,12 +164,12 @@ def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) ->
     order = shuffled[np.argsort(strata.of_row[shuffled], kind="stable")]
     sizes = strata.sizes.astype(np.int64)
     place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    taken = np.zeros(len(order), bool)
-    taken[order] = place < np.repeat(counts, sizes)
-    return taken
+    chosen = np.zeros(len(order), bool)
+    chosen[order] = place < np.repeat(counts, sizes)
+    return chosen
 
 
-# --- ``stratified``: so many items from every document, bin of metric scores, or group of a column ---
+# --- stratified ---
 
 
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
@@ -239,8 +236,8 @@ class Stratified(WholeSetSelector):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        named = self.spread is not None or self.residual is not None
-        if named and self.allocation == "proportional":
+        has_spread = self.spread is not None or self.residual is not None
+        if has_spread and self.allocation == "proportional":
             raise UsageError("In stratified, spread and residual go with allocation=optimal.")
         if self.spread is not None and self.residual is not None:
             raise UsageError("In stratified, σ comes from spread or from residual: leave out one of them.")
@@ -250,10 +247,10 @@ class Stratified(WholeSetSelector):
         return replace(self._resolved(data), cost=cost_to_count(data, budget, self.cost))
 
     def _resolved(self, data: EvalSet) -> Self:
-        by = settled_names(data, [self.by])[0] if self.by not in (None, METRICS) else self.by or _usual(data)
+        by = resolve_names(data, [self.by])[0] if self.by not in (None, METRICS) else self.by or _usual(data)
         spread, optimal = self.spread, self.allocation == "optimal" and self.residual is None
         if optimal and spread != METRICS:
-            spread = METRICS if spread is None else settled_names(data, [spread])[0]
+            spread = METRICS if spread is None else resolve_names(data, [spread])[0]
         for name in self.metrics:
             if name not in data.metrics:
                 raise UnknownNameError("metric", name, data.metrics)
@@ -265,37 +262,39 @@ class Stratified(WholeSetSelector):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what makes the strata and their spread, the importance and the costs."""
-        named = [name for name in (self.by, self.spread) if name is not None]
-        found = {field_of(data, name) for name in named if name != METRICS}
-        if METRICS in named:
-            found |= set(map(fields.metric, self.metrics))
-        found |= {fields.column(name) for name in (self.residual, self.weights) if name is not None}
-        found |= frozenset() if self.cost is None else cost_fields(self.cost)
-        return frozenset(found & set(data.fields))
+        names = [name for name in (self.by, self.spread) if name is not None]
+        columns = {field_of(data, name) for name in names if name != METRICS}
+        if METRICS in names:
+            columns |= set(map(fields.metric, self.metrics))
+        columns |= {fields.column(name) for name in (self.residual, self.weights) if name is not None}
+        columns |= frozenset() if self.cost is None else cost_fields(self.cost)
+        return frozenset(columns & set(data.fields))
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw from every stratum."""
         view = data.at(candidates)
-        spending = Spending.of(data, budget, self.cost, candidates)
+        spending = Spending.from_budget(data, budget, self.cost, candidates)
         strata, expected, notes = self._plan_of(view, spending)
         generator = rng.generator(seed, self.name)
         counts = rounded_at_random(expected, generator)
-        taken = np.flatnonzero(draw_within(strata, counts, generator))
+        chosen = np.flatnonzero(draw_within(strata, counts, generator))
         # In random order, so that whoever stops early has judged a random part.
-        taken = taken[np.argsort(rng.stream(view.keys[taken], seed, "order of the drawn"), kind="stable")]
+        chosen = chosen[np.argsort(rng.stream(view.keys[chosen], seed, "order of the drawn"), kind="stable")]
         chances = expected / strata.sizes
         return Chosen(
-            rows=candidates[taken],
-            probability=chances[strata.of_row[taken]],
-            stratum=strata.labels[taken],
+            rows=candidates[chosen],
+            probability=chances[strata.of_row[chosen]],
+            stratum=strata.labels[chosen],
             reason="drawn in its stratum",
             notes=(chances_note(chances, "item"), *notes, *_spent_note(strata, expected, spending)),
-            **spending.told(candidates[taken]),
+            **spending.cost_columns(candidates[chosen]),
         )
 
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set, as the draw under a budget has them."""
-        return self._plan_of(data, Spending.of(data, budget, self.cost, np.arange(len(data)))).strata.labels
+        return self._plan_of(
+            data, Spending.from_budget(data, budget, self.cost, np.arange(len(data)))
+        ).strata.labels
 
     def _plan_of(self, data: EvalSet, spending: Spending) -> Plan:
         return self.plan(data, spending.limit, spending.charges if spending.by_cost else None)
@@ -315,8 +314,8 @@ class Stratified(WholeSetSelector):
                 weights = weights / np.sqrt(_at_least_a_little(totals / strata.sizes))
             expected = allocation_by_cost(strata.sizes, weights, totals, count)
             check_enough(expected, count, "item", by_cost=True)
-        many = f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'}"
-        notes = [f"{many} {self._words(data, strata)}.", *told]
+        strata_text = f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'}"
+        notes = [f"{strata_text} {self._words(data, strata)}.", *told]
         if self.rounding == "published":
             counts = rounded_as_published(expected, strata.sizes)
             strata, expected, lost = without_empty(strata, counts)
@@ -337,12 +336,12 @@ class Stratified(WholeSetSelector):
     def _words(self, data: EvalSet, strata: Strata) -> str:
         by = self.by or _usual(data)
         if by == METRICS:
-            what = "the mean of the metrics"
+            noun = "the mean of the metrics"
         elif is_column(data, by):
             return f"by {by.removeprefix('column:')}"
         else:
-            what = by.removeprefix("metric:")
-        return f"of {strata.sizes.min():.0f} items or more, in the order of {what}"
+            noun = by.removeprefix("metric:")
+        return f"of {strata.sizes.min():.0f} items or more, in the order of {noun}"
 
     def _mean_metric(self, data: EvalSet) -> Floats:
         names = self.metrics or _all(data)
@@ -365,8 +364,8 @@ class Stratified(WholeSetSelector):
             return sizes * np.sqrt(strata.totals(residuals**2) / strata.sizes), tuple(notes)
         spread = self.spread or METRICS
         values = self._mean_metric(data) if spread == METRICS else _numbers(data, spread)
-        what = "the metrics" if spread == METRICS else spread.partition(":")[2] or spread
-        return sizes * self._settled(strata, strata.deviations(values)), (*notes, _ADVICE.format(what=what))
+        noun = "the metrics" if spread == METRICS else spread.partition(":")[2] or spread
+        return sizes * self._settled(strata, strata.deviations(values)), (*notes, _ADVICE.format(what=noun))
 
     def _settled(self, strata: Strata, deviations: Floats) -> Floats:
         """Return σ of every stratum; unless it is the published form, none is 0 and one item has the mean."""

@@ -46,11 +46,14 @@ class Top(ListSelector):
 
     def __str__(self) -> str:
         """Return the short form: ``metric_var:floor=1`` for ``top:utility=(metric_var),floor=1``."""
-        inner, own = call_of(self.utility), [pair for pair in call_of(self).values if pair[0] != "utility"]
+        inner, design_values = (
+            call_of(self.utility),
+            [pair for pair in call_of(self).values if pair[0] != "utility"],
+        )
         names = {part.name for part in fields(self.utility)}
-        if any(name in names for name, _ in own):
+        if any(name in names for name, _ in design_values):
             return super().__str__()
-        return format_call(Call(inner.name, (*inner.values, *own)))
+        return format_call(Call(inner.name, (*inner.values, *design_values)))
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Settle the utility's metric and what a cost budget counts."""
@@ -70,8 +73,8 @@ class Top(ListSelector):
             raise DataError(
                 f"{self.utility} says nothing about any {self.unit}: what it reads is missing everywhere."
             )
-        weighed = budget.kind == "cost" or self.unit == "document"
-        pick = self._pick_weighed if weighed else self._pick_counted
+        by_knapsack = budget.kind == "cost" or self.unit == "document"
+        pick = self._pick_weighed if by_knapsack else self._pick_counted
         chosen, notes = pick(
             budget, units, groups, utility, None if costs is None else costs[units.rows], seed
         )
@@ -79,7 +82,7 @@ class Top(ListSelector):
         notes = (*notes, *_equal_note(utility))
         unknown = int(np.isnan(utility).sum())
         if unknown:
-            place = "count as the least useful" if weighed else "come last"
+            place = "count as the least useful" if by_knapsack else "come last"
             notes = (*notes, f"{unknown} of {len(units)} {self.unit}s have no utility and {place}.")
         return Chosen(
             rows=rows,
@@ -100,19 +103,19 @@ class Top(ListSelector):
         if len(groups.names) == 1:
             return order[:count], ()
         shares = self.group_shares(units, groups)
-        quota = quotas(count, groups.totals(units.sizes), shares, whole=True)
-        taken = np.zeros(len(units), bool)
-        for most, inside in zip(quota, groups.split(order), strict=True):
-            taken[inside[: int(most)]] = True
-        wanted = np.floor(count * shares / shares.sum())
-        return order[taken[order]], short_groups_note(groups, wanted, quota, "items")
+        quota = quotas(count, groups.totals(units.sizes), shares, integral=True)
+        mask = np.zeros(len(units), bool)
+        for group_quota, inside in zip(quota, groups.split(order), strict=True):
+            mask[inside[: int(group_quota)]] = True
+        target = np.floor(count * shares / shares.sum())
+        return order[mask[order]], short_groups_note(groups, target, quota, "items")
 
     def _pick_weighed(
         self, budget: Budget, units: Units, groups: Groups, utility: Floats, costs: Floats | None, seed: int
     ) -> tuple[Ints, tuple[str, ...]]:
         """Take the best set of units under a cost; whole documents under a count cost their items."""
         weights = units.sizes if costs is None or budget.kind != "cost" else units.total(costs)
-        what = "items" if budget.kind != "cost" else unit_of(self.cost) or "cost"
+        noun = "items" if budget.kind != "cost" else unit_of(self.cost) or "cost"
         total = float(weights.sum())
         limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
         if limit > total * (1 + 1e-12):
@@ -120,38 +123,40 @@ class Top(ListSelector):
                 f"The budget {budget} is larger than everything there is, which costs {total:g}."
             )
         order = rng.order(utility, units.keys_at, seed)
-        values = knapsack.rescale(_settled(utility), self.floor)
+        values = knapsack.rescale(_fill_gaps(utility), self.floor)
         shares = self.group_shares(units, groups)
-        limits = quotas(limit, groups.totals(weights), shares, whole=budget.kind != "cost")
-        taken, bound = np.zeros(len(units), bool), 0.0
+        limits = quotas(limit, groups.totals(weights), shares, integral=budget.kind != "cost")
+        mask, bound = np.zeros(len(units), bool), 0.0
         for quota, inside in zip(limits, groups.split(order), strict=True):
             solved = knapsack.solve(values[inside], weights[inside], float(quota))
-            taken[inside] = solved.chosen
+            mask[inside] = solved.chosen
             bound += solved.bound
-        proof = _proof(float(values[taken].sum()), bound, within_quotas=len(limits) > 1)
-        _fill(taken, order, values, weights, limit)
-        if not taken.any():
-            cheapest = f"the cheapest {self.unit} costs {weights.min():g} {what}".removesuffix(" cost")
+        proof = _proof(float(values[mask].sum()), bound, within_quotas=len(limits) > 1)
+        _fill(mask, order, values, weights, limit)
+        if not mask.any():
+            cheapest = f"the cheapest {self.unit} costs {weights.min():g} {noun}".removesuffix(" cost")
             raise UsageError(f"The budget {budget} is too small: {cheapest}.")
-        spent = f"{weights[taken].sum():g} of {limit:g} {what} used"
-        wanted = limit * shares / shares.sum()
-        short = short_groups_note(groups, wanted, limits, what)
-        return order[taken[order]], (f"{proof}; {spent}.", *short)
+        spent = f"{weights[mask].sum():g} of {limit:g} {noun} used"
+        target = limit * shares / shares.sum()
+        short = short_groups_note(groups, target, limits, noun)
+        return order[mask[order]], (f"{proof}; {spent}.", *short)
 
 
-def _fill(taken: NDArray[np.bool_], order: Ints, values: Floats, weights: Floats, limit: float) -> None:
+def _fill(mask: NDArray[np.bool_], order: Ints, values: Floats, weights: Floats, limit: float) -> None:
     """Spend what the groups' quotas leave over on the best that still fits, of whatever group."""
-    left = limit - math.fsum(weights[taken])
-    rest = order[~taken[order]]
-    if left > 0 and len(rest):
-        taken[rest] = knapsack.solve(values[rest], weights[rest], left).chosen
+    room = limit - math.fsum(weights[mask])
+    remaining = order[~mask[order]]
+    if room > 0 and len(remaining):
+        mask[remaining] = knapsack.solve(values[remaining], weights[remaining], room).chosen
 
 
 def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
     """Say what is proven: no set that fits is worth more than the bound."""
     more = bound / worth - 1 if worth > 0 else 0.0
-    where = " within the groups' quotas" if within_quotas else ""
-    return f"worth {worth:.6g}; no set that fits{where} is worth over {bound:.6g} (proven: {more:.4%} more)"
+    quota_text = " within the groups' quotas" if within_quotas else ""
+    return (
+        f"worth {worth:.6g}; no set that fits{quota_text} is worth over {bound:.6g} (proven: {more:.4%} more)"
+    )
 
 
 def _equal_note(utility: Floats) -> tuple[str, ...]:
@@ -161,8 +166,8 @@ def _equal_note(utility: Floats) -> tuple[str, ...]:
     return ("all utilities are equal, so the seed alone has chosen.",)
 
 
-def _settled(utility: Floats) -> Floats:
+def _fill_gaps(utility: Floats) -> Floats:
     """Return utilities without gaps and without their last bits, which differ between machines."""
     steps = rng.round_to_range(utility)
-    known = steps[~np.isnan(steps)]
-    return np.where(np.isnan(steps), known.min() if known.size else 0.0, steps)
+    finite = steps[~np.isnan(steps)]
+    return np.where(np.isnan(steps), finite.min() if finite.size else 0.0, steps)

@@ -16,8 +16,6 @@ from sparingly.base.text import format_number
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
-# --- What is drawn: items or whole documents, and the groups between which a budget is balanced ---
-
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -58,9 +56,9 @@ class Units:
         """Return the mean of a value over every unit's items, those without the value left out."""
         if self.are_items:
             return values
-        there = ~np.isnan(values)
-        counts = np.bincount(self.of_row[there], minlength=len(self))
-        sums = np.bincount(self.of_row[there], values[there], minlength=len(self))
+        present = ~np.isnan(values)
+        counts = np.bincount(self.of_row[present], minlength=len(self))
+        sums = np.bincount(self.of_row[present], values[present], minlength=len(self))
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     def rows_of(self, units: Ints) -> Ints:
@@ -88,8 +86,8 @@ def document_units(data: EvalSet, rows: Ints) -> Units:
     documents = data.columns[fields.DOCUMENT][rows]
     lost = [data.items[row] for row, name in zip(rows, documents, strict=True) if name is None]
     if lost:
-        some = counted(len(lost), "item is", "items are")
-        raise DataError(f'{some} in no document, such as "{lost[0]}". Give each a document.')
+        count_text = counted(len(lost), "item is", "items are")
+        raise DataError(f'{count_text} in no document, such as "{lost[0]}". Give each a document.')
     positions = data.columns[fields.POSITION][rows]
     names, of_row = np.unique(documents.astype(str), return_inverse=True)
     order = np.lexsort((positions, of_row))
@@ -145,27 +143,27 @@ def _label(value: object) -> str:
     return format_number(float(value)) if isinstance(value, float) else str(value)
 
 
-def quotas(budget: float, capacities: Floats, shares: Floats, *, whole: bool) -> Floats:
+def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool) -> Floats:
     """Divide a budget between groups by shares; what a small group cannot take goes to the others.
 
     Water-filling: groups whose share exceeds what they hold are filled, and the rest is divided again. With
-    ``whole`` the quotas are whole numbers by the largest remainder (ties to the larger group, then the
+    ``integral`` the quotas are whole numbers by the largest remainder (ties to the larger group, then the
     first).
     """
     result = np.zeros(len(capacities))
     open_groups = capacities > 0
-    left = min(budget, float(capacities.sum()))
-    while left > 0 and open_groups.any():
+    remaining = min(budget, float(capacities.sum()))
+    while remaining > 0 and open_groups.any():
         part = np.where(open_groups, shares, 0.0)
-        offered = left * part / part.sum()
-        full = open_groups & (offered >= capacities - result)
-        if not full.any():
+        offered = remaining * part / part.sum()
+        is_full = open_groups & (offered >= capacities - result)
+        if not is_full.any():
             result += offered
             break
-        left -= float((capacities - result)[full].sum())
-        result[full] = capacities[full]
-        open_groups &= ~full
-    return _rounded(result, capacities, round(min(budget, float(capacities.sum())))) if whole else result
+        remaining -= float((capacities - result)[is_full].sum())
+        result[is_full] = capacities[is_full]
+        open_groups &= ~is_full
+    return _rounded(result, capacities, round(min(budget, float(capacities.sum())))) if integral else result
 
 
 def _rounded(quota: Floats, capacities: Floats, total: int) -> Floats:
@@ -177,7 +175,7 @@ def _rounded(quota: Floats, capacities: Floats, total: int) -> Floats:
     return floors
 
 
-# --- Items on which all models wrote the same: judging them tells no two models apart -------------
+# --- items on which all models wrote the same ---
 
 
 ITEMS = "{count} items on which all models wrote the same are"
@@ -189,11 +187,13 @@ def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
         raise MissingDataError("To skip items with the same outputs, the evaluation set must have outputs.")
     if len(data.models) < 2:
         raise UsageError("With one model all outputs of an item are the same: leave out same_outputs=skip.")
-    written = data.outputs[candidates]
-    same = np.array([row[0] is not None and all(text == row[0] for text in row[1:]) for row in written], bool)
-    if same.all():
+    outputs = data.outputs[candidates]
+    is_same = np.array(
+        [row[0] is not None and all(text == row[0] for text in row[1:]) for row in outputs], bool
+    )
+    if is_same.all():
         raise UsageError("On every item all models wrote the same, so there is nothing to judge.")
-    return np.asarray(candidates[same])
+    return np.asarray(candidates[is_same])
 
 
 def skipped_note(count: int) -> str:

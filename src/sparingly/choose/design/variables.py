@@ -19,9 +19,6 @@ from sparingly.signals.embed.differences import filled_distances
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources
 from sparingly.signals.length import LENGTHS, length_metric
 
-# --- Numbers per item by name: metrics, columns and lengths, for designs that balance on or sort by them ---
-
-
 METRICS = "metrics"
 
 
@@ -39,15 +36,15 @@ def field_of(data: EvalSet, name: str) -> str:
         return LENGTHS[name]
     if name in (*map(fields.metric, data.metrics), *map(fields.column, data.columns)):
         return name
-    known = [*data.metrics, *data.columns, *LENGTHS]
-    raise UnknownNameError("metric or column", name, known)
+    options = [*data.metrics, *data.columns, *LENGTHS]
+    raise UnknownNameError("metric or column", name, options)
 
 
-def settled_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
+def resolve_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as fields (lengths as they are), each once; ``metrics`` stands for all metrics."""
-    every = [part for name in names for part in (_all_metrics(data) if name == METRICS else (name,))]
-    found = [(name, field_of(data, name)) for name in every]
-    return tuple(dict.fromkeys(name if field in LENGTHS.values() else field for name, field in found))
+    all_names = [part for name in names for part in (_all_metrics(data) if name == METRICS else (name,))]
+    pairs = [(name, field_of(data, name)) for name in all_names]
+    return tuple(dict.fromkeys(name if field in LENGTHS.values() else field for name, field in pairs))
 
 
 def _all_metrics(data: EvalSet) -> list[str]:
@@ -93,9 +90,9 @@ def indicators(labels: Objects) -> Floats:
 
 def with_means(columns: Floats) -> Floats:
     """Return columns with their means where a value is missing, 0 where all are."""
-    there = ~np.isnan(columns)
-    means = np.where(there, columns, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    return np.where(there, columns, means)
+    present = ~np.isnan(columns)
+    means = np.where(present, columns, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    return np.where(present, columns, means)
 
 
 def importance(data: EvalSet, name: str) -> Floats:
@@ -116,7 +113,7 @@ def importance(data: EvalSet, name: str) -> Floats:
     return weights
 
 
-# --- Items as points: the spaces over which a draw can be spread ----------------------------------
+# --- items as points ---
 
 
 Space = Literal["metrics", "source", "output_mean", "difference"]
@@ -138,8 +135,8 @@ def text_points(data: EvalSet, space: Space, embedding: str) -> Floats:
     An item without texts lies in the middle.
     """
     if space == "source":
-        vectors, there = embed_sources(data, embedding)
-        return _in_the_middle(vectors, there)
+        vectors, has_text = embed_sources(data, embedding)
+        return _in_the_middle(vectors, has_text)
     embedded = embed_outputs(data, embedding)
     counts = embedded.present.sum(axis=1)
     if space == "output_mean":
@@ -157,16 +154,16 @@ def with_documents(points: Floats, document: Objects) -> Floats:
     points are, where these differ at all. So items are near that are alike in both, and a spread draw takes
     its share of every document too. An item in no document lies in the middle.
     """
-    named = np.array([name is not None for name in document])
-    names, code = np.unique(document[named].astype(str), return_inverse=True)
+    has_document = np.array([name is not None for name in document])
+    names, code = np.unique(document[has_document].astype(str), return_inverse=True)
     keys = rng.keys_of(list(names))
     places = np.column_stack(
         [rng.uniforms(keys, 0, f"document {axis}") for axis in range(_DOCUMENT_DIMENSIONS)]
     )
     further = np.zeros((len(document), _DOCUMENT_DIMENSIONS))
-    further[named] = places[code] - places[code].mean(axis=0)
-    spread, own = _spread(further), _spread(points)
-    return np.hstack([points, further * (own / spread if spread > 0 and own > 0 else 1.0)])
+    further[has_document] = places[code] - places[code].mean(axis=0)
+    spread, point_spread = _spread(further), _spread(points)
+    return np.hstack([points, further * (point_spread / spread if spread > 0 and point_spread > 0 else 1.0)])
 
 
 def shares_documents(document: Objects) -> bool:
@@ -180,8 +177,8 @@ def _spread(points: Floats) -> float:
     return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def _in_the_middle(vectors: Floats, there: NDArray[np.bool_]) -> Floats:
-    return with_means(np.where(there[:, None], vectors, np.nan))
+def _in_the_middle(vectors: Floats, present: NDArray[np.bool_]) -> Floats:
+    return with_means(np.where(present[:, None], vectors, np.nan))
 
 
 def principal(points: Floats, dimensions: int) -> Floats:

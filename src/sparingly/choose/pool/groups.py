@@ -136,9 +136,11 @@ def group_shares(
         raise UsageError("Say how much may be judged: budget=1000, or a share such as 1%.")
     if budget.kind == "cost" and costs is not None:
         totals = groups.totals(costs)
-        return quotas(budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, whole=False)
+        return quotas(
+            budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, integral=False
+        )
     count = budget.count_of(len(frame), "sources")
-    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, whole=True)
+    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, integral=True)
 
 
 def with_quota(
@@ -186,7 +188,7 @@ def after_anchors(
     free_shares = np.maximum(shares - anchors, 0.0)
     if remaining == 0 or not free_shares.any():
         return np.zeros(len(shares))
-    return quotas(remaining, np.where(free_shares > 0, free, 0.0), free_shares, whole=costs is None)
+    return quotas(remaining, np.where(free_shares > 0, free, 0.0), free_shares, integral=costs is None)
 
 
 # Clusters of embeddings

@@ -18,7 +18,7 @@ from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.draws import draw_pivotal, draw_systematic, settled
+from sparingly.choose.design.draws import draw_pivotal, draw_systematic, snap_probabilities
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
 from sparingly.choose.pool.candidates import (
     NO_QUOTA,
@@ -402,7 +402,7 @@ def draw_sources(
     """
     if design.name == "top":
         return _top(frame, design.seed, count, costs), None
-    probabilities = settled(_probabilities(frame, design, count, costs))
+    probabilities = snap_probabilities(_probabilities(frame, design, count, costs))
     generator = rng.generator(design.seed, "pool", design.name, group)
     order = _draw_order(frame, design, costs)
     draw = draw_systematic if design.name == "systematic" else draw_pivotal

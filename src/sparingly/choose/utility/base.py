@@ -18,8 +18,6 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.length import LENGTHS, length_metric
 
-# --- What every utility is: a pure function of the evaluation set that gives a number per item ----
-
 
 @dataclass(frozen=True)
 class Utility(Method, ABC):
@@ -69,7 +67,7 @@ class MetricUtility(Utility):
         return length_metric(data, metric) if is_length else data.metrics[metric]
 
 
-# --- ``mix``: several utilities at once -----------------------------------------------------------
+# --- mix ---
 
 
 @register("mix")

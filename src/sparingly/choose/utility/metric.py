@@ -14,8 +14,6 @@ from sparingly.base.stats.moments import row_means, row_variances
 from sparingly.choose.utility.base import MetricUtility
 from sparingly.data.evalset import EvalSet
 
-# --- ``metric_avg``: prefer items on which the models do badly ------------------------------------
-
 
 @register("metric_avg")
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class MetricAvg(MetricUtility):
         return -row_means(self.scores(data))
 
 
-# --- ``metric_var``: prefer items on which the models differ --------------------------------------
+# --- metric_var ---
 
 
 @register("metric_var")
@@ -57,7 +55,7 @@ class MetricVar(MetricUtility):
         return row_variances(self.scores(data))
 
 
-# --- ``metric_cons``: prefer items that rank the models as the whole set does ---------------------
+# --- metric_cons ---
 
 
 @register("metric_cons")
@@ -94,7 +92,7 @@ class MetricCons(MetricUtility):
         return np.where(present.any(axis=1), agreement(means, scores), np.nan)
 
 
-# --- ``uncertainty``: prefer items on which a confidence or error column says most (or least) -----
+# --- uncertainty ---
 
 
 @register("uncertainty")

@@ -61,10 +61,10 @@ class ResidualSize(Utility):
 
     def values(self, data: EvalSet) -> Floats:
         """Return the expected sizes, NaN for an item without any metric score."""
-        few = self.judged(data) < FEWEST
-        sizes = np.ones(len(data)) if few else np.sqrt(self.learned(data).expected)
-        known = np.stack([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics])
-        return np.where(known.any(axis=0), sizes, np.nan)
+        too_few = self.judged(data) < FEWEST
+        sizes = np.ones(len(data)) if too_few else np.sqrt(self.learned(data).expected)
+        has_metric = np.stack([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics])
+        return np.where(has_metric.any(axis=0), sizes, np.nan)
 
     def learned(self, data: EvalSet) -> ResidualSizes:
         """Return the residuals of the pilot and the expected ones of all items."""
@@ -89,12 +89,12 @@ class ResidualSize(Utility):
         judged = data.judged(self.aspect or "").any(axis=1)
         column = data.columns[self.probability]
         try:
-            found = np.array([np.nan if value is None else float(value) for value in column])
+            probabilities = np.array([np.nan if value is None else float(value) for value in column])
         except (TypeError, ValueError):
-            found = np.full(len(column), np.nan)
-        if not ((found > 0) & (found <= 1))[judged].all():
+            probabilities = np.full(len(column), np.nan)
+        if not ((probabilities > 0) & (probabilities <= 1))[judged].all():
             raise DataError(
                 f'The column "{self.probability}" cannot be the inclusion probabilities of the pilot: every '
                 "judged item needs one, above 0 and at most 1."
             )
-        return np.where(judged, found, 1.0)
+        return np.where(judged, probabilities, 1.0)

@@ -12,7 +12,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
-from sparingly.choose.design.probability import WITHIN, sizes_of, variance_left
+from sparingly.choose.design.probability import MIN_CORRELATION, remaining_variance, sizes_of
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric import MetricAvg, MetricCons, MetricVar
 from sparingly.data import fields
@@ -186,7 +186,7 @@ def try_unequal_probabilities(
         return Unequal(scores, differences, within, None, False)
     trial = best
     worthwhile = (
-        within >= WITHIN
+        within >= MIN_CORRELATION
         and max(trial.expected, trial.found) <= _WORTH
         and trial.found + _SURE * trial.error < 1.0
     )
@@ -223,7 +223,7 @@ def _trial(text: str, sizes: Floats, squares: Floats, residual_squares: Floats, 
     even = sizes / sizes.mean()
     expected = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
     tau = min(expected, key=expected.__getitem__)
-    variance_share, error = variance_left(residual_squares, even[rows], tau)
+    variance_share, error = remaining_variance(residual_squares, even[rows], tau)
     return Trial(text, tau, expected[tau], variance_share, error)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Mask
 from sparingly.published.irt.model import Priors, Responses
 
-# --- Systems of three unknowns, one per item, solved for all items at once ------------------------
+# --- systems of three unknowns, one per item, solved for all items at once ---
 # A symmetric matrix is kept as its six entries (00, 01, 02, 11, 12, 22), a lower triangular one as
 # (00, 10, 20, 11, 21, 22); each entry is an array over items.
 
@@ -76,7 +76,7 @@ def is_positive(matrix: Floats, least: float) -> NDArray[np.bool_]:
     return np.asarray(positive & (largest < 1.0 - least) & (whole > least * least))
 
 
-# --- What all items share, abilities and noise, and the Newton step for it that sees through to the items ---
+# --- what all items share, and its Newton step ---
 # The objective is a sum over items, each of which depends on its own three parameters x and on the shared
 # ones w. Its matrix of second derivatives is an arrow: 3 x 3 blocks H along the diagonal, one border B per
 # item, and a small corner D. Eliminating the items leaves the corner minus Σ Bᵀ H⁻¹ B, with as many rows as

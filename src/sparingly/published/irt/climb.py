@@ -14,9 +14,6 @@ from sparingly.published.irt.abilities import Shared, SharedObjective, Sums
 from sparingly.published.irt.items import NormalItems, Normals, PointItems, Points
 from sparingly.published.irt.model import Priors, Responses
 
-# --- Where a fit starts: from moments of the responses, so that no order of items or models
-
-
 _DAMPING = 0.1
 _NOISE = 0.15
 
@@ -71,7 +68,7 @@ def _expit(value: float) -> float:
     return float(1.0 / (1.0 + np.exp(-value)))
 
 
-# --- The loop of both fits: items at given abilities, then abilities with the items following -----
+# --- the loop of both fits ---
 
 
 State = TypeVar("State")
@@ -166,7 +163,7 @@ def _sweep(
     return [state for state, _ in moved], objective.with_priors(sums, shared)
 
 
-# --- The fast fit: the most probable parameters (maximum a posteriori) ----------------------------
+# --- the fast fit ---
 
 
 BLOCK = 2048
@@ -221,7 +218,7 @@ def _turned(
     return better, any_turned
 
 
-# --- The variational fit: the normal distributions that maximise the evidence lower bound ---------
+# --- the variational fit ---
 # Items and abilities are independent of each other (mean field). The three parameters of one item are
 # jointly normal, because the scores of a dozen models leave them strongly correlated, and three independent
 # ones would come out far too sure. How sure abilities are, and items through them, is found afterwards

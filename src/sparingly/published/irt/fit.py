@@ -25,7 +25,7 @@ from sparingly.published.irt.model import (
     default_priors,
 )
 
-# --- How sure the variational fit may be: the posterior of abilities with the items integrated out
+# --- how sure the variational fit may be ---
 # The fit has items and abilities independent of each other, and that makes it far too sure of both: all
 # difficulties and abilities can shift or stretch together, and every item follows the abilities. Here items
 # follow: q(x_i | θ) is the posterior of item i given the abilities, which leaves
@@ -196,7 +196,7 @@ class _Top:
         return Places(moments.moved(step), places.slopes, width)
 
 
-# --- From scores to a fitted model ----------------------------------------------------------------
+# --- from scores to a fitted model ---
 
 
 def fit_irt(

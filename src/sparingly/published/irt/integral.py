@@ -12,9 +12,6 @@ from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.model import Normal, Priors
 
-# --- Where to evaluate a function in order to integrate it ----------------------------------------
-
-
 # How the prior of logit c is cut up to find its Gauss rule.
 _FINE, _REACH = 2001, 8.0
 
@@ -70,7 +67,7 @@ def feasibility_rule(prior: Normal, count: int) -> tuple[Floats, Floats, Floats]
     return nodes, weights, values
 
 
-# --- What is left of the items once they are integrated out ---------------------------------------
+# --- what is left of the items once they are integrated out ---
 
 
 _BLOCK = 8192
@@ -162,7 +159,7 @@ class Integral(Protocol):
         """Integrate the items out at given abilities and noise."""
 
 
-# --- The origin and the unit of the scale, which abilities and items share ------------------------
+# --- the origin and the unit of the scale, which abilities and items share ---
 # A response depends on a (θ − b) alone, so nothing changes when all θ and b are shifted together, or
 # stretched while every a shrinks: b = m + k b′, a = a′/k, θ = m + k θ′. What holds the origin m and the
 # unit k is the priors only, and with scores of little noise they are the least certain of all. Along these

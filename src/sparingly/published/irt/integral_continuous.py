@@ -24,9 +24,6 @@ from sparingly.published.irt.integral import (
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Normal, Priors, Responses
 
-# --- The ridge of an item's posterior: the most probable discrimination at given difficulties -----
-
-
 _RIDGE_STEPS = 6
 _LARGEST_STEP = 1.5
 _DAMPING = 1e-2
@@ -119,7 +116,7 @@ def _slopes(
     )
 
 
-# --- Feasibility given discrimination and difficulty: an integral in one variable -----------------
+# --- feasibility given discrimination and difficulty ---
 
 
 _NODES, _WEIGHTS = (part[:, None, None] for part in stretched(11, 4.0, 0.5))
@@ -203,7 +200,7 @@ def _derivatives(logit: Floats, square: Floats, product: Floats, prior: Normal) 
     return pull - precision * (logit - prior[0]), bend
 
 
-# --- Items with continuous responses, integrated out: b, then a given b, then c given both --------
+# --- items with continuous responses, integrated out ---
 # The posterior of an item is often a thin bent ridge, so nodes are laid along it. Those of difficulty b
 # follow the normal distribution of the fit; at each of them the most probable a is found, and nodes of a
 # are laid around it; and given a and b the response is linear in feasibility c, so that Σσ² and Σrσ are all

@@ -12,7 +12,7 @@ from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Local, Shared, Sums, summed
 from sparingly.published.irt.model import Priors, Responses
 
-# --- How likely a response is, given the curve, and how that changes with the logarithm of the curve ---
+# --- how likely a response is ---
 # The curve p = c·σ(η) is a product, so its logarithm is a sum: log p = log σ(η) + log c. Derivatives with
 # respect to η and to logit c follow from two numbers per response, the first and second derivative of the
 # log-likelihood with respect to log p.
@@ -125,7 +125,7 @@ def likelihood_of(responses: Responses, log_noise: float) -> Likelihood:
     return Binary(responses) if responses.response == "binary" else Continuous(responses, log_noise)
 
 
-# --- One step of every item at given abilities: points, as the MAP fit has them -------------------
+# --- one step of every item at given abilities ---
 
 
 # No parameter moves further than this in one step, in prior standard deviations.
@@ -283,7 +283,7 @@ def next_damping(damping: Floats, better: Mask, easing: float) -> Floats:
     return np.where(better, eased, 3.0 * np.maximum(damping, 0.1))
 
 
-# --- One step of every item at given abilities: normal distributions, as the variational fit has them ---
+# --- one step of every item at given abilities ---
 # Averages over an item's distribution are sums over 13 nodes: the centre and the twelve corners of an
 # icosahedron of radius √5, which give the exact mean of every polynomial up to the fifth degree under a
 # normal distribution of three variables. The lower bound is then an ordinary function of means and

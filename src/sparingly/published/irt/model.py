@@ -14,7 +14,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_level
 
-# --- What is believed of items and models before any score is seen --------------------------------
+# --- what is believed of items and models before any score is seen ---
 # All four are normal: discrimination a, difficulty b, the logit of feasibility c, and ability θ (Zouhar et
 # al. 2025, appendix C, name the normal for a, b and θ and give no numbers). Difficulty and ability have
 # mean 0 and standard deviation 1, which fixes the origin and the unit of the scale: the response does not
@@ -69,7 +69,7 @@ def default_priors(response: Response) -> Priors:
     return CONTINUOUS if response == "continuous" else BINARY
 
 
-# --- Scores as responses: scaled to 0–1, or cut into success and failure --------------------------
+# --- scores as responses ---
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def success(scores: Floats, threshold: float | None = None) -> Floats:
     return np.where(np.isnan(scores), np.nan, cut.astype(np.float64))
 
 
-# --- A fitted model: parameters of items and models, the curves they draw, and how sure they are
+# --- a fitted model ---
 
 
 Method = Literal["map", "variational"]
@@ -263,7 +263,7 @@ def expit(value: Floats) -> Floats:
         return np.asarray(1.0 / (1.0 + np.exp(-value)))
 
 
-# --- How much an item says about abilities: Fisher information, summed over the models ------------
+# --- how much an item says about abilities ---
 
 
 Form = Literal["published", "exact"]

@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.draws import is_whole, last_one, settled, step, undecided
+from sparingly.choose.design.draws import decide_last, is_whole, snap_probabilities, step, undecided
 
 
 def test_what_is_zero_or_one_up_to_rounding_becomes_it() -> None:
     given = np.array([1e-17, 0.5, 1 - 1e-16, 1 + 1e-15, -1e-16])
-    found = settled(given)
+    found = snap_probabilities(given)
     assert found.tolist() == [0.0, 0.5, 1.0, 1.0, 0.0]
     assert undecided(found).tolist() == [1]
     assert given[0] == 1e-17, "what was given stays as it is"
@@ -19,14 +19,14 @@ def test_what_is_zero_or_one_up_to_rounding_becomes_it() -> None:
 @pytest.mark.parametrize("wrong", [[0.5, 1.1], [-0.1], [np.nan]])
 def test_other_numbers_are_refused(wrong: list[float]) -> None:
     with pytest.raises(UsageError, match="lie between 0 and 1"):
-        settled(np.array(wrong))
+        snap_probabilities(np.array(wrong))
     with pytest.raises(UsageError, match="one inclusion probability per unit"):
-        settled(np.array([wrong]))
+        snap_probabilities(np.array([wrong]))
 
 
 def test_the_last_unit() -> None:
-    assert [last_one(1 - 1e-9, 0.99), last_one(1e-9, 0.0)] == [True, False]
-    assert [last_one(0.3, 0.29), last_one(0.3, 0.31)] == [True, False]
+    assert [decide_last(1 - 1e-9, 0.99), decide_last(1e-9, 0.0)] == [True, False]
+    assert [decide_last(0.3, 0.29), decide_last(0.3, 0.31)] == [True, False]
     assert is_whole(2.0000000001)
     assert not is_whole(2.01)
 
