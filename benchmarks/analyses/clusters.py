@@ -14,8 +14,8 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
-from sparingly.choose.design.linkage import linkage_of
 from sparingly.data.evalset import EvalSet
+from sparingly.published.linkage import linkage_of
 from sparingly.show.figures.look import BLUE, WIDTH, framed, inline, name_list, rows_of
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.texts import unit_rows

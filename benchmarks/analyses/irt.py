@@ -69,7 +69,7 @@ def fitted_responses(data: EvalSet, method: str | Method) -> FittedResponses:
     if np.isnan(scores).all():
         raise DataError(f"No item has a score by {made.metric}.")
     observed = success(scores, made.threshold) if made.response == "binary" else scaled(scores)
-    return FittedResponses(made, made.fitted(scores, intervals=True), observed)
+    return FittedResponses(made, made.fit_scores(scores, intervals=True), observed)
 
 
 # --- item response curves --------------------------------------------------------------------------------

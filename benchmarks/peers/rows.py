@@ -249,7 +249,7 @@ def clusters(row: Row, items: int, ours: Any, theirs: Any) -> Answers:
     The peer averages a difference vector over its coordinates, so its vectors, and its items, are others than
     ours.
     """
-    from sparingly.choose.design.linkage import ward_linkage
+    from sparingly.published.linkage import ward_linkage
 
     means = vectors(items, row.data).astype(np.float64).reshape(items, MODELS, -1).mean(axis=2)
     first, second = np.triu_indices(MODELS, 1)

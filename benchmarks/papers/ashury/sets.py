@@ -20,10 +20,10 @@ from benchmarks.papers.work import DEMO, Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import chance_of_lead
-from sparingly.choose.design.linkage import ward_linkage
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.winners import subsample
 from sparingly.published.diffuse_iterative import SplitTree
+from sparingly.published.linkage import ward_linkage
 from sparingly.run.rounds.stop.spending import anytime, group_sequential
 from sparingly.signals.embed.differences import stacked_differences
 

@@ -27,8 +27,8 @@ from benchmarks.papers.work import Work
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.clusters import Representative, kmeans, represent
-from sparingly.choose.design.linkage import Linkage, cosine_linkage, ward_linkage
 from sparingly.infer.rank.winners import subsample
+from sparingly.published.linkage import Linkage, cosine_linkage, ward_linkage
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_sources
 from sparingly.signals.embed.texts import unit_rows

@@ -34,6 +34,12 @@ class Automatic(NamedTuple):
     why: str
 
 
+def check_question(question: str) -> None:
+    """Raise UnknownNameError unless it is a question that designs are chosen by."""
+    if question not in get_args(Question):
+        raise UnknownNameError("question", question, get_args(Question))
+
+
 def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **design: Any) -> Automatic:
     """Choose a design by what a set has, and say in two sentences what was chosen and why.
 
@@ -55,8 +61,7 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
         >>> print(sparingly.select(data, budget=60).why)  # doctest: +ELLIPSIS
         auto draws items with equal chances, spread over 4 metrics and documents (local_pivotal): ...
     """
-    if question not in get_args(Question):
-        raise UnknownNameError("question", question, get_args(Question))
+    check_question(question)
     if design.get("balance") is not None or design.get("quota") is not None:
         why = "auto draws at random in every group (random), since groups are to be balanced."
         return Automatic(

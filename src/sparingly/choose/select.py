@@ -24,7 +24,7 @@ from sparingly.base.registry import (
 )
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, parse_call
-from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic
+from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic, check_question
 from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector, amount_text
@@ -140,6 +140,7 @@ def _parse_request(method: str | Method | None, question: Question | None) -> Se
         raise UsageError(
             f"A question goes without a method: leave out question={question} or {selector.name}."
         )
+    check_question(question)
     return replace(selector, question=question)
 
 

@@ -50,8 +50,8 @@ def space_points(data: EvalSet, space: Space, metrics: tuple[str, ...], embeddin
 
 def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Ints) -> tuple[Ints, Ints]:
     """Return the candidates that have a score by some metric, and those that have none."""
-    there = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in metrics], axis=0)
-    return candidates[there[candidates]], candidates[~there[candidates]]
+    has_score = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in metrics], axis=0)
+    return candidates[has_score[candidates]], candidates[~has_score[candidates]]
 
 
 # --- anchor_points ---

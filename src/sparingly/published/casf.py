@@ -110,15 +110,17 @@ def predicted_quality(
         regressor: What learns.
         settings: ``depth``, ``trees`` and ``seed``.
     """
-    features = np.stack([_filled(scores) for scores in metrics], axis=-1)
+    features = np.stack([_fill_missing(scores) for scores in metrics], axis=-1)
     if rows == "item":
-        known = row_means(target) * target.shape[1]
-        return _fitted(features.reshape(len(target), -1), known, regressor, settings)
+        observed = row_means(target) * target.shape[1]
+        return _fit_predict(features.reshape(len(target), -1), observed, regressor, settings)
     cells = features.reshape(-1, features.shape[-1])
-    return np.asarray(_fitted(cells, target.ravel(), regressor, settings).reshape(target.shape).sum(axis=1))
+    return np.asarray(
+        _fit_predict(cells, target.ravel(), regressor, settings).reshape(target.shape).sum(axis=1)
+    )
 
 
-def _fitted(features: Floats, target: Floats, regressor: Regressor, settings: dict[str, int]) -> Floats:
+def _fit_predict(features: Floats, target: Floats, regressor: Regressor, settings: dict[str, int]) -> Floats:
     judged = ~np.isnan(target)
     if judged.sum() < 2:
         raise DataError(
@@ -129,12 +131,12 @@ def _fitted(features: Floats, target: Floats, regressor: Regressor, settings: di
     return np.asarray(learner.predict(features), np.float64)
 
 
-def _filled(scores: Floats) -> Floats:
+def _fill_missing(scores: Floats) -> Floats:
     """Return a metric with the mean of its model in place of what is missing."""
-    there = ~np.isnan(scores)
-    count = there.sum(axis=0)
-    mean = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
-    return np.where(there, scores, mean)
+    present = ~np.isnan(scores)
+    count = present.sum(axis=0)
+    mean = np.where(present, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
+    return np.where(present, scores, mean)
 
 
 def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any:
@@ -156,7 +158,7 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
     from sklearn.svm import SVR
     from sklearn.tree import DecisionTreeRegressor
 
-    made = {
+    regressors = {
         "boosting": lambda: GradientBoostingRegressor(max_depth=depth, n_estimators=trees, random_state=seed),
         "linear": LinearRegression,
         "adaboost": lambda: AdaBoostRegressor(random_state=seed),
@@ -167,7 +169,7 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
         "forest": lambda: RandomForestRegressor(random_state=seed),
         "svm": lambda: make_pipeline(StandardScaler(), SVR()),
     }
-    return made[name]()
+    return regressors[name]()
 
 
 # --- casf ---
@@ -176,7 +178,7 @@ def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any
 FEWEST = 50
 # The learner's random state and the order of ties: fixed, so that the picks follow from the data alone.
 FIXED = 0
-_SMALL = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all of them."
+_SMALL_SET_NOTE = "the set has fewer than 50 items: Ruan et al. 2024 advise to judge all of them."
 
 
 @register("casf")
@@ -245,8 +247,10 @@ class Casf(Strategy):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the metrics, and the outputs for the controller."""
-        named = {fields.metric(name) for name in (*self.metrics, *((self.metric,) if self.metric else ()))}
-        return frozenset(named | ({"outputs"} if self.controller and self.phases > 1 else set()))
+        metric_fields = {
+            fields.metric(name) for name in (*self.metrics, *((self.metric,) if self.metric else ()))
+        }
+        return frozenset(metric_fields | ({"outputs"} if self.controller and self.phases > 1 else set()))
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
         """Show the aspects that the learner predicts, beside the one that is judged."""
@@ -255,13 +259,13 @@ class Casf(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Order what is left by quality, and pick from every bucket."""
-        left = np.flatnonzero(~state.asked.any(axis=1))
-        count = min(self._count(state), len(left), state.left // len(state.data.models))
+        open_rows = np.flatnonzero(~state.asked.any(axis=1))
+        count = min(self._count(state), len(open_rows), state.left // len(state.data.models))
         if count < 1:
             return Finished("the phases of casf are over.")
-        quality = self._preliminary(state.data) if state.number == 1 else self._learned(state)
-        order = left[rng.order(quality[left], state.data.keys[left], FIXED)]
-        notes = (_SMALL,) if len(state.data) < FEWEST and state.number == 1 else ()
+        quality = self._preliminary(state.data) if state.number == 1 else self._predict_quality(state)
+        order = open_rows[rng.order(quality[open_rows], state.data.keys[open_rows], FIXED)]
+        notes = (_SMALL_SET_NOTE,) if len(state.data) < FEWEST and state.number == 1 else ()
         if state.number == 1 or not self.controller:
             picks, why = first_of_each(order, count), "first of its bucket by "
             why += "metric" if state.number == 1 else "predicted quality"
@@ -302,11 +306,11 @@ class Casf(Strategy):
     def _preliminary(self, data: EvalSet) -> Floats:
         """Return the items' mean metric, or the mean of their standardised metrics."""
         if self.by == "metric":
-            return _known(row_means(data.metrics[self.metric or ""]))
+            return _fill_unknown(row_means(data.metrics[self.metric or ""]))
         means = np.stack([_standardised(row_means(data.metrics[name])) for name in self.metrics])
         return np.asarray(means.mean(axis=0))
 
-    def _learned(self, state: State) -> Floats:
+    def _predict_quality(self, state: State) -> Floats:
         data = state.data
         judged = [data.truth(name) for name in self.aspects] if self.aspects else [state.labels]
         return predicted_quality(
@@ -324,6 +328,6 @@ def _standardised(means: Floats) -> Floats:
     return np.nan_to_num((means - np.nanmean(means)) / spread) if spread else np.zeros(len(means))
 
 
-def _known(means: Floats) -> Floats:
+def _fill_unknown(means: Floats) -> Floats:
     """Return values of the items, what is missing as their mean."""
     return np.where(np.isnan(means), np.nanmean(means), means)

@@ -13,10 +13,10 @@ from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.clusters import Points, choose_by_clusters, indices_of, kmeans
-from sparingly.choose.design.linkage import EXACT_ITEMS, Linkage, linkage_of
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
+from sparingly.published.linkage import EXACT_ITEMS, Linkage, linkage_of
 from sparingly.signals.embed.differences import (
     difference_norms,
     filled_distances,
@@ -155,8 +155,8 @@ class DiffUse(WholeSetSelector):
             sources = embed_sources(data, self.embedding)
             rows, missing = indices_of(sources.present, candidates, "a source")
             return Points(sources.vectors[rows], rows, missing)
-        vectors, there = embed_outputs(data, self.embedding)
-        rows, missing = indices_of(there.sum(axis=1) > 1, candidates, "outputs of two models")
+        vectors, present = embed_outputs(data, self.embedding)
+        rows, missing = indices_of(present.sum(axis=1) > 1, candidates, "outputs of two models")
         if not np.array_equal(rows, np.arange(len(vectors))):
-            vectors, there = vectors[rows], there[rows]
-        return Points(_DIFFERENCES[pairs](vectors, there), rows, missing)
+            vectors, present = vectors[rows], present[rows]
+        return Points(_DIFFERENCES[pairs](vectors, present), rows, missing)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,14 +13,15 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.linkage import Linkage, linkage_of
 from sparingly.choose.design.selector import Chosen, file_stamp
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
+from sparingly.published.linkage import Linkage, linkage_of
 from sparingly.run.rounds.strategy import Finished, State, Strategy, item_preferences
 from sparingly.signals.embed.differences import stacked_differences
 from sparingly.signals.embed.evalset import embed_outputs, embedding_fields
@@ -31,7 +31,7 @@ class Step(NamedTuple):
     """What a split changes: the point that leaves the vote, and those that take its place."""
 
     dropped: int | None
-    asked: tuple[int, ...]
+    added: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,13 @@ class SplitTree:
         cosines = np.round(
             self._directions[low:high] @ centre / max(float(np.linalg.norm(centre)), 1e-300), 9
         )
-        here = free[members]
-        if here.any():
-            members, cosines = members[here], cosines[here]
+        is_free = free[members]
+        if is_free.any():
+            members, cosines = members[is_free], cosines[is_free]
         best = members[cosines >= cosines.max() - 1e-12]
         return int(best[np.argmin(self._ties[best])])
 
-    def steps(self, first: int, most: int | None = None) -> list[Step]:
+    def steps(self, first: int, limit_points: int | None = None) -> list[Step]:
         """Return the steps of iterative selection: ``first`` clusters at once, then one split after another.
 
         A split asks for two new points, one from each part, and takes the parent's out of the vote (Ashury
@@ -80,10 +80,10 @@ class SplitTree:
         """
         points = len(self)
         first = min(first, points)
-        limit = points if most is None else most
+        limit = points if limit_points is None else limit_points
         free = np.ones(points, bool)
         standing: dict[int, int] = {}
-        for node in self._cut(first):
+        for node in self._cluster_nodes(first):
             standing[node] = self.representative(node, free)
         free[list(standing.values())] = False
         # Largest clusters first, as diffuse lists them; the order does not change the vote.
@@ -94,31 +94,31 @@ class SplitTree:
             found.append(self._split(points + merge, merge, standing, free))
         return found
 
-    def representatives(self, most: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+    def representatives(self, count: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
         """Yield for 1, 2 … ``most`` clusters the point that stops representing, and those that begin."""
         points, free = len(self), np.ones(len(self), bool)
         root = self.representative(2 * points - 2, free)
         yield None, (root,)
-        known = {2 * points - 2: root}
-        for merge in range(points - 2, points - 1 - min(most, points), -1):
+        point_of = {2 * points - 2: root}
+        for merge in range(points - 2, points - 1 - min(count, points), -1):
             children = self.linkage.merges[merge].tolist()
             for child in children:
-                known[child] = self.representative(child, free)
-            yield known.pop(points + merge), tuple(known[child] for child in children)
+                point_of[child] = self.representative(child, free)
+            yield point_of.pop(points + merge), tuple(point_of[child] for child in children)
 
     def _split(self, node: int, merge: int, standing: dict[int, int], free: NDArray[np.bool_]) -> Step:
         dropped = standing.pop(node)
-        asked = []
+        added = []
         for child in self.linkage.merges[merge].tolist():
             standing[child] = self.representative(child, free)
             if free[standing[child]]:
-                asked.append(standing[child])
+                added.append(standing[child])
             free[standing[child]] = False
         # A part may be represented by the point that stood for the whole: then it stays in the vote.
         stays = dropped in (standing[child] for child in self.linkage.merges[merge].tolist())
-        return Step(None if stays else dropped, tuple(asked))
+        return Step(None if stays else dropped, tuple(added))
 
-    def _cut(self, count: int) -> list[int]:
+    def _cluster_nodes(self, count: int) -> list[int]:
         """Return the nodes of so many clusters."""
         nodes = {2 * len(self) - 2}
         for merge in range(len(self) - 2, len(self) - 1 - count, -1):
@@ -131,13 +131,13 @@ class SplitTree:
         """Return the points so that those of every cluster stand together, and where each cluster stands."""
         points = len(self)
         sizes = np.ones(2 * points - 1, np.int64)
-        for merge, (one, other) in enumerate(self.linkage.merges.tolist()):
-            sizes[points + merge] = sizes[one] + sizes[other]
+        for merge, (first, second) in enumerate(self.linkage.merges.tolist()):
+            sizes[points + merge] = sizes[first] + sizes[second]
         start = np.zeros(2 * points - 1, np.int64)
         for merge in range(points - 2, -1, -1):
-            one, other = self.linkage.merges[merge]
-            start[one] = start[points + merge]
-            start[other] = start[points + merge] + sizes[one]
+            first, second = self.linkage.merges[merge]
+            start[first] = start[points + merge]
+            start[second] = start[points + merge] + sizes[first]
         leaves = np.empty(points, np.int64)
         leaves[start[:points]] = np.arange(points)
         return leaves, np.stack([start, start + sizes], axis=1)
@@ -160,9 +160,9 @@ class SplitTree:
         """The points by cluster as vectors of length 1; one of 0 is at right angles to every centre."""
         ordered = self.vectors[self._leaves]
         norms = np.linalg.norm(ordered, axis=1)
-        known = norms > 1e-12 * norms.max(initial=0.0)
+        has_direction = norms > 1e-12 * norms.max(initial=0.0)
         return np.asarray(
-            np.divide(ordered, norms[:, None], out=np.zeros_like(ordered), where=known[:, None])
+            np.divide(ordered, norms[:, None], out=np.zeros_like(ordered), where=has_direction[:, None])
         )
 
     @cached_property
@@ -175,9 +175,7 @@ class SplitTree:
 
 INCONCLUSIVE = "inconclusive"
 # All pairs of 55 models; a pair's steps are a few hundred small numbers.
-_MOST_KEPT = 1500
-_kept: dict[tuple[Hashable, ...], list[Step]] = {}
-_lock = Lock()
+_STEPS = ResultCache[list[Step]](size=1500)
 _HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample that is looked at once."
 
 
@@ -261,24 +259,24 @@ class DiffuseIterative(Strategy):
     def next_round(self, state: State) -> Chosen | Finished:
         """Ask for the next comparisons of every pair that is open."""
         verdicts = self.verdicts(state)
-        left = self._limit(state) - sum(_asked_of(state, pair) for pair in self.pairs)
+        room = self._limit(state) - sum(_count_labels(state, pair) for pair in self.pairs)
         rows: list[int] = []
         pairs: list[tuple[str, str]] = []
         for verdict in verdicts:
             if verdict.winner is not None:
                 continue
-            asked = self._next_step(state, verdict.pair, verdict.spent)
-            if len(rows) + len(asked) > left:
+            step_rows = self._next_step(state, verdict.pair, verdict.spent)
+            if len(rows) + len(step_rows) > room:
                 break
-            rows += asked
-            pairs += [verdict.pair] * len(asked)
+            rows += step_rows
+            pairs += [verdict.pair] * len(step_rows)
         if not rows:
             return _finished(verdicts)
-        named = np.empty(len(rows), object)
-        named[:] = pairs
+        pair_column = np.empty(len(rows), object)
+        pair_column[:] = pairs
         return Chosen(
             rows=np.array(rows, np.int64),
-            pairs=named,
+            pairs=pair_column,
             reason="represents a cluster of differences",
             notes=(_HEURISTIC,) if state.number == 1 else (),
         )
@@ -287,7 +285,7 @@ class DiffuseIterative(Strategy):
         """Return where every pair stands after the rounds so far; of models that left, no more is said."""
         return [self._verdict(state, pair) for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Refuse: votes on picked items tell who wins, not how good a model is."""
         raise UsageError(
             "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
@@ -298,43 +296,43 @@ class DiffuseIterative(Strategy):
 
     def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
         outcome = item_preferences(state, pair, self.tie)
-        done, spent = self._done(state, pair)
-        current = standing_points(done)
-        told = outcome[current] if len(current) else np.empty(0)
-        if np.isnan(told).any():
+        steps, spent = self._steps_so_far(state, pair)
+        current = standing_points(steps)
+        votes = outcome[current] if len(current) else np.empty(0)
+        if np.isnan(votes).any():
             raise DataError(
-                f'{int(np.isnan(told).sum())} comparisons of "{pair[0]}" and "{pair[1]}" are not judged yet: '
-                "record the earlier rounds first."
+                f'{int(np.isnan(votes).sum())} comparisons of "{pair[0]}" and "{pair[1]}" are not judged '
+                "yet: record the earlier rounds first."
             )
-        wins = (int((told > 0).sum()), int((told < 0).sum()))
+        wins = (int((votes > 0).sum()), int((votes < 0).sum()))
         lead = max(wins)
-        chance = float(chance_of_lead(len(state.data), np.array(max(len(told), 1)), np.array(lead)))
+        chance = float(chance_of_lead(len(state.data), np.array(max(len(votes), 1)), np.array(lead)))
         winner = None
-        if len(told) >= self.least and wins[0] != wins[1] and chance <= self.p:
+        if len(votes) >= self.least and wins[0] != wins[1] and chance <= self.p:
             winner = pair[0] if wins[0] > wins[1] else pair[1]
         elif spent and not self._next_step(state, pair, spent):
             winner = INCONCLUSIVE
-        return PairVerdict(pair, winner, wins, len(told), spent, chance if len(told) else 1.0)
+        return PairVerdict(pair, winner, wins, len(votes), spent, chance if len(votes) else 1.0)
 
-    def _done(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
+    def _steps_so_far(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
         """Return the steps that a pair has taken, and how many labels they asked for."""
-        spent = _asked_of(state, pair)
-        done: list[Step] = []
-        asked = 0
+        spent = _count_labels(state, pair)
+        steps: list[Step] = []
+        labels = 0
         for step in self._steps(state, pair):
-            if asked >= spent:
+            if labels >= spent:
                 break
-            done.append(step)
-            asked += len(step.asked)
-        return done, spent
+            steps.append(step)
+            labels += len(step.added)
+        return steps, spent
 
     def _next_step(self, state: State, pair: tuple[str, str], spent: int) -> list[int]:
         """Return the items of the next step that asks for something; none beyond ``most``."""
-        asked = 0
+        labels = 0
         for step in self._steps(state, pair):
-            asked += len(step.asked)
-            if asked > spent:
-                return list(step.asked) if asked <= self.most else []
+            labels += len(step.added)
+            if labels > spent:
+                return list(step.added) if labels <= self.most else []
         return []
 
     def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
@@ -345,37 +343,22 @@ class DiffuseIterative(Strategy):
         )  # fmt: skip
 
         def steps() -> list[Step]:
-            vectors, there = embed_outputs(view, self.embedding)
-            rows = np.flatnonzero(there.all(axis=1))
+            vectors, present = embed_outputs(view, self.embedding)
+            rows = np.flatnonzero(present.all(axis=1))
             if not len(rows):
                 raise DataError(f'"{pair[0]}" and "{pair[1]}" have no outputs for the same item.')
-            points = stacked_differences(vectors[rows], there[rows])
+            points = stacked_differences(vectors[rows], present[rows])
             tree = SplitTree(linkage_of(points, view.keys[rows], "ward"), points, view.keys[rows], state.seed)
             return [
                 Step(
                     None if step.dropped is None else int(rows[step.dropped]),
-                    tuple(int(row) for row in rows[list(step.asked)]),
+                    tuple(int(row) for row in rows[list(step.added)]),
                 )
                 for step in tree.steps(self.least, self.most)
             ]
 
-        yield from _remembered(key, steps)
-
-
-def _remembered(key: tuple[Hashable, ...], make: Callable[[], list[Step]]) -> list[Step]:
-    """Return the steps of a pair, made once: every round of all pairs needs them again.
-
-    They are kept by what they were made from. A campaign reads its data anew for every round.
-    """
-    with _lock:
-        if key in _kept:
-            return _kept[key]
-    made = make()
-    with _lock:
-        _kept[key] = made
-        while len(_kept) > _MOST_KEPT:
-            del _kept[next(iter(_kept))]
-    return made
+        # Found again by what they were made from: a campaign reads its data anew for every round.
+        yield from _STEPS.get((), key, steps)
 
 
 def standing_points(steps: list[Step]) -> Ints:
@@ -384,31 +367,36 @@ def standing_points(steps: list[Step]) -> Ints:
     for step in steps:
         if step.dropped is not None:
             standing.pop(step.dropped, None)
-        standing |= dict.fromkeys(step.asked)
+        standing |= dict.fromkeys(step.added)
     return np.array(list(standing), np.int64)
 
 
-def _asked_of(state: State, pair: tuple[str, str]) -> int:
+def _count_labels(state: State, pair: tuple[str, str]) -> int:
     """Return how many comparisons of a pair the rounds so far asked for."""
-    return sum(two == pair for one in state.rounds if one.pairs is not None for two in one.pairs)
+    return sum(
+        compared == pair
+        for selection in state.rounds
+        if selection.pairs is not None
+        for compared in selection.pairs
+    )
 
 
 def _finished(verdicts: list[PairVerdict]) -> Finished:
     if not verdicts:
         return Finished("the models to compare were withdrawn.", INCONCLUSIVE)
     if len(verdicts) == 1:
-        one = verdicts[0]
-        answer = one.winner or INCONCLUSIVE
+        verdict = verdicts[0]
+        answer = verdict.winner or INCONCLUSIVE
         reason = (
-            f"{one.votes[0]} to {one.votes[1]} of {one.judged} labels; by chance a lead like that has "
-            f"{one.chance:.2g}."
+            f"{verdict.votes[0]} to {verdict.votes[1]} of {verdict.judged} labels; by chance a lead "
+            f"like that has {verdict.chance:.2g}."
         )
         return Finished(reason, answer)
-    open_pairs = sum(one.winner in (None, INCONCLUSIVE) for one in verdicts)
+    open_pairs = sum(verdict.winner in (None, INCONCLUSIVE) for verdict in verdicts)
     decided = [
-        f"{one.winner} beats {one.pair[1] if one.winner == one.pair[0] else one.pair[0]}"
-        for one in verdicts
-        if one.winner not in (None, INCONCLUSIVE)
+        f"{verdict.winner} beats {verdict.pair[1] if verdict.winner == verdict.pair[0] else verdict.pair[0]}"
+        for verdict in verdicts
+        if verdict.winner not in (None, INCONCLUSIVE)
     ]
     return Finished(
         f"{len(decided)} of {len(verdicts)} pairs have a winner, {open_pairs} are inconclusive.",

@@ -20,7 +20,7 @@ from sparingly.published.anchor_points import settled_metrics, space_fields, spa
 
 _BLOCK_CELLS = 1 << 22
 # How many points are looked at again at first; twice as many at every further try.
-_FEW = 8
+_FEW_POINTS = 8
 # Gains that differ by less than this share of the largest possible value are equal.
 _EQUAL = 1e-9
 
@@ -41,8 +41,8 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
         order[place], gains[place] = cover.take()
         if gains[place] <= cover.equal and place + 1 < count:
             # Every point is where a chosen one is: nothing is left to gain.
-            rest = np.setdiff1d(np.arange(len(points)), order[: place + 1])
-            order[place + 1 :] = rest[np.argsort(ties[rest], kind="stable")][: count - place - 1]
+            uncovered = np.setdiff1d(np.arange(len(points)), order[: place + 1])
+            order[place + 1 :] = uncovered[np.argsort(ties[uncovered], kind="stable")][: count - place - 1]
             break
     return order, gains
 
@@ -67,7 +67,7 @@ class _Cover:
     def take(self) -> tuple[int, float]:
         """Choose the point that adds most, and return it with what it adds."""
         fresh = np.full(len(self.bounds), self.known)
-        size, best = _FEW, self._best(fresh)
+        size, best = _FEW_POINTS, self._best(fresh)
         while len(old := np.flatnonzero(~fresh & (self.bounds >= best - self.equal))):
             if len(old) > size:
                 old = old[np.argpartition(-self.bounds[old], size)[:size]]
@@ -75,11 +75,11 @@ class _Cover:
             fresh[old] = True
             size, best = 2 * size, self._best(fresh)
         near = np.flatnonzero(fresh & (self.bounds >= best - self.equal))
-        taken = int(near[np.argmin(self.ties[near])])
-        gain = max(float(self.bounds[taken]), 0.0)
-        self.left = np.minimum(self.left, self._distances(np.array([taken]))[:, 0])
-        self.bounds[taken], self.known = -np.inf, False
-        return taken, gain
+        chosen = int(near[np.argmin(self.ties[near])])
+        gain = max(float(self.bounds[chosen]), 0.0)
+        self.left = np.minimum(self.left, self._distances(np.array([chosen]))[:, 0])
+        self.bounds[chosen], self.known = -np.inf, False
+        return chosen, gain
 
     def _best(self, fresh: NDArray[np.bool_]) -> float:
         return float(self.bounds[fresh].max(initial=-1.0))

@@ -56,20 +56,20 @@ class Heuristic(WholeSetSelector):
         sizes = np.array([is_extreme.sum(), (~is_extreme).sum()], np.float64)
         # Neither share is quite 0: what the other group cannot take goes there.
         shares = np.maximum([self.share, 1.0 - self.share], 1e-9)
-        drawn = quotas(count, sizes, shares, integral=True)
+        quota = quotas(count, sizes, shares, integral=True)
         order = np.lexsort((keys, rng.uniforms(keys, seed, "heuristic")))
         groups = (order[is_extreme[order]], order[~is_extreme[order]])
-        taken = np.zeros(len(order), bool)
-        for most, inside in zip(drawn, groups, strict=True):
-            taken[inside[: int(most)]] = True
-        chosen = order[taken[order]]
+        mask = np.zeros(len(order), bool)
+        for group_quota, inside in zip(quota, groups, strict=True):
+            mask[inside[: int(group_quota)]] = True
+        chosen = order[mask[order]]
         notes: tuple[str, ...] = ()
         probability = None
-        if ((drawn == 0) & (sizes > 0)).any():
-            lost = "extreme" if drawn[0] == 0 else "other"
+        if ((quota == 0) & (sizes > 0)).any():
+            lost = "extreme" if quota[0] == 0 else "other"
             notes = (f"no {lost} item fits into the budget, so no inclusion probabilities are given.",)
         else:
-            chances = drawn / np.maximum(sizes, 1.0)
+            chances = quota / np.maximum(sizes, 1.0)
             probability = np.where(is_extreme[chosen], chances[0], chances[1])
         return Chosen(
             rows=candidates[chosen],
@@ -80,8 +80,8 @@ class Heuristic(WholeSetSelector):
 
     def _extremes(self, lengths: Floats, keys: rng.Keys, seed: int) -> NDArray[np.bool_]:
         """Return which items are extreme; nothing is known of one without any output, so it is not."""
-        known = np.flatnonzero(~np.isnan(lengths))
-        order = known[rng.order(lengths[known], keys[known], seed)]
+        has_length = np.flatnonzero(~np.isnan(lengths))
+        order = has_length[rng.order(lengths[has_length], keys[has_length], seed)]
         count = int(self.outer * len(order) + 1e-9)
         extreme = np.zeros(len(lengths), bool)
         extreme[order[:count]] = True

@@ -73,19 +73,19 @@ class IncrementalStrata(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw from every stratum what it is to have given by the end of this round."""
-        done = int(state.asked.any(axis=1).sum())
+        judged_count = int(state.asked.any(axis=1).sum())
         total = state.budget.count_of(len(state.data))
         # At least one more item a round, where there are fewer items than rounds.
-        even = max(total * state.number // self.rounds, done + 1)
-        upto = min(total, done + state.size if state.size else even)
-        if upto <= done:
+        even = max(total * state.number // self.rounds, judged_count + 1)
+        upto = min(total, judged_count + state.size if state.size else even)
+        if upto <= judged_count:
             return Finished("the budget is spent.")
         strata = self._design.plan(state.data, total).strata
-        given = strata.totals(np.asarray(state.asked.any(axis=1), np.float64))
-        wanted = kernels.allocation(strata.sizes, strata.sizes * self._spread(state, strata), upto)
-        more = _topped_up(wanted, given, strata.sizes, upto - done)
+        counts = strata.totals(np.asarray(state.asked.any(axis=1), np.float64))
+        targets = kernels.allocation(strata.sizes, strata.sizes * self._spread(state, strata), upto)
+        more = _top_up(targets, counts, strata.sizes, upto - judged_count)
         generator = rng.generator(state.seed, self.name, str(state.number))
-        rows = _drawn(strata, kernels.rounded_at_random(more, generator), state, generator)
+        rows = _draw_items(strata, kernels.rounded_at_random(more, generator), state, generator)
         return Chosen(
             rows=rows,
             stratum=strata.labels[rows],
@@ -104,73 +104,75 @@ class IncrementalStrata(Strategy):
         for model in range(predicted.shape[1]):
             rows = np.flatnonzero(~np.isnan(state.labels[:, model]))
             if len(rows):
-                told = nearest_mean(variates[:, :, model], rows, state.labels[rows, model], self.neighbours)
-                predicted[:, model] = np.where(state.asked[:, model], np.nan, told)
+                predictions = nearest_mean(
+                    variates[:, :, model], rows, state.labels[rows, model], self.neighbours
+                )
+                predicted[:, model] = np.where(state.asked[:, model], np.nan, predictions)
         return _deviations(predicted, strata)
 
-    def estimate(self, state: State, **asked: Any) -> Estimate:
+    def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the stratified mean, without an error unless everything is judged."""
-        drawn = merge_rounds(state.rounds)
+        merged = merge_rounds(state.rounds)
         strata = self._design.plan(state.data, state.budget.count_of(len(state.data))).strata
-        rows = state.data.positions(drawn.items)
-        given = np.bincount(strata.of_row[rows], minlength=len(strata.names))
-        chance = (given / strata.sizes)[strata.of_row[rows]]
-        design = replace(drawn.signature, method=self._design.full_text, round=None)
-        sample = replace(drawn, probability=chance, signature=design, stratum=strata.labels[rows])
-        found = estimate(state.data, sample, state.aspect, **{"estimator": "stratified_mean", **asked})
-        return found if found.target == "set" and "exact" in found.intervals else without_errors(found)
+        rows = state.data.positions(merged.items)
+        counts = np.bincount(strata.of_row[rows], minlength=len(strata.names))
+        chance = (counts / strata.sizes)[strata.of_row[rows]]
+        design = replace(merged.signature, method=self._design.full_text, round=None)
+        sample = replace(merged, probability=chance, signature=design, stratum=strata.labels[rows])
+        result = estimate(state.data, sample, state.aspect, **{"estimator": "stratified_mean", **options})
+        return result if result.target == "set" and "exact" in result.intervals else without_errors(result)
 
 
-def without_errors(found: Estimate) -> Estimate:
+def without_errors(result: Estimate) -> Estimate:
     """Return an estimate with its scores alone: no standard error, no interval, nothing to test with."""
-    nothing = np.full(len(found.scores), np.nan)
-    unknown = np.full_like(found.covariance, np.nan)
-    pairs = found.pairs
+    unknown_errors = np.full(len(result.scores), np.nan)
+    unknown = np.full_like(result.covariance, np.nan)
+    pairs = result.pairs
     if pairs is not None:
-        errors, over_set = (replace(one, covariance=unknown) for one in (pairs.errors, pairs.over_set))
+        errors, over_set = (replace(part, covariance=unknown) for part in (pairs.errors, pairs.over_set))
         pairs = replace(pairs, errors=errors, over_set=over_set, interval="none")
     return replace(
-        found,
-        standard_errors=nothing,
-        low=nothing,
-        high=nothing,
-        intervals=(NONE,) * len(nothing),
+        result,
+        standard_errors=unknown_errors,
+        low=unknown_errors,
+        high=unknown_errors,
+        intervals=(NONE,) * len(unknown_errors),
         covariance=unknown,
-        outcome=IntervalOutcome(withheld=len(nothing)),
+        outcome=IntervalOutcome(withheld=len(unknown_errors)),
         # What was said of the intervals is said of none.
-        notes=(*(note for note in found.notes if "interval" not in note), NO_INTERVAL),
-        groups={name: without_errors(group) for name, group in found.groups.items()},
+        notes=(*(note for note in result.notes if "interval" not in note), NO_INTERVAL),
+        groups={name: without_errors(group) for name, group in result.groups.items()},
         pairs=pairs,
     )
 
 
 def _deviations(scores: Floats, strata: Strata) -> Floats:
     """Return the root of the models' mean variance within every stratum."""
-    there = ~np.isnan(scores)
-    filled = np.where(there, scores, 0.0)
+    present = ~np.isnan(scores)
+    present_scores = np.where(present, scores, 0.0)
     square, freedom = np.zeros(len(strata.names)), np.zeros(len(strata.names))
     for model in range(scores.shape[1]):
-        count = strata.totals(there[:, model].astype(np.float64))
-        mean = strata.totals(filled[:, model]) / np.maximum(count, 1)
-        away = np.where(there[:, model], scores[:, model] - mean[strata.of_row], 0.0)
-        square += strata.totals(away**2)
+        count = strata.totals(present[:, model].astype(np.float64))
+        mean = strata.totals(present_scores[:, model]) / np.maximum(count, 1)
+        deviation = np.where(present[:, model], scores[:, model] - mean[strata.of_row], 0.0)
+        square += strata.totals(deviation**2)
         freedom += np.maximum(count - 1, 0)
     overall = square.sum() / max(freedom.sum(), 1.0)
     variance = np.where(freedom > 0, square / np.maximum(freedom, 1.0), overall)
     return np.sqrt(variance) if overall > 0 else np.ones(len(square))
 
 
-def _topped_up(wanted: Floats, given: Floats, sizes: Floats, count: int) -> Floats:
+def _top_up(targets: Floats, counts: Floats, sizes: Floats, count: int) -> Floats:
     """Return what every stratum gives now: what it lacks, so that all together give the count."""
-    lack = np.clip(wanted - given, 0.0, None)
-    return kernels.allocation(sizes - given, np.minimum(lack, sizes - given), count)
+    lack = np.clip(targets - counts, 0.0, None)
+    return kernels.allocation(sizes - counts, np.minimum(lack, sizes - counts), count)
 
 
-def _drawn(strata: Strata, counts: Ints, state: State, generator: np.random.Generator) -> Ints:
+def _draw_items(strata: Strata, counts: Ints, state: State, generator: np.random.Generator) -> Ints:
     """Draw so many of the items of every stratum that were not asked for, in random order."""
-    left = np.flatnonzero(~state.asked.any(axis=1))
-    taken = kernels.draw_within(Strata(strata.names, strata.of_row[left]), counts, generator)
-    rows = left[taken]
+    open_rows = np.flatnonzero(~state.asked.any(axis=1))
+    chosen = kernels.draw_within(Strata(strata.names, strata.of_row[open_rows]), counts, generator)
+    rows = open_rows[chosen]
     return rows[
         np.argsort(rng.stream(state.data.keys[rows], state.seed, "order of the drawn"), kind="stable")
     ]

@@ -65,10 +65,10 @@ class MaxDiscrepancy(WholeSetSelector):
         count = self.count(budget, candidates)
         stamp = file_stamp(self.embedding)
         key = ("discrepancy", self.space, self.metrics, self.embedding, stamp)
-        apart, points = remembered(data, key, lambda: self._distances(data))
-        turns = rng.generator(seed, self.name).permutation(apart.shape[1])
+        distances, points = remembered(data, key, lambda: self._distances(data))
+        turns = rng.generator(seed, self.name).permutation(distances.shape[1])
         ties = rng.stream(data.keys[candidates], seed, "ties")
-        order = in_turn(apart[candidates][:, turns], points[candidates], count, self.diversity, ties)
+        order = in_turn(distances[candidates][:, turns], points[candidates], count, self.diversity, ties)
         first, second = pair_indices(len(data.models))
         pairs = turns[np.arange(count) % len(turns)]
         return Chosen(
@@ -82,14 +82,14 @@ class MaxDiscrepancy(WholeSetSelector):
     def _distances(self, data: EvalSet) -> tuple[Floats, Floats]:
         """Return how far the models of every pair are apart (items × pairs), and where items lie."""
         if self.space == "outputs":
-            apart = pair_distances(*embed_outputs(data, self.embedding))
+            distances = pair_distances(*embed_outputs(data, self.embedding))
             points = space_points(data, "output_mean", (), self.embedding)
         else:
             points = space_points(data, "metrics", self.metrics, "")
-            apart = _score_distances(data, self.metrics)
-        most = float(np.nanmax(apart, initial=0.0))
+            distances = _score_distances(data, self.metrics)
+        largest = float(np.nanmax(distances, initial=0.0))
         # A pair that cannot be compared on an item differs less than any that can.
-        scaled = np.where(np.isnan(apart), -1.0, apart / (most or 1.0))
+        scaled = np.where(np.isnan(distances), -1.0, distances / (largest or 1.0))
         widest = 2.0 * float(np.linalg.norm(points - points.mean(axis=0), axis=1).max(initial=0.0))
         return scaled, np.asarray(points / (widest or 1.0))
 
@@ -100,23 +100,23 @@ def _score_distances(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
     total, count = np.zeros((len(data), len(first))), np.zeros((len(data), len(first)))
     for name in metrics:
         scores = data.metrics[name]
-        there = ~np.isnan(scores)
-        spread = float(scores[there].std()) if there.any() else 0.0
-        apart = np.abs(scores[:, first] - scores[:, second]) / (spread or 1.0)
-        total += np.nan_to_num(apart)
-        count += ~np.isnan(apart)
+        present = ~np.isnan(scores)
+        spread = float(scores[present].std()) if present.any() else 0.0
+        distances = np.abs(scores[:, first] - scores[:, second]) / (spread or 1.0)
+        total += np.nan_to_num(distances)
+        count += ~np.isnan(distances)
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def in_turn(apart: Floats, points: Floats, count: int, diversity: float, ties: rng.Keys) -> Ints:
+def in_turn(distances: Floats, points: Floats, count: int, diversity: float, ties: rng.Keys) -> Ints:
     """Return the items that the columns of ``apart`` choose when they take turns."""
     order = np.empty(count, np.int64)
-    nearest, open_rows = np.zeros(len(apart)), np.ones(len(apart), bool)
+    nearest, open_rows = np.zeros(len(distances)), np.ones(len(distances), bool)
     for place in range(count):
-        values = np.where(open_rows, apart[:, place % apart.shape[1]] + diversity * nearest, -np.inf)
+        values = np.where(open_rows, distances[:, place % distances.shape[1]] + diversity * nearest, -np.inf)
         best = np.flatnonzero(values >= values.max() - _EQUAL)
-        taken = best[np.argmin(ties[best])]
-        order[place], open_rows[taken] = taken, False
-        gaps = np.linalg.norm(points - points[taken], axis=1)
+        chosen = best[np.argmin(ties[best])]
+        order[place], open_rows[chosen] = chosen, False
+        gaps = np.linalg.norm(points - points[chosen], axis=1)
         nearest = gaps if place == 0 else np.minimum(nearest, gaps)
     return order

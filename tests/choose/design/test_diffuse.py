@@ -12,10 +12,10 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.rng import Keys
-from sparingly.choose.design.linkage import Distance, Linkage, linkage_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
 from sparingly.published import diffuse as module
+from sparingly.published.linkage import Distance, Linkage, linkage_of
 from sparingly.signals.embed import embed_outputs
 from sparingly.signals.embed.differences import filled_distances
 

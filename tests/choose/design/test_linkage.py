@@ -11,8 +11,8 @@ from scipy.cluster.hierarchy import fcluster
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 from sparingly.base.arrays import Ints
-from sparingly.choose.design import linkage as module
-from sparingly.choose.design.linkage import (
+from sparingly.published import linkage as module
+from sparingly.published.linkage import (
     Kind,
     Linkage,
     chain,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.choose.design.clusters import cluster_means
-from sparingly.choose.design.linkage import EXACT_ITEMS, linkage_of
+from sparingly.published.linkage import EXACT_ITEMS, linkage_of
 
 
 def keys(count: int) -> rng.Keys:

@@ -30,7 +30,7 @@ def test_integral_and_means_are_those_of_a_fine_sum(prior: tuple[float, float]) 
     sd = np.sqrt((shares * (logits - mean) ** 2).sum(axis=0))
     assert (np.abs(found.logit[0] - mean) < 0.02 * sd).all()
     np.testing.assert_allclose(np.sqrt(found.logit[1] - found.logit[0] ** 2), sd, rtol=2e-2)
-    for power, value in enumerate(found.both, start=1):
+    for power, value in enumerate(found.cross, start=1):
         covariance = (shares * (logits - mean) * heights**power).sum(axis=0)
         ours = value - found.logit[0] * found.powers[power - 1]
         np.testing.assert_allclose(ours, covariance, rtol=5e-2)

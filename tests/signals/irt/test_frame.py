@@ -65,7 +65,7 @@ def test_an_item_that_is_carried_along_keeps_its_curve() -> None:
 
 def test_items_are_carried_by_a_shift_and_a_stretch() -> None:
     frame = Frame.of(ABILITY)
-    carried = frame.carried(np.array([[2.0], [0.8], [-0.5]]))
+    carried = frame.frame_jacobian(np.array([[2.0], [0.8], [-0.5]]))
     assert carried.shape == (3, 6, 1)
     np.testing.assert_array_equal(carried[:, -1], 0.0)
     for change, (shift, stretch) in ((np.ones(5), (STEP, 0.0)), (frame.offsets, (0.0, STEP))):

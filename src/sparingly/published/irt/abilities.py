@@ -57,7 +57,7 @@ def inverse(matrix: Floats) -> Floats:
     return np.stack([solved[0, 0], solved[0, 1], solved[0, 2], solved[1, 1], solved[1, 2], solved[2, 2]])
 
 
-def is_positive(matrix: Floats, least: float) -> NDArray[np.bool_]:
+def is_positive(matrix: Floats, minimum: float) -> NDArray[np.bool_]:
     """Say which symmetric matrices are safely positive: no two unknowns are bound nearly rigidly.
 
     Scaled to a unit diagonal, every minor of two unknowns must exceed ``least`` and the determinant its
@@ -72,8 +72,8 @@ def is_positive(matrix: Floats, least: float) -> NDArray[np.bool_]:
         matrix[4] / (scale[1] * scale[2]),
     )
     largest = np.maximum(np.maximum(first * first, second * second), third * third)
-    whole = 1.0 + 2.0 * first * second * third - first * first - second * second - third * third
-    return np.asarray(positive & (largest < 1.0 - least) & (whole > least * least))
+    determinant = 1.0 + 2.0 * first * second * third - first * first - second * second - third * third
+    return np.asarray(positive & (largest < 1.0 - minimum) & (determinant > minimum * minimum))
 
 
 # --- what all items share, and its Newton step ---
@@ -124,14 +124,14 @@ class Local:
     slope_ability: Floats
     cross: Floats
 
-    def put(self, other: Local, where: Mask) -> None:
+    def put(self, source: Local, mask: Mask) -> None:
         """Overwrite the numbers of some items by those that another evaluation gave them."""
-        for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
-            np.copyto(mine, theirs, where=where)
+        for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
+            np.copyto(mine, theirs, where=mask)
 
-    def put_few(self, other: Local, items: NDArray[np.intp]) -> None:
+    def put_few(self, source: Local, items: NDArray[np.intp]) -> None:
         """Overwrite the numbers of a few items by those of these items alone."""
-        for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
+        for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
             mine[..., items] = theirs
 
 
@@ -216,8 +216,8 @@ class SharedObjective:
     def value(self, shared: Shared) -> float:
         """Return minus the log prior of abilities and noise (minus their entropy in the variational fit)."""
         mean, sd = self._priors.ability
-        away = (shared.ability - mean) / sd
-        value = 0.5 * float(away @ away)
+        deviation = (shared.ability - mean) / sd
+        value = 0.5 * float(deviation @ deviation)
         if self._uncertain:
             width = shared.ability_sd / sd
             value += float((0.5 * (width * width - 1.0) - np.log(width)).sum())
@@ -257,9 +257,9 @@ class SharedObjective:
         sd = shared.ability_sd
         if self._uncertain:
             # Far from the optimum a curvature can be negative; the data never say less than the prior.
-            least = self._priors.ability[1] ** -2.0
-            wanted = 1.0 / np.sqrt(np.maximum(sums.corner.diagonal()[:models], least))
-            sd = sd * (wanted / sd) ** (0.5 / (1.0 + damping))
+            min_precision = self._priors.ability[1] ** -2.0
+            scale = 1.0 / np.sqrt(np.maximum(sums.corner.diagonal()[:models], min_precision))
+            sd = sd * (scale / sd) ** (0.5 / (1.0 + damping))
         noise = shared.log_noise + (float(step[-1]) if self._noisy else 0.0)
         return Shared(shared.ability + step[:models], sd, noise)
 

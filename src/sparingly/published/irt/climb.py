@@ -46,8 +46,8 @@ def mirrored(start: Points, shared: Shared) -> Points:
     signs lies a flat curve of half the height that no small step crosses.
     """
     logit, discrimination, difficulty = start.values
-    turned = np.stack([logit, -0.5 * discrimination, 2.0 * shared.ability.mean() - difficulty])
-    return Points(turned, np.full(len(logit), _DAMPING))
+    mirror = np.stack([logit, -0.5 * discrimination, 2.0 * shared.ability.mean() - difficulty])
+    return Points(mirror, np.full(len(logit), _DAMPING))
 
 
 def _item_levels(responses: Responses) -> Floats:
@@ -132,10 +132,10 @@ def climb(
     while rounds < patience.rounds:
         rounds += 1
         trial = objective.moved(shared, sums, damping)
-        tried, found = _sweep(items, blocks, states, trial, objective, patience)
-        gain = sums.objective - found.objective
+        tried, trial_objective = _sweep(items, blocks, states, trial, objective, patience)
+        gain = sums.objective - trial_objective.objective
         if gain >= -1e-10 * abs(sums.objective):
-            states, shared, sums = tried, trial, found
+            states, shared, sums = tried, trial, trial_objective
             # A step that was held back gains little wherever it is taken.
             if gain < little and damping == 0.0:
                 break
@@ -191,29 +191,31 @@ def climb_points(responses: Responses, priors: Priors, patience: Patience = _MAP
         items.improve(block, state, shared, _FIRST_STEPS, _ROUGHLY)[0]
         for block, state in zip(blocks, states, strict=True)
     ]
-    states, _ = _turned(items, blocks, states, shared)
-    found = climb(items, blocks, states, shared, objective, patience)
+    states, _ = _mirror_items(items, blocks, states, shared)
+    result = climb(items, blocks, states, shared, objective, patience)
     for _ in range(_LOOKS):
-        states, any_turned = _turned(items, blocks, found.states, found.shared)
+        states, any_turned = _mirror_items(items, blocks, result.states, result.shared)
         if not any_turned:
             break
-        found = climb(items, blocks, states, found.shared, objective, patience)
-    return found
+        result = climb(items, blocks, states, result.shared, objective, patience)
+    return result
 
 
-def _turned(
+def _mirror_items(
     items: PointItems, blocks: list[Responses], states: list[Points], shared: Shared
 ) -> tuple[list[Points], bool]:
     """Turn the curves of items that are better off so, and say whether there were any."""
     better: list[Points] = []
     any_turned = False
     for block, state in zip(blocks, states, strict=True):
-        other, _ = items.improve(block, mirrored(state, shared), shared, _FIRST_STEPS, _ROUGHLY)
-        gain = items.objectives(block, state, shared) - items.objectives(block, other, shared)
+        mirror, _ = items.improve(block, mirrored(state, shared), shared, _FIRST_STEPS, _ROUGHLY)
+        gain = items.objectives(block, state, shared) - items.objectives(block, mirror, shared)
         turns = gain > _WORTH_TURNING
         any_turned = any_turned or bool(turns.any())
         better.append(
-            Points(np.where(turns, other.values, state.values), np.where(turns, other.damping, state.damping))
+            Points(
+                np.where(turns, mirror.values, state.values), np.where(turns, mirror.damping, state.damping)
+            )
         )
     return better, any_turned
 

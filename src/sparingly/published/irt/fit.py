@@ -89,17 +89,17 @@ def posterior(responses: Responses, normals: Climb[Normals], priors: Priors) -> 
     """Return the posterior of items and abilities, starting from the variational fit."""
     if responses.response == "continuous":
         top = _Top(responses, ContinuousIntegral(responses, normals.states, priors), priors)
-        return top.described(top.reached(normals.shared, _ROUNDS))
+        return top.described(top.find_top(normals.shared, _ROUNDS))
     mean, sd = priors.ability
     ability = np.clip(normals.shared.ability, mean - _FURTHEST * sd, mean + _FURTHEST * sd)
     start = Shared(ability, normals.shared.ability_sd, normals.shared.log_noise)
     coarse = _Top(responses, BinaryIntegral(responses, priors, _COARSE), priors)
     top = _Top(responses, BinaryIntegral(responses, priors), priors)
-    return top.described(top.reached(coarse.reached(start, _COARSE_ROUNDS).shared, _ROUNDS))
+    return top.described(top.find_top(coarse.find_top(start, _COARSE_ROUNDS).shared, _ROUNDS))
 
 
 @dataclass(frozen=True, eq=False)
-class _Reached:
+class _SearchPoint:
     """A point on the way: the shared parameters, what the items say there, and the step to the top."""
 
     shared: Shared
@@ -114,7 +114,7 @@ class _Reached:
         """How far the top seems to be, in standard deviations."""
         return float(np.abs(self.step / np.sqrt(self.covariance.diagonal())).max())
 
-    def gain(self, other: _Reached) -> float:
+    def gain(self, other: _SearchPoint) -> float:
         """Return how much higher the density is at another point."""
         mine, theirs = (np.log(max(place.shared.ability.std(), _LEAST_UNIT)) for place in (self, other))
         return float(other.value - self.value + self.volume * (theirs - mine))
@@ -129,23 +129,23 @@ class _Top:
         self._noisy = responses.response == "continuous"
         self._slack = _SLACK * responses.shape[1]
 
-    def reached(self, shared: Shared, rounds: int) -> _Reached:
+    def find_top(self, shared: Shared, rounds: int) -> _SearchPoint:
         """Take Newton steps until the next would be a short one."""
         places = self._integral.start()
-        here = self._at(shared, places)
-        held = 1.0
+        current = self._at(shared, places)
+        damping = 1.0
         for _ in range(rounds):
-            if here.distance < _CLOSE:
+            if current.distance < _CLOSE:
                 break
-            step = held * here.step
-            there = self._at(self._moved(here.shared, step), self._places(here.moments, step, places))
-            if here.gain(there) >= -self._slack:
-                here, held = there, min(1.0, 2.0 * held)
+            step = damping * current.step
+            trial = self._at(self._moved(current.shared, step), self._places(current.moments, step, places))
+            if current.gain(trial) >= -self._slack:
+                current, damping = trial, min(1.0, 2.0 * damping)
             else:
-                held *= 0.3
-        return here
+                damping *= 0.3
+        return current
 
-    def described(self, top: _Reached) -> Posterior:
+    def described(self, top: _SearchPoint) -> Posterior:
         """Return means and standard deviations at the top."""
         rows, models = self._integral.rows, len(top.shared.ability)
         # The last step is not taken, because it is short, but reckoned with; a long one is not to be trusted.
@@ -157,7 +157,7 @@ class _Top:
             top.covariance[:models, :models],
         )
 
-    def _at(self, shared: Shared, places: Places) -> _Reached:
+    def _at(self, shared: Shared, places: Places) -> _SearchPoint:
         totals, moments = self._integral.at(shared, places)
         sums = Sums(-totals.value, totals.curvature, totals.curvature, totals.slope)
         sums = self._objective.with_priors(sums, shared)
@@ -165,17 +165,17 @@ class _Top:
         frame = Frame.of(shared.ability)
         curvature, slope = sums.curvature, sums.slope
         curvature[:models, :models] += frame.bent(self._objective.slope(shared)[:models])
-        volume = totals.widening * self._told(curvature[:models, :models])
+        volume = totals.widening * self._informed_directions(curvature[:models, :models])
         slope[:models] += volume * frame.common[1]
         covariance = self._covariance(curvature)
         step = covariance @ slope
         step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), _LARGEST_STEP))
-        return _Reached(shared, -sums.objective, moments, covariance, step, volume)
+        return _SearchPoint(shared, -sums.objective, moments, covariance, step, volume)
 
-    def _told(self, curvature: Floats) -> float:
+    def _informed_directions(self, curvature: Floats) -> float:
         """Return how many directions of the abilities the scores tell of: 1 − prior/posterior precision."""
-        least = self._priors.ability[1] ** -2.0
-        return float((1.0 - least / np.maximum(np.linalg.eigvalsh(curvature), least)).sum())
+        min_precision = self._priors.ability[1] ** -2.0
+        return float((1.0 - min_precision / np.maximum(np.linalg.eigvalsh(curvature), min_precision)).sum())
 
     def _covariance(self, curvature: Floats) -> Floats:
         scale = np.full(len(curvature), self._priors.ability[1])
@@ -238,14 +238,14 @@ def fit_irt(
             believed,
         )
     normals = climb_normals(responses, believed)
-    known = posterior(responses, normals, believed) if intervals else None
-    return _described(responses, normals, known, believed, (items, models))
+    uncertainty = posterior(responses, normals, believed) if intervals else None
+    return _described(responses, normals, uncertainty, believed, (items, models))
 
 
 def _described(
     responses: Responses,
     normals: Climb[Normals],
-    known: Posterior | None,
+    uncertainty: Posterior | None,
     priors: Priors,
     scored: tuple[Mask, Mask],
 ) -> IrtFit:
@@ -260,8 +260,8 @@ def _described(
         objective=-normals.sums.objective,
         priors=priors,
         sds=_spread_out(sd, shared.ability_sd, *scored),
-        centres=None if known is None else _spread_out(known.mean, known.ability, *scored),
-        spreads=None if known is None else _spread_out(known.sd, known.ability_sd, *scored),
+        centres=None if uncertainty is None else _spread_out(uncertainty.mean, uncertainty.ability, *scored),
+        spreads=None if uncertainty is None else _spread_out(uncertainty.sd, uncertainty.ability_sd, *scored),
     )
 
 
@@ -271,9 +271,9 @@ def _noise(responses: Responses, shared: Shared) -> float | None:
 
 def _spread_out(values: Floats, ability: Floats, items: Mask, models: Mask) -> Parameters:
     """Put the parameters of scored items and models in their places, NaN elsewhere."""
-    everything = np.full((3, len(items)), np.nan)
-    everything[:, items] = values
+    all_items = np.full((3, len(items)), np.nan)
+    all_items[:, items] = values
     abilities = np.full(len(models), np.nan)
     abilities[models] = ability
-    logit, discrimination, difficulty = everything
+    logit, discrimination, difficulty = all_items
     return Parameters(discrimination, difficulty, logit, abilities)

@@ -26,10 +26,10 @@ def stretched(count: int, reach: float, bend: float) -> tuple[Floats, Floats]:
     return np.sinh(edges) / bend, np.cosh(edges) * (2.0 * reach / count)
 
 
-def around_zero(low: float, high: float, unit: float, step: float, least: int) -> tuple[Floats, Floats]:
+def around_zero(low: float, high: float, unit: float, step: float, fewest: int) -> tuple[Floats, Floats]:
     """Return nodes and weights between two ends, dense within a unit of 0 and sparser further out."""
     start, end = np.arcsinh(low / unit), np.arcsinh(high / unit)
-    count = max(least, int(np.ceil((end - start) / step)) + 1)
+    count = max(fewest, int(np.ceil((end - start) / step)) + 1)
     places = np.linspace(start, end, count)
     return unit * np.sinh(places), unit * np.cosh(places) * (end - start) / (count - 1)
 
@@ -52,18 +52,20 @@ def feasibility_rule(prior: Normal, count: int) -> tuple[Floats, Floats, Floats]
     feasibility = 1.0 / (1.0 + np.exp(-logit))
     basis = np.empty((count + 1, _FINE))
     basis[0] = 1.0
-    diagonal, beside = np.empty(count), np.empty(count)
+    diagonal, off_diagonal = np.empty(count), np.empty(count)
     for degree in range(count):
         diagonal[degree] = masses @ (feasibility * basis[degree] ** 2)
         following = (feasibility - diagonal[degree]) * basis[degree]
         # Orthogonal to all before, once more than the recurrence asks for: rounding would undo it.
         following -= (basis[: degree + 1] @ (masses * following)) @ basis[: degree + 1]
-        beside[degree] = np.sqrt(masses @ following**2)
-        basis[degree + 1] = following / beside[degree]
-    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1))
+        off_diagonal[degree] = np.sqrt(masses @ following**2)
+        basis[degree + 1] = following / off_diagonal[degree]
+    nodes, vectors = np.linalg.eigh(
+        np.diag(diagonal) + np.diag(off_diagonal[:-1], 1) + np.diag(off_diagonal[:-1], -1)
+    )
     weights = vectors[0] ** 2
-    wanted = np.stack([logit, logit**2])
-    values = (wanted * masses) @ basis[:-1].T @ (vectors / vectors[0])
+    moments = np.stack([logit, logit**2])
+    values = (moments * masses) @ basis[:-1].T @ (vectors / vectors[0])
     return nodes, weights, values
 
 
@@ -126,7 +128,7 @@ class Moments:
     follow: NDArray[np.float32]
 
     @classmethod
-    def joined(cls, parts: list[Moments]) -> Moments:
+    def concatenate(cls, parts: list[Moments]) -> Moments:
         """Join the moments of several blocks of items."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*(np.concatenate(column, axis=-1) for column in columns))
@@ -227,14 +229,14 @@ class Frame:
         twisted = np.outer(stretch, aside)
         return np.asarray(-(slope @ self.offsets) * np.outer(stretch, stretch) - twisted - twisted.T)
 
-    def carried(self, mean: Floats) -> Floats:
+    def frame_jacobian(self, mean: Floats) -> Floats:
         """Return how (logit c, a, b) are carried along when abilities or noise grow, 3 x shared x items."""
         models = len(self.offsets)
         shift, stretch = self.common[:, :, None]
-        carried = np.zeros((3, models + 1, mean.shape[1]))
-        carried[1, :models] = -stretch * mean[1]
-        carried[2, :models] = shift + stretch * (mean[2] - self.origin)
-        return carried
+        jacobian = np.zeros((3, models + 1, mean.shape[1]))
+        jacobian[1, :models] = -stretch * mean[1]
+        jacobian[2, :models] = shift + stretch * (mean[2] - self.origin)
+        return jacobian
 
 
 def widening(bend: Floats, turn: Floats) -> float:

@@ -26,7 +26,7 @@ from sparingly.published.irt.integral import (
     prior_slopes,
     widening,
 )
-from sparingly.published.irt.items import LEAST
+from sparingly.published.irt.items import MIN_PROBABILITY
 from sparingly.published.irt.model import Priors, Responses
 
 _REACH = 4.0
@@ -40,7 +40,7 @@ _STEP, _MODELS = 0.33, 14
 # Numbers in an array of patterns x points.
 _CELLS = 1_000_000
 # With more models than this, products of two models' answers are too many to be kept.
-_MANY = 30
+_MANY_NODES = 30
 _LEAST_SHARE = 1e-7
 Singles = NDArray[np.float32]
 
@@ -64,7 +64,10 @@ class Grid:
 
 def grid_of(priors: Priors, models: int, coarser: float = 1.0) -> Grid:
     """Return a grid for the posteriors of items that so many models answered."""
-    slope_step, step = (coarser * min(1.0, np.sqrt(few / models)) for few in (_SLOPE_MODELS, _MODELS))
+    slope_step, step = (
+        coarser * min(1.0, np.sqrt(reference_models / models))
+        for reference_models in (_SLOPE_MODELS, _MODELS)
+    )
     (slope, slope_sd), (mean, sd) = priors.discrimination, priors.difficulty
     low, high = slope - _REACH * slope_sd, slope + _REACH * slope_sd
     slopes, slope_weights = around_zero(
@@ -73,17 +76,17 @@ def grid_of(priors: Priors, models: int, coarser: float = 1.0) -> Grid:
     # A curve rises within 1/a or so; even steps integrate it well if they are no longer than that by much.
     steepest = sd * (abs(slope) + _STEEP * slope_sd)
     count = 2 * int(np.ceil(_REACH / (step * min(_STEP, 2.8 / steepest)))) + 1
-    away = np.linspace(-_REACH, _REACH, count)
+    offsets = np.linspace(-_REACH, _REACH, count)
     number = min(max(_FEASIBILITIES, models // 4), _MOST_FEASIBILITIES)
     heights, height_weights, logits = feasibility_rule(priors.logit_feasibility, number)
     parts = (
         np.log(slope_weights) - 0.5 * ((slopes - slope) / slope_sd) ** 2,
-        -0.5 * away**2,
+        -0.5 * offsets**2,
         np.log(height_weights),
     )
     logs = reduce(np.add.outer, parts)
     logs -= np.log(np.exp(logs).sum())
-    columns = logits[0], slopes[:, None, None], (mean + sd * away)[:, None], logits[1], heights
+    columns = logits[0], slopes[:, None, None], (mean + sd * offsets)[:, None], logits[1], heights
     logit, discrimination, difficulty, square, feasibility = (
         np.broadcast_to(column, logs.shape).ravel() for column in columns
     )
@@ -119,7 +122,7 @@ class BinaryIntegral:
         ]
         totals = table.totals(reduce(add, (sums for sums, _ in parts)))
         curvature = totals.curvature + frame.bent(totals.slope)
-        moments = Moments.joined([moments for _, moments in parts])
+        moments = Moments.concatenate([moments for _, moments in parts])
         return Totals(totals.value, totals.slope, curvature, totals.widening), moments
 
 
@@ -133,10 +136,10 @@ class _Answers:
         features: (1, success) where every model answers everything, else (present, success).
     """
 
-    def __init__(self, patterns: NDArray[np.int8], counts: Singles, whole: bool) -> None:
+    def __init__(self, patterns: NDArray[np.int8], counts: Singles, complete: bool) -> None:
         self.counts = counts
         self.success, self.present = (patterns == 1).astype(np.float32), (patterns >= 0).astype(np.float32)
-        self.features = np.concatenate([self.present[:, : 1 if whole else None], self.success], axis=1)
+        self.features = np.concatenate([self.present[:, : 1 if complete else None], self.success], axis=1)
 
     def pairs(self) -> Singles:
         """Return the products of two features, times the number of items."""
@@ -203,11 +206,14 @@ class _Table:
         with np.errstate(over="ignore"):
             missed = 1.0 / (1.0 + np.exp(slope * (ability - difficulty)))
         hit = 1.0 - missed
-        likely, unlikely = np.maximum(top * hit, LEAST), np.maximum(1.0 - top * hit, LEAST)
-        fall = top * hit * missed * slope / unlikely
+        p_success, p_failure = (
+            np.maximum(top * hit, MIN_PROBABILITY),
+            np.maximum(1.0 - top * hit, MIN_PROBABILITY),
+        )
+        fall = top * hit * missed * slope / p_failure
         bend = fall * (slope * (missed - hit) + fall)
-        failed = np.log(unlikely), -fall, bend
-        succeeded = np.log(likely), slope * missed, slope * slope * hit * missed
+        failed = np.log(p_failure), -fall, bend
+        succeeded = np.log(p_success), slope * missed, slope * slope * hit * missed
         pairs = [
             (failure.astype(np.float32), (success - failure).astype(np.float32))
             for failure, success in zip(failed, succeeded, strict=True)
@@ -227,15 +233,17 @@ class _Table:
         total = shares.sum(axis=1)
         shares /= total[:, None]
         slopes, bends = (answers.averaged(part, shares) for part in (self.slopes, self.bends))
-        turned = answers.averaged(self.bends, shares * self.stretch)
+        curvature = answers.averaged(self.bends, shares * self.stretch)
         mean = self.values @ shares.T
         follow = [
             answers.averaged(self.slopes, shares * row).T - place * slopes.T
             for row, place in zip(self.values, mean, strict=True)
         ]
-        many = slopes.shape[1] > _MANY
-        spread = self._spread(answers, shares, slopes) if many else -(slopes.T * answers.counts) @ slopes
-        pairs = np.zeros((0, 0)) if many else shares.T @ answers.pairs()
+        many_nodes = slopes.shape[1] > _MANY_NODES
+        spread = (
+            self._spread(answers, shares, slopes) if many_nodes else -(slopes.T * answers.counts) @ slopes
+        )
+        pairs = np.zeros((0, 0)) if many_nodes else shares.T @ answers.pairs()
         sums = _Sums(
             float(answers.counts @ (largest + np.log(total))),
             *(
@@ -243,7 +251,7 @@ class _Table:
                 for part in (
                     answers.counts @ slopes,
                     answers.counts @ bends,
-                    answers.counts @ (turned - (shares @ self.stretch)[:, None] * bends),
+                    answers.counts @ (curvature - (shares @ self.stretch)[:, None] * bends),
                     spread,
                     pairs,
                 )
@@ -282,8 +290,8 @@ class _Table:
         posterior.
         """
         rows, points = np.nonzero(shares > _LEAST_SHARE)
-        there = answers.present[rows] * self.slopes[0][points]
-        there += answers.success[rows] * self.slopes[1][points]
-        there -= slopes[rows]
-        there *= np.sqrt(shares[rows, points] * answers.counts[rows])[:, None]
-        return np.asarray(there.T @ there)
+        present_slopes = answers.present[rows] * self.slopes[0][points]
+        present_slopes += answers.success[rows] * self.slopes[1][points]
+        present_slopes -= slopes[rows]
+        present_slopes *= np.sqrt(shares[rows, points] * answers.counts[rows])[:, None]
+        return np.asarray(present_slopes.T @ present_slopes)

@@ -37,10 +37,10 @@ class _Slopes:
     slope: Floats
     curvature: Floats
 
-    def put(self, other: _Slopes, where: Mask) -> None:
+    def put(self, source: _Slopes, mask: Mask) -> None:
         """Overwrite some of the numbers by those of another point."""
-        for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True):
-            np.copyto(mine, theirs, where=where)
+        for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
+            np.copyto(mine, theirs, where=mask)
 
 
 def ridge(
@@ -60,27 +60,32 @@ def ridge(
     """
     sds = priors.item_sds[:2, :, None]
     values = start.copy()
-    there = _slopes(responses, difficulty, values, shared, priors)
+    current = _slopes(responses, difficulty, values, shared, priors)
     damping = np.full(difficulty.shape, _DAMPING)
     for _ in range(_RIDGE_STEPS):
-        step = _solve(there, damping)
+        step = _solve(current, damping)
         step /= np.maximum(np.abs(step / sds).max(axis=0) / _LARGEST_STEP, 1.0)
         tried = values + step
-        found = _slopes(responses, difficulty, tried, shared, priors)
-        better = found.objective <= there.objective
+        trial = _slopes(responses, difficulty, tried, shared, priors)
+        better = trial.objective <= current.objective
         np.copyto(values, tried, where=better)
-        there.put(found, better)
+        current.put(trial, better)
         damping = np.where(better, 0.1 * damping, 10.0 * damping + _DAMPING)
-    first, both, second = there.curvature
-    return values[1], 1.0 / np.sqrt(second - both * both / first)
+    first, cross, second = current.curvature
+    return values[1], 1.0 / np.sqrt(second - cross * cross / first)
 
 
-def _solve(there: _Slopes, damping: Floats) -> Floats:
-    first, both, second = there.curvature
+def _solve(slopes: _Slopes, damping: Floats) -> Floats:
+    first, cross, second = slopes.curvature
     first, second = first * (1.0 + damping), second * (1.0 + damping)
-    one, other = there.slope
-    whole = first * second - both * both
-    return np.stack([(second * one - both * other) / whole, (first * other - both * one) / whole])
+    slope_first, slope_second = slopes.slope
+    determinant = first * second - cross * cross
+    return np.stack(
+        [
+            (second * slope_first - cross * slope_second) / determinant,
+            (first * slope_second - cross * slope_first) / determinant,
+        ]
+    )
 
 
 def _slopes(
@@ -97,21 +102,21 @@ def _slopes(
     # The curve is c · hit; its derivatives by logit c and by a are c times (1 − c) hit and this.
     steep = hit * (1.0 - hit)
     steep *= distance
-    seen = responses.values
-    one, both, other = (
+    observed = responses.values
+    first, cross, second = (
         np.einsum("mkn,mkn->kn", *pair) for pair in ((hit, hit), (hit, steep), (steep, steep))
     )
-    product, rising = (np.einsum("mkn,mn->kn", part, seen) for part in (hit, steep))
-    squares = np.einsum("mn,mn->n", seen, seen) - 2.0 * height * product + height * height * one
+    product, rising = (np.einsum("mkn,mn->kn", part, observed) for part in (hit, steep))
+    squares = np.einsum("mn,mn->n", observed, observed) - 2.0 * height * product + height * height * first
     precision = np.exp(-2.0 * shared.log_noise)
     sds = priors.item_sds[:2, :, None]
-    away = (values - priors.item_means[:2, :, None]) / sds
-    slopes = np.stack([failed * (product - height * one), rising - height * both])
-    curvature = precision * height * height * np.stack([failed * failed * one, failed * both, other])
+    deviation = (values - priors.item_means[:2, :, None]) / sds
+    slopes = np.stack([failed * (product - height * first), rising - height * cross])
+    curvature = precision * height * height * np.stack([failed * failed * first, failed * cross, second])
     curvature[::2] += sds**-2.0
     return _Slopes(
-        0.5 * (precision * squares + (away * away).sum(axis=0)),
-        precision * height * slopes - away / sds,
+        0.5 * (precision * squares + (deviation * deviation).sum(axis=0)),
+        precision * height * slopes - deviation / sds,
         curvature,
     )
 
@@ -134,13 +139,13 @@ class Feasibility:
         log: The logarithm of the integral.
         powers: The means of c, c², c³ and c⁴.
         logit: The means of z and z².
-        both: The means of z c and z c².
+        cross: The means of z c and z c².
     """
 
     log: Floats
     powers: Floats
     logit: Floats
-    both: Floats
+    cross: Floats
 
 
 def over_feasibility(square: Floats, product: Floats, prior: Normal) -> Feasibility:
@@ -168,7 +173,7 @@ def over_feasibility(square: Floats, product: Floats, prior: Normal) -> Feasibil
         log=largest + np.log(total * width / prior[1]) - _LOG_ROOT,
         powers=np.stack([_mean(shares, power) for power in powers]),
         logit=np.stack([weighted.sum(axis=0), _mean(weighted, logits)]),
-        both=np.stack([_mean(weighted, power) for power in powers[:2]]),
+        cross=np.stack([_mean(weighted, power) for power in powers[:2]]),
     )
 
 
@@ -180,8 +185,8 @@ def _most_probable(square: Floats, product: Floats, prior: Normal) -> tuple[Floa
     """Return the most probable logit, by Newton's method, and the width that the curvature there gives."""
     mean, precision = prior[0], prior[1] ** -2.0
     best = np.clip(product / np.maximum(square, 1e-12), 0.01, 0.99)
-    told = (best * (1.0 - best)) ** 2 * square
-    logit = (told * np.log(best / (1.0 - best)) + precision * mean) / (told + precision)
+    information = (best * (1.0 - best)) ** 2 * square
+    logit = (information * np.log(best / (1.0 - best)) + precision * mean) / (information + precision)
     furthest = _LARGEST_STEP * prior[1]
     for _ in range(_FEASIBILITY_STEPS):
         slope, bend = _derivatives(logit, square, product, prior)
@@ -245,7 +250,7 @@ class ContinuousIntegral:
             block = _Block(self._responses.take(part), shared, frame, self._priors)
             parts.append(block.integrate(places.take(part)))
         totals = reduce(add, (sums for sums, _ in parts)).totals(frame)
-        return totals, Moments.joined([moments for _, moments in parts])
+        return totals, Moments.concatenate([moments for _, moments in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,8 +307,8 @@ class _Nodes:
         shares: How much of the posterior is there; they add up to 1.
         inner: The posterior of c given a and b.
         steep: σ (1 − σ) a/s², models x nodes x items; 0 where a response is missing, as are the next two.
-        seen: The derivatives by ability and noise are c · seen − c² · curve. This is r times steep, and a row
-            for the noise.
+        response_part: r times steep, and a row for the noise. The derivatives by ability and noise are
+            c · response_part − c² · curve.
         curve: σ times steep, and a row for the noise.
     """
 
@@ -313,7 +318,7 @@ class _Nodes:
     inner: Feasibility
     hit: Floats
     steep: Floats
-    seen: Floats
+    response_part: Floats
     curve: Floats
 
 
@@ -327,26 +332,26 @@ class _Block:
 
     def integrate(self, places: Places) -> tuple[_Sums, Moments]:
         """Integrate the items out."""
-        nodes, value = self._evaluated(*self._laid(places))
+        nodes, value = self._evaluated(*self._place_nodes(places))
         slopes = self._slopes(nodes)
         mean = np.einsum("kn,skn->sn", nodes.shares, slopes)
         moments = self._moments(nodes, slopes)
         bend, turn = self._bends(nodes, slopes)
         counts = self._responses.per_item()
         bends = prior_bends(nodes.slope, nodes.difficulty, self._frame.origin, self._priors)
-        once, both, twice = np.einsum("kn,bkn->b", nodes.shares, bends)
+        once, cross, twice = np.einsum("kn,bkn->b", nodes.shares, bends)
         sums = _Sums(
             value=value - float((0.5 * self._squares + counts * (_LOG_ROOT + self._shared.log_noise)).sum()),
             slope=mean.sum(axis=1),
             spread=_second_moments(nodes, slopes) - mean @ mean.T,
             bend=bend,
             turn=turn,
-            common=np.array([[once, both], [both, twice]]),
+            common=np.array([[once, cross], [cross, twice]]),
             squares=float((mean[-3] + counts).sum()),
         )
         return sums, moments
 
-    def _laid(self, places: Places) -> tuple[Floats, Floats, Floats]:
+    def _place_nodes(self, places: Places) -> tuple[Floats, Floats, Floats]:
         """Return a and b at the nodes, nodes x items, and the logarithm of prior times weight."""
         priors = self._priors
         steps, weights = (part[:, None] for part in _DIFFICULTY)
@@ -377,12 +382,12 @@ class _Block:
         shares /= total
         steep = hit * (1.0 - hit)
         steep *= precision * slope
-        seen, curve = np.empty((2, len(hit) + 1, *slope.shape))
-        np.multiply(responses.values[:, None], steep, out=seen[:-1])
+        response_part, curve = np.empty((2, len(hit) + 1, *slope.shape))
+        np.multiply(responses.values[:, None], steep, out=response_part[:-1])
         np.multiply(hit, steep, out=curve[:-1])
         # The squared residuals are Σr² − 2 c Σrσ + c² Σσ².
-        seen[-1], curve[-1] = -2.0 * product, -square
-        nodes = _Nodes(slope, difficulty, shares, inner, hit, steep, seen, curve)
+        response_part[-1], curve[-1] = -2.0 * product, -square
+        nodes = _Nodes(slope, difficulty, shares, inner, hit, steep, response_part, curve)
         return nodes, float((largest + np.log(total)).sum())
 
     def _hits(self, slope: Floats, difficulty: Floats) -> Floats:
@@ -400,8 +405,8 @@ class _Block:
     def _slopes(self, nodes: _Nodes) -> Floats:
         """Return the derivatives by abilities, noise, m and log k, given a and b; c is averaged over."""
         first, second = nodes.inner.powers[:2]
-        slopes = np.empty((len(nodes.seen) + 2, *first.shape))
-        np.multiply(nodes.seen, first, out=slopes[:-2])
+        slopes = np.empty((len(nodes.response_part) + 2, *first.shape))
+        np.multiply(nodes.response_part, first, out=slopes[:-2])
         slopes[:-2] -= nodes.curve * second
         slopes[-3] += self._squares - self._responses.per_item()
         slopes[-2:] = prior_slopes(nodes.slope, nodes.difficulty, self._frame.origin, self._priors)
@@ -414,14 +419,14 @@ class _Block:
         """
         by_unit = slopes[-1] - np.einsum("kn,kn->n", nodes.shares, slopes[-1])
         weights = np.stack([nodes.shares, nodes.shares * by_unit])
-        turned = 1.0 - 2.0 * nodes.hit
-        turned *= slopes[:-3]
+        skew = 1.0 - 2.0 * nodes.hit
+        skew *= slopes[:-3]
         squared = nodes.steep * nodes.steep
         heights = weights * (nodes.inner.powers[1] / self._precision)
         falling = weights * nodes.slope
         return np.stack(
             [
-                np.einsum("mkn,kn->m", squared, height) - np.einsum("mkn,kn->m", turned, fall)
+                np.einsum("mkn,kn->m", squared, height) - np.einsum("mkn,kn->m", skew, fall)
                 for height, fall in zip(heights, falling, strict=True)
             ]
         )
@@ -439,29 +444,29 @@ class _Block:
         variance = np.einsum("pkn,pkn->pn", weighted, values)
         variance[0] += ((inner.logit[1] - inner.logit[0] ** 2) * shares).sum(axis=0)
         follow = np.stack([np.einsum("kn,skn->sn", part, slopes) for part in weighted])
-        first, second = shares * (inner.both - inner.logit[0] * inner.powers[:2])
-        follow[0, :-2] += np.einsum("kn,skn->sn", first, nodes.seen)
+        first, second = shares * (inner.cross - inner.logit[0] * inner.powers[:2])
+        follow[0, :-2] += np.einsum("kn,skn->sn", first, nodes.response_part)
         follow[0, :-2] -= np.einsum("kn,skn->sn", second, nodes.curve)
         mixed = np.einsum("ts,psn->ptn", self._frame.mixing(), follow)
-        return Moments(mean, variance, (mixed + self._frame.carried(mean)).astype(np.float32))
+        return Moments(mean, variance, (mixed + self._frame.frame_jacobian(mean)).astype(np.float32))
 
 
 def _second_moments(nodes: _Nodes, slopes: Floats) -> Floats:
     """Return the mean products of derivatives, summed over items.
 
-    Given a and b they are c · seen − c² · curve; what the spread of c adds to the product of the means is the
-    2 x 2 covariance of c and c², here as the product of its root with itself.
+    Given a and b they are c · response_part − c² · curve; what the spread of c adds to the product of the
+    means is the 2 x 2 covariance of c and c², here as the product of its root with itself.
     """
     first, second, third, fourth = nodes.inner.powers
     roots = np.sqrt(nodes.shares)
-    one = np.sqrt(np.maximum(second - first * first, 0.0))
-    both = np.divide(first * second - third, one, out=np.zeros_like(one), where=one > 0.0)
-    other = np.sqrt(np.maximum(fourth - second * second - both * both, 0.0))
+    sd_first = np.sqrt(np.maximum(second - first * first, 0.0))
+    cross = np.divide(first * second - third, sd_first, out=np.zeros_like(sd_first), where=sd_first > 0.0)
+    sd_second = np.sqrt(np.maximum(fourth - second * second - cross * cross, 0.0))
     total = _products(slopes * roots)
-    part = nodes.seen * (roots * one)
-    part += nodes.curve * (roots * both)
+    part = nodes.response_part * (roots * sd_first)
+    part += nodes.curve * (roots * cross)
     total[:-2, :-2] += _products(part)
-    np.multiply(nodes.curve, roots * other, out=part)
+    np.multiply(nodes.curve, roots * sd_second, out=part)
     total[:-2, :-2] += _products(part)
     return total
 
@@ -472,5 +477,5 @@ def _products(values: Floats) -> Floats:
 
 
 def _log_normal(values: Floats, prior: Normal) -> Floats:
-    away = (values - prior[0]) / prior[1]
-    return np.asarray(-0.5 * away * away - np.log(prior[1]) - _LOG_ROOT)
+    deviation = (values - prior[0]) / prior[1]
+    return np.asarray(-0.5 * deviation * deviation - np.log(prior[1]) - _LOG_ROOT)

@@ -19,9 +19,9 @@ from sparingly.published.irt.model import Priors, Responses
 
 
 # A response that the curve rules out costs this much and no more, so that every number stays finite.
-LEAST = 1e-14
+MIN_PROBABILITY = 1e-14
 _LOG_ROOT = 0.5 * np.log(2.0 * np.pi)
-# So many probabilities of at least LEAST can be multiplied before the product leaves the range of a float.
+# So many probabilities of at least MIN_PROBABILITY can be multiplied within the range of a float.
 _FACTORS = 16
 
 
@@ -95,16 +95,16 @@ class Binary:
 
     def measure(self, curve: Floats, room: Floats) -> Measured:
         """Return the log-likelihood under a curve and its first derivative, for which there is room."""
-        likely = np.subtract(curve, self._failed, out=room)
-        np.abs(likely, out=likely)
-        np.maximum(likely, LEAST, out=likely)
-        known = likely if self._present is None else np.where(self._present > 0.0, likely, 1.0)
+        p_observed = np.subtract(curve, self._failed, out=room)
+        np.abs(p_observed, out=p_observed)
+        np.maximum(p_observed, MIN_PROBABILITY, out=p_observed)
+        p_present = p_observed if self._present is None else np.where(self._present > 0.0, p_observed, 1.0)
         # The logarithm of a product of several is cheaper than the logarithms of all.
         value = sum(
-            np.log(np.multiply.reduce(known[..., start : start + _FACTORS, :], axis=-2))
-            for start in range(0, known.shape[-2], _FACTORS)
+            np.log(np.multiply.reduce(p_present[..., start : start + _FACTORS, :], axis=-2))
+            for start in range(0, p_present.shape[-2], _FACTORS)
         )
-        pull = np.divide(curve, likely, out=room)
+        pull = np.divide(curve, p_observed, out=room)
         pull *= self._sign
         if self._present is not None:
             pull *= self._present
@@ -112,11 +112,11 @@ class Binary:
 
     def bend(self, curve: Floats, pull: Floats) -> Floats:
         """Return minus the second derivative with respect to log p."""
-        return np.asarray(self._failed * -pull / np.maximum(1.0 - curve, LEAST))
+        return np.asarray(self._failed * -pull / np.maximum(1.0 - curve, MIN_PROBABILITY))
 
     def expected_bend(self, curve: Floats) -> Floats:
         """Return p/(1 − p)."""
-        bend = curve / np.maximum(1.0 - curve, LEAST)
+        bend = curve / np.maximum(1.0 - curve, MIN_PROBABILITY)
         return bend if self._present is None else np.asarray(bend * self._present)
 
 
@@ -227,13 +227,13 @@ class PointItems:
         for _ in range(steps):
             step = bounded_step(self._precision(local), self._slope(local, values), damping, self._sds)
             tried = values + step
-            there = self._safe_local(responses, tried, shared)
-            found = self._objective(tried, there)
-            better = found <= objective + _POINT_ROUNDING * (1.0 + np.abs(objective))
+            trial = self._safe_local(responses, tried, shared)
+            trial_objective = self._objective(tried, trial)
+            better = trial_objective <= objective + _POINT_ROUNDING * (1.0 + np.abs(objective))
             damping = next_damping(damping, better, _POINT_EASING)
             np.copyto(values, tried, where=better)
-            np.copyto(objective, found, where=better)
-            local.put(there, better)
+            np.copyto(objective, trial_objective, where=better)
+            local.put(trial, better)
             if np.abs(step / self._sds).max() < enough:
                 break
         sums = summed(responses, shared, local, self._slope(local, values), self._precision(local), objective)
@@ -251,13 +251,13 @@ class PointItems:
         local = local_at(responses, values, shared)
         unsafe = np.flatnonzero(~abilities.is_positive(self._precision(local), _SAFE_POINT))
         if len(unsafe):
-            few = local_at(responses.take(unsafe), values[:, unsafe], shared, expected=True)
-            local.put_few(few, unsafe)
+            local_unsafe = local_at(responses.take(unsafe), values[:, unsafe], shared, expected=True)
+            local.put_few(local_unsafe, unsafe)
         return local
 
     def _objective(self, values: Floats, local: Local) -> Floats:
-        away = (values - self._means) / self._sds
-        return np.asarray(0.5 * (away * away).sum(axis=0) - local.value)
+        deviation = (values - self._means) / self._sds
+        return np.asarray(0.5 * (deviation * deviation).sum(axis=0) - local.value)
 
     def _slope(self, local: Local, values: Floats) -> Floats:
         return np.asarray(local.slope - (values - self._means) / self._sds**2)
@@ -270,9 +270,9 @@ class PointItems:
 
 def bounded_step(precision: Floats, slope: Floats, damping: Floats, sds: Floats) -> Floats:
     """Return the Newton step of every item, held back by its damping and by the largest step allowed."""
-    held = precision.copy()
-    held[abilities.DIAGONAL] *= 1.0 + damping
-    root = abilities.cholesky(held)
+    damped = precision.copy()
+    damped[abilities.DIAGONAL] *= 1.0 + damping
+    root = abilities.cholesky(damped)
     step = abilities.backward(root, abilities.forward(root, slope))
     return np.asarray(step / np.maximum(np.abs(step / sds).max(axis=0) / LARGEST_STEP, 1.0))
 
@@ -303,9 +303,9 @@ def _icosahedron() -> tuple[Floats, Floats]:
     """Return the nodes, 13 x 3, and their weights."""
     golden = (1.0 + np.sqrt(5.0)) / 2.0
     corners = [
-        np.roll([0.0, one, other * golden], place)
-        for one in (1.0, -1.0)
-        for other in (1.0, -1.0)
+        np.roll([0.0, sign, second_sign * golden], place)
+        for sign in (1.0, -1.0)
+        for second_sign in (1.0, -1.0)
         for place in range(3)
     ]
     outer = np.array(corners) * np.sqrt(5.0 / (1.0 + golden**2))
@@ -354,8 +354,8 @@ def local_around(responses: Responses, mean: Floats, root: Floats, shared: Share
         part = slice(start, start + size)
         block = responses if items <= size else responses.take(part)
         parts.append(_averages(block, mean[:, part], root[:, part], spread[:, part], shared, room))
-    found = parts[0] if len(parts) == 1 else _Averages.joined(parts)
-    return _derivatives(found, root, spread)
+    averages = parts[0] if len(parts) == 1 else _Averages.concatenate(parts)
+    return _derivatives(averages, root, spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,7 +369,7 @@ class _Averages:
     by_ability: Floats
 
     @classmethod
-    def joined(cls, parts: list[_Averages]) -> _Averages:
+    def concatenate(cls, parts: list[_Averages]) -> _Averages:
         """Join the averages of several groups of items."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*(np.concatenate(column, axis=-1) for column in columns))
@@ -405,9 +405,9 @@ def _averages(
     return _Averages(WEIGHTS @ measured.value, WEIGHTS @ measured.squares, by_logit, by_slope, by_ability)
 
 
-def _derivatives(found: _Averages, root: Floats, spread: Floats) -> Local:
+def _derivatives(averages: _Averages, root: Floats, spread: Floats) -> Local:
     """Turn averages of first derivatives, plain and times e, into first and second derivatives."""
-    by_logit, by_slope, by_ability = found.by_logit, found.by_slope, found.by_ability
+    by_logit, by_slope, by_ability = averages.by_logit, averages.by_slope, averages.by_ability
     twice = by_ability[3] / -spread
     slope = (twice * root[4] - by_ability[2]) / root[3]
     logit = (twice * root[2] - by_ability[1] - slope * root[1]) / root[0]
@@ -416,8 +416,8 @@ def _derivatives(found: _Averages, root: Floats, spread: Floats) -> Local:
     logit_slope = (slopes * root[2] - by_slope[1] - twice_slope * root[1]) / root[0]
     twice_logit = (logits * root[2] - by_logit[1] - logit_slope * root[1]) / root[0]
     return Local(
-        value=found.value,
-        squares=found.squares,
+        value=averages.value,
+        squares=averages.squares,
         slope=np.stack([by_logit[0], by_slope[0], -by_ability[0].sum(axis=0)]),
         curvature=np.stack([twice_logit, logit_slope, -logits, twice_slope, -slopes, twice.sum(axis=0)]),
         slope_ability=by_ability[0],
@@ -440,17 +440,17 @@ class NormalItems:
         local = local_around(responses, mean, root, shared)
         objective = self._objective(mean, root, local)
         for _ in range(steps):
-            wanted = self._towards(local, precision, damping)
-            step = bounded_step(wanted, self._slope(local, mean), damping, self._sds)
-            tried, root = mean + step, abilities.cholesky(abilities.inverse(wanted))
-            there = local_around(responses, tried, root, shared)
-            found = self._objective(tried, root, there)
-            better = found <= objective + _NORMAL_ROUNDING * (1.0 + np.abs(objective))
+            target = self._towards(local, precision, damping)
+            step = bounded_step(target, self._slope(local, mean), damping, self._sds)
+            tried, root = mean + step, abilities.cholesky(abilities.inverse(target))
+            trial = local_around(responses, tried, root, shared)
+            trial_objective = self._objective(tried, root, trial)
+            better = trial_objective <= objective + _NORMAL_ROUNDING * (1.0 + np.abs(objective))
             damping = next_damping(damping, better, _NORMAL_EASING)
             np.copyto(mean, tried, where=better)
-            np.copyto(precision, wanted, where=better)
-            np.copyto(objective, found, where=better)
-            local.put(there, better)
+            np.copyto(precision, target, where=better)
+            np.copyto(objective, trial_objective, where=better)
+            local.put(trial, better)
             if np.abs(step / self._sds).max() < enough:
                 break
         sums = summed(responses, shared, local, self._slope(local, mean), precision, objective)
@@ -458,32 +458,32 @@ class NormalItems:
 
     def _objective(self, mean: Floats, root: Floats, local: Local) -> Floats:
         """Return minus the lower bound of every item: the divergence from the prior minus the likelihood."""
-        away = (mean - self._means) / self._sds
+        deviation = (mean - self._means) / self._sds
         squares = root * root
         variance = np.stack([squares[0], squares[1] + squares[3], squares[2] + squares[4] + squares[5]])
         logs = np.log(root[0] * root[3] * root[5] / self._sds.prod())
-        apart = 0.5 * (away * away + variance / self._sds**2 - 1.0).sum(axis=0) - logs
-        return np.asarray(apart - local.value)
+        divergence = 0.5 * (deviation * deviation + variance / self._sds**2 - 1.0).sum(axis=0) - logs
+        return np.asarray(divergence - local.value)
 
     def _slope(self, local: Local, mean: Floats) -> Floats:
         return np.asarray(local.slope - (mean - self._means) / self._sds**2)
 
     def _towards(self, local: Local, precision: Floats, damping: Floats) -> Floats:
         """Return the precision that is optimal if the curvature stands still, as far as it is positive."""
-        wanted = local.curvature.copy()
-        wanted[abilities.DIAGONAL] += self._sds**-2.0
+        target = local.curvature.copy()
+        target[abilities.DIAGONAL] += self._sds**-2.0
         # Wider items are seen from further away, which changes their curvature: going all the way to what is
         # optimal at the present width swings past the optimum and back.
         share = 0.5 / (1.0 + damping)
-        reached = precision + share * (wanted - precision)
+        mixed = precision + share * (target - precision)
         for _ in range(_HALVINGS):
-            unsafe = np.flatnonzero(~abilities.is_positive(reached, _SAFE_NORMAL))
+            unsafe = np.flatnonzero(~abilities.is_positive(mixed, _SAFE_NORMAL))
             if not len(unsafe):
-                return reached
+                return mixed
             share = share * 0.5
-            reached[:, unsafe] = precision[:, unsafe] + share[unsafe] * (
-                wanted[:, unsafe] - precision[:, unsafe]
+            mixed[:, unsafe] = precision[:, unsafe] + share[unsafe] * (
+                target[:, unsafe] - precision[:, unsafe]
             )
-        unsafe = np.flatnonzero(~abilities.is_positive(reached, _SAFE_NORMAL))
-        reached[:, unsafe] = precision[:, unsafe]
-        return reached
+        unsafe = np.flatnonzero(~abilities.is_positive(mixed, _SAFE_NORMAL))
+        mixed[:, unsafe] = precision[:, unsafe]
+        return mixed

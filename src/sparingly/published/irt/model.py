@@ -126,11 +126,11 @@ def as_responses(
 ) -> Responses:
     """Make responses from scores, items x models with NaN where missing, of which at least one is there."""
     as_it_is = scaled(scores) if scale else scores.copy()
-    made = success(scores, threshold) if response == "binary" else as_it_is
+    values = success(scores, threshold) if response == "binary" else as_it_is
     missing = np.isnan(scores)
     present = np.ascontiguousarray(~missing.T, np.float64) if missing.any() else None
-    made[missing] = 0.0
-    return Responses(np.ascontiguousarray(made.T), present, response)
+    values[missing] = 0.0
+    return Responses(np.ascontiguousarray(values.T), present, response)
 
 
 def scaled(scores: Floats) -> Floats:
@@ -147,20 +147,22 @@ def success(scores: Floats, threshold: float | None = None) -> Floats:
     its scores at the median).
     """
     if threshold is None:
-        known = scores[~np.isnan(scores)]
-        median = np.median(known)
-        reached, passed = np.mean(known >= median), np.mean(known > median)
-        cut = scores >= median if abs(reached - 0.5) <= abs(passed - 0.5) else scores > median
+        finite = scores[~np.isnan(scores)]
+        median = np.median(finite)
+        share_at_least, share_above = np.mean(finite >= median), np.mean(finite > median)
+        succeeded = (
+            scores >= median if abs(share_at_least - 0.5) <= abs(share_above - 0.5) else scores > median
+        )
     else:
-        cut = scores > threshold
-    return np.where(np.isnan(scores), np.nan, cut.astype(np.float64))
+        succeeded = scores > threshold
+    return np.where(np.isnan(scores), np.nan, succeeded.astype(np.float64))
 
 
 # --- a fitted model ---
 
 
 Method = Literal["map", "variational"]
-LEAST = 1e-12
+_CLIP = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +254,7 @@ class IrtFit:
 
 def log_loss(predicted: Floats, observed: Floats) -> float:
     """Return the mean of −log p over successes and −log(1 − p) over failures; NaN is left out."""
-    chance = np.clip(predicted, LEAST, 1.0 - LEAST)
+    chance = np.clip(predicted, _CLIP, 1.0 - _CLIP)
     losses = -np.where(observed > 0.0, np.log(chance), np.log1p(-chance))
     return float(np.mean(losses[~np.isnan(observed) & ~np.isnan(predicted)]))
 
@@ -293,6 +295,6 @@ def item_information(fit: IrtFit, ability: float, form: Form = "published") -> F
     if fit.noise is not None:
         return np.asarray((top * slope * hit * missed / fit.noise) ** 2)
     # 1 − cσ is the sum of 1 − σ and (1 − c) σ; where both vanish, so does the information.
-    whole = missed + below * hit
-    share = np.divide(missed, whole, out=np.ones_like(whole), where=whole > 0.0)
+    denominator = missed + below * hit
+    share = np.divide(missed, denominator, out=np.ones_like(denominator), where=denominator > 0.0)
     return np.asarray(top * slope * slope * hit * missed * share)

@@ -62,7 +62,7 @@ class SavedIrt:
     def to_dict(self) -> dict[str, Any]:
         """Return the fit as plain values, as its file holds it."""
         fit = self.fit
-        written = {name: getattr(fit, name) for name in _SPREADS}
+        spreads = {name: getattr(fit, name) for name in _SPREADS}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -73,8 +73,8 @@ class SavedIrt:
             "priors": asdict(fit.priors),
             "items": list(self.items),
             "models": list(self.models),
-            "estimates": _written(fit.estimates),
-            **{name: _written(part) for name, part in written.items() if part is not None},
+            "estimates": _write_parameters(fit.estimates),
+            **{name: _write_parameters(part) for name, part in spreads.items() if part is not None},
             **self.unknown,
         }
 
@@ -121,7 +121,7 @@ def load_irt(path: str | Path) -> SavedIrt:
         raise error.at(file=path) from None
 
 
-def _written(parameters: Parameters) -> dict[str, list[float | None]]:
+def _write_parameters(parameters: Parameters) -> dict[str, list[float | None]]:
     return {
         name: [None if np.isnan(value) else value for value in column.tolist()]
         for name, column in vars(parameters).items()
@@ -129,27 +129,27 @@ def _written(parameters: Parameters) -> dict[str, list[float | None]]:
 
 
 def _read(values: Any, name: str, shape: tuple[int, int]) -> Parameters:
-    held = as_mapping(values, name)
+    columns = as_mapping(values, name)
     items, models = shape
     return Parameters(
         **{
-            part.name: _column(held, name, part.name, models if part.name == "ability" else items)
+            part.name: _column(columns, name, part.name, models if part.name == "ability" else items)
             for part in fields(Parameters)
         }
     )
 
 
 def _column(values: Mapping[str, Any], name: str, part: str, count: int) -> Floats:
-    where = f"{name}.{part}"
-    given = as_list(values.get(part), where)
-    if len(given) != count:
-        raise InputError(f"there are {len(given)} numbers for {count} ids", field=where)
-    return np.array([as_number(value, where) for value in given], np.float64)
+    field = f"{name}.{part}"
+    column = as_list(values.get(part), field)
+    if len(column) != count:
+        raise InputError(f"there are {len(column)} numbers for {count} ids", field=field)
+    return np.array([as_number(value, field) for value in column], np.float64)
 
 
 def _ids(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
     ids = tuple(
-        as_id(given, f"{name}[{place}]") for place, given in enumerate(as_list(values.get(name), name))
+        as_id(value, f"{name}[{place}]") for place, value in enumerate(as_list(values.get(name), name))
     )
     if len(set(ids)) < len(ids):
         raise InputError("an id is there twice", field=name, fix="Give every one its own id")

@@ -59,9 +59,9 @@ class Irt(MetricUtility):
         scores = self.scores(data)
         if np.isnan(scores).all():
             return np.full(len(scores), np.nan)
-        return self.of_fit(self.fitted(scores))
+        return self.of_fit(self.fit_scores(scores))
 
-    def fitted(self, scores: Floats, *, intervals: bool = False) -> IrtFit:
+    def fit_scores(self, scores: Floats, *, intervals: bool = False) -> IrtFit:
         """Return the model that the utility is computed from, for scores that are items x models.
 
         How sure the parameters are takes longer to find than they do, and no utility asks for it.
