@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, SelectionFile, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, SelectionFile, emit, working
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -70,7 +70,7 @@ def agree(
     ] = 0.0,
     replay: Replay = DEFAULT_REPLAY,
     testing: Testing = DEFAULT_TESTING,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Compare what a selection says about the models with what the whole, fully judged set says.

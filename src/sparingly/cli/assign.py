@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, SelectionFile, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, SelectionFile, emit, working
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -38,7 +38,7 @@ def assign(
         Path | None, Parameter(name=["--out", "-o"], help="Where to write the assignment (JSON).")
     ] = None,
     seed: Seed = 0,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Hand the chosen items out to raters: equal loads, all models of an item to one, some items to two.

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, TableFormat
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, scale_ends, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
 from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ __all__ = [
 # --- data sets by name ----------------------------------------------------------------------------
 
 
-def named_sets(arguments: tuple[str, ...], reading: Reading) -> EvalSet | dict[str, EvalSet]:
+def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | dict[str, EvalSet]:
     """Load one evaluation set, or several that are written NAME=FILE."""
     if len(arguments) == 1 and ("=" not in arguments[0] or Path(arguments[0]).exists()):
         return reading.load(Path(arguments[0]))
@@ -115,7 +115,7 @@ def new(
     ] = None,
     seed: Seed = 0,
     name: Annotated[str, Parameter(help="The campaign's name in its database.")] = "campaign",
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Begin a campaign: the data goes into the database, and nothing is asked yet.
@@ -353,7 +353,7 @@ def add_models(
     *,
     data: DataName = None,
     name: Name = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
 ) -> None:
     """Take models that came late: they are judged on what was chosen without them.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit
 
 
 def convert(
@@ -17,7 +17,7 @@ def convert(
     /,
     *,
     to: Annotated[str | None, Parameter(help="The format to write; by the extension unless given.")] = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Read an evaluation set in any format and write it in another; list what that one cannot carry.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.apply import AppliedModel
@@ -115,7 +115,7 @@ def train(
             show_default=False,
         ),
     ] = (),
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Learn utilities of past evaluations from their sources, and write a model with its card.
@@ -176,7 +176,7 @@ def apply(
     embedding: Annotated[
         str | None, Parameter(help="Vectors of these sources, where the model learned from given vectors.")
     ] = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Tell the utilities of sources, and write them beside the sources; flag texts unlike the training texts.
@@ -219,7 +219,7 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
     emit({**distilled.card.to_dict(), "digest": distilled.digest}) if json else show_model(distilled)
 
 
-def _sets(arguments: tuple[str, ...], reading: Reading) -> dict[str, EvalSet]:
+def _sets(arguments: tuple[str, ...], reading: ReadOptions) -> dict[str, EvalSet]:
     """Load data sets by name: NAME=FILE, or the file's name without its extensions."""
     evalsets: dict[str, EvalSet] = {}
     for argument in arguments:
@@ -242,7 +242,7 @@ def _pairs(arguments: tuple[str, ...], form: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _sources(path: Path, reading: Reading) -> EvalSet:
+def _sources(path: Path, reading: ReadOptions) -> EvalSet:
     """Load an evaluation set, or make one of the lines of a text file."""
     from sparingly.data import files
     from sparingly.data.evalset import EvalSet

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.cli.options import (
-    DEFAULT_READING,
+    DEFAULT_READ_OPTIONS,
     Data,
     Json,
     OutFile,
-    Reading,
+    ReadOptions,
     ScaleText,
     Seed,
     emit,
@@ -70,7 +70,7 @@ def estimate(
     seed: Seed = 0,
     intervals: Intervals = DEFAULT_INTERVALS,
     out: OutFile = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Estimate the models' scores over the whole set from the items that were judged.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
 
 if TYPE_CHECKING:
     from sparingly.run.exchange.export_import import Exported
@@ -105,7 +105,7 @@ def export(
     tool_option: ToolOptions = (),
     name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None,
     seed: Seed = 0,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Write what was chosen as tasks of an annotation tool, with opaque tokens for the models.
@@ -162,7 +162,7 @@ def _list(json: bool) -> None:
 
 
 def _from_selection(
-    data: Path, selection: Path, handing: Handing, reading: Reading, settings: dict[str, Any]
+    data: Path, selection: Path, handing: Handing, reading: ReadOptions, settings: dict[str, Any]
 ) -> Exported:
     from sparingly.data import io
     from sparingly.data.selection import Selection

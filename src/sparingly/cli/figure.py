@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, working
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.compare import CurveComparison
@@ -40,7 +40,7 @@ def figure(
         int | None, Parameter(validator=Number(gte=1), help="Random draws behind a curve; 20 unless given.")
     ] = None,
     seed: Seed = 0,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Draw a picture into a file, or print the data behind it with --json. Drawing needs the extra `report`.

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
-from sparingly.cli.options import DEFAULT_READING, Json, Reading, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.record import RecordedCounts
@@ -77,7 +77,7 @@ def import_(
     receiving: Receiving = DEFAULT_RECEIVING,
     answering: Answering = DEFAULT_ANSWERING,
     tool_option: ToolOptions = (),
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
     """Read the answers of an annotation tool; say what was taken and what was left out and why.
@@ -121,7 +121,7 @@ def _key(path: Path | None, campaign: str | None) -> Path:
     return key
 
 
-def _write(imported: ImportReport, receiving: Receiving, reading: Reading) -> None:
+def _write(imported: ImportReport, receiving: Receiving, reading: ReadOptions) -> None:
     from sparingly.data import io
 
     if receiving.data is not None and receiving.out is None:

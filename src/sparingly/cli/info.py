@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit
 
 
 def info(
@@ -17,7 +17,7 @@ def info(
     selection: Annotated[
         Path | None, Parameter(help="Show whom this selection over-represents instead.")
     ] = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Show what is in an evaluation set, what is missing and what looks odd.

@@ -44,7 +44,7 @@ ScaleText = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How the data is read."""
 
     format: Annotated[str | None, Parameter(help="The format of the data; recognised unless given.")] = None
@@ -81,7 +81,7 @@ class Reading:
         return {name: value for name, _, value in pairs}
 
 
-DEFAULT_READING = Reading()
+DEFAULT_READ_OPTIONS = ReadOptions()
 
 
 def scale_ends(text: str | None) -> tuple[float, float] | None:

@@ -11,9 +11,9 @@ from cyclopts import Parameter
 from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Chosen
 from sparingly.cli.options import (
-    DEFAULT_READING,
+    DEFAULT_READ_OPTIONS,
     Json,
-    Reading,
+    ReadOptions,
     ScaleText,
     Seed,
     emit,
@@ -124,7 +124,7 @@ def plan(
     formula: Formula = NO_FORMULA,
     prices: Prices = NO_PRICES,
     seed: Seed = 0,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Say how many outputs to judge, and what a budget of judgements buys.
@@ -157,7 +157,7 @@ def plan(
     emit(result.to_dict()) if json else show_plan(result, str(data))
 
 
-def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: Reading, json: bool) -> None:
+def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: ReadOptions, json: bool) -> None:
     """Answer a question that needs no data; a pass rate takes the size of the set from it."""
     from sparingly.infer.plan.sample_size import sample_size
     from sparingly.show.terminal.plan import show_sample_size

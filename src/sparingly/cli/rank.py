@@ -11,11 +11,11 @@ from cyclopts import Parameter
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, TableFormat
 from sparingly.cli.options import (
-    DEFAULT_READING,
+    DEFAULT_READ_OPTIONS,
     Data,
     Json,
     OutFile,
-    Reading,
+    ReadOptions,
     ScaleText,
     Seed,
     emit,
@@ -91,7 +91,7 @@ def rank(
     deciding: Deciding = DEFAULT_DECIDING,
     claim: Claim = NO_CLAIM,
     out: OutFile = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
     """Rank the models from what was judged: who may be best, possible ranks, groups, tests.

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, working
 
 
 def raters(
@@ -26,7 +26,7 @@ def raters(
     ] = None,
     alpha: Annotated[float, Parameter(help="The chance of flagging anybody wrongly.")] = 0.05,
     seed: Seed = 0,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Tell how severe raters are, how well they agree and predict each other, and who is far from the rest.
@@ -42,7 +42,7 @@ def raters(
     from sparingly.show.terminal.raters import show_raters
 
     evalset = reading.load(data)
-    checked = None if controls is None else Reading().load(controls)
+    checked = None if controls is None else ReadOptions().load(controls)
     with working("comparing raters"):
         result = rater_report(
             evalset, aspect, level=level, metric=metric, controls=checked, alpha=alpha, seed=seed

@@ -13,9 +13,9 @@ from sparingly.base.errors import UsageError
 from sparingly.cli.campaign import At, DataName, Name, is_campaign, opened
 from sparingly.cli.estimate import Aspect, Chosen, EstimatorText
 from sparingly.cli.options import (
-    DEFAULT_READING,
+    DEFAULT_READ_OPTIONS,
     Json,
-    Reading,
+    ReadOptions,
     ScaleText,
     Seed,
     SelectionFile,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asked:
+class ReportOptions:
     """What is told, and how."""
 
     aspect: Aspect = None
@@ -75,7 +75,7 @@ class InCampaign:
             raise UsageError("--data, --at and --name are for campaigns.")
 
 
-DEFAULT_ASKED, NO_CAMPAIGN = Asked(), InCampaign()
+DEFAULT_OPTIONS, NO_CAMPAIGN = ReportOptions(), InCampaign()
 
 
 def report(
@@ -92,9 +92,9 @@ def report(
         str | None,
         Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given."),
     ] = None,
-    asked: Asked = DEFAULT_ASKED,
+    options: ReportOptions = DEFAULT_OPTIONS,
     campaign: InCampaign = NO_CAMPAIGN,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Write a report: question, data, selection, scores, ranks, pairs, raters, costs, how to verify.
@@ -109,10 +109,10 @@ def report(
     """
     with working("writing the report"):
         if is_campaign(source):
-            page = _of_campaign(source, selection, ratings, asked, campaign)
+            page = _of_campaign(source, selection, ratings, options, campaign)
         else:
             campaign.check_unused()
-            page = _of_files(Path(source), selection, ratings, asked, reading)
+            page = _of_files(Path(source), selection, ratings, options, reading)
         files = page.save(out, None if format is None else [part.strip() for part in format.split(",")])
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})
@@ -125,24 +125,24 @@ def report(
 
 
 def _of_campaign(
-    source: str, selection: Path | None, ratings: Path | None, asked: Asked, campaign: InCampaign
+    source: str, selection: Path | None, ratings: Path | None, options: ReportOptions, campaign: InCampaign
 ) -> Report:
     from sparingly.show.report.report import report as tell
 
     if selection is not None or ratings is not None:
         raise UsageError("A campaign knows its selections and ratings: give nothing but the campaign.")
     with opened(source, campaign.name) as running:
-        return tell(running, data=campaign.data, at=campaign.at, **asked.values())
+        return tell(running, data=campaign.data, at=campaign.at, **options.values())
 
 
 def _of_files(
-    source: Path, selection: Path | None, ratings: Path | None, asked: Asked, reading: Reading
+    source: Path, selection: Path | None, ratings: Path | None, options: ReportOptions, reading: ReadOptions
 ) -> Report:
     from sparingly.data.selection import Selection
     from sparingly.show.report.report import report as tell
 
     evalset = _judged(reading.load(source), ratings)
-    return tell(evalset, None if selection is None else Selection.load(selection), **asked.values())
+    return tell(evalset, None if selection is None else Selection.load(selection), **options.values())
 
 
 def _judged(evalset: EvalSet, ratings: Path | None) -> EvalSet:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, Seed, emit, read_ids, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, read_ids, working
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Design:
+class DesignOptions:
     """Parameters of the method's design."""
 
     balance: Annotated[str | None, Parameter(help="A column: as much from each of its groups.")] = None
@@ -26,7 +26,7 @@ class Design:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Sides:
+class CrowdOptions:
     """Which models the method sees, and which are judged."""
 
     crowd: Annotated[
@@ -47,7 +47,7 @@ class Sides:
         return {"crowd": self.crowd or None, "judge": self.judge}
 
 
-DEFAULT_DESIGN, DEFAULT_SIDES = Design(), Sides()
+DEFAULT_DESIGN, DEFAULT_CROWD = DesignOptions(), CrowdOptions()
 
 
 def select(
@@ -68,16 +68,16 @@ def select(
         Parameter(help="Without a method: what you want to know; the ranking unless given."),
     ] = None,
     seed: Seed = 0,
-    design: Design = DEFAULT_DESIGN,
+    design: DesignOptions = DEFAULT_DESIGN,
     pool: Annotated[Path | None, Parameter(help="An earlier selection to choose from.")] = None,
     never: Annotated[
         Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")
     ] = None,
-    sides: Sides = DEFAULT_SIDES,
+    sides: CrowdOptions = DEFAULT_CROWD,
     out: Annotated[
         Path | None, Parameter(name=["--out", "-o"], help="Where to write the selection (JSON).")
     ] = None,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Choose the items that people should judge, and write them down with a signature.

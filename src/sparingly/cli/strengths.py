@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import DEFAULT_INTERVALS
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
 
 
 def strengths(
@@ -43,7 +43,7 @@ def strengths(
         ),
     ] = (),
     level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95,
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Estimate how strong models are from preferences, by the Bradley–Terry model with ties.

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.campaign import is_campaign, verify_campaign
-from sparingly.cli.options import DEFAULT_READING, Data, Json, Reading, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
 
 ResultFile = Annotated[
     str, Parameter(help="The file of a selection, an estimate or a ranking; or a campaign: its file or URL.")
@@ -27,7 +27,7 @@ def verify(
     data: Data | None = None,
     *,
     earlier: Earlier = (),
-    reading: Reading = DEFAULT_READING,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
     """Do again on the data what a signature says, and compare; exit code 1 if the answer differs.
