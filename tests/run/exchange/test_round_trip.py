@@ -69,7 +69,7 @@ def wanted_rows(tasks: Tasks, answers: Answers, rater: str) -> list[dict[str, An
             else:
                 for token, models in question.models_by_token.items():
                     score = (
-                        penalty(answers.spans(task.id, token))
+                        -penalty(answers.spans(task.id, token))
                         if aspect == "mqm"
                         else answers.score(task.id, token, aspect)
                     )

@@ -32,22 +32,22 @@ from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     Options,
-    carried,
     file_stem,
     page_texts,
+    question_fields,
     slot_count,
     used_texts,
 )
 from sparingly.run.forms.form import Kind
 from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
+from sparingly.run.forms.spans import SEVERITIES
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (
     "The nested form does not tell drafts and discarded responses from submitted ones: export the flattened "
     "form (to_datasets) to leave them out."
 )
-_SEVERITIES = ("minor", "major", "critical")
 # Metadata are terms unless they are numbers.
 _TYPES = {"round": "integer", "inclusion_probability": "float", "position": "float"}
 _STATUS = {"discarded": CANCELLED, "draft": DRAFT}
@@ -63,16 +63,16 @@ class Argilla(AnnotationTool):
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key; aspects whose scale is not of whole numbers from 0 to 10 are asked on 0 to 10."""
-        others = {name: OWN_SCALE for name, scale in tasks.scales.items() if not _fits(scale)}
-        return replace(tasks.key, tool=self.name, tool_scales=others)
+        tool_scales = {name: OWN_SCALE for name, scale in tasks.scales.items() if not _fits(scale)}
+        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
-        written, stems = [write_json(folder / "settings.json", settings_of(tasks, options))], set[str]()
-        for rater, held in tasks.by_rater().items():
-            records = [_record(question, options) for question in held]
-            written.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
-        return written
+        paths, stems = [write_json(folder / "settings.json", settings_of(tasks, options))], set[str]()
+        for rater, questions in tasks.by_rater().items():
+            records = [_record(question, options) for question in questions]
+            paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
+        return paths
 
     def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read records with responses; every response to a question is one answer."""
@@ -92,17 +92,17 @@ def _fits(scale: Scale) -> bool:
 
 def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
     """Return the settings of a dataset: its fields, questions and metadata."""
-    least, most = slot_count(tasks)
+    fewest, slots = slot_count(tasks)
     fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
     fields += [
         _field(f"output_{slot}", f"Output {output_label(slot)}", required=slot == 1)
-        for slot in range(1, most + 1)
+        for slot in range(1, slots + 1)
     ]
     names = sorted({name for question in tasks for name in _metadata(question)})
     return {
         "guidelines": None,
         "fields": fields,
-        "questions": [*_questions(tasks, least, most), _comment()],
+        "questions": [*_questions(tasks, fewest, slots), _comment()],
         "metadata": [{"name": name, "settings": {"type": _TYPES.get(name, "terms")}} for name in names],
         "vectors": [],
         "allow_extra_metadata": True,
@@ -128,29 +128,31 @@ def _comment() -> dict[str, Any]:
     }
 
 
-def _questions(tasks: Tasks, least: int, most: int) -> Iterator[dict[str, Any]]:
-    slots = range(1, most + 1)
+def _questions(tasks: Tasks, fewest: int, slot_limit: int) -> Iterator[dict[str, Any]]:
+    slots = range(1, slot_limit + 1)
     if tasks.kind in ("pair", "ranking"):
         for place, aspect in enumerate(tasks.aspects, 1):
-            yield _comparison(tasks.kind, place, aspect, most)
+            yield _comparison(tasks.kind, place, aspect, slot_limit)
         return
     for slot in slots:
         if tasks.kind == "spans":
             yield _marking(slot)
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
-            used = scale if _fits(scale) else OWN_SCALE
+            shown_scale = scale if _fits(scale) else OWN_SCALE
             yield {
                 "name": f"score_{place}_{slot}",
-                "title": f"Output {output_label(slot)}: {aspect} ({used})",
-                "required": slot <= least,
+                "title": f"Output {output_label(slot)}: {aspect} ({shown_scale})",
+                "required": slot <= fewest,
                 "settings": {
                     "type": "rating",
-                    "options": [{"value": value} for value in range(int(used.low), int(used.high) + 1)],
+                    "options": [
+                        {"value": value} for value in range(int(shown_scale.low), int(shown_scale.high) + 1)
+                    ],
                 },
             }
 
 
-def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any]:
+def _comparison(kind: Kind, place: int, aspect: str, slot_limit: int) -> dict[str, Any]:
     if kind == "pair":
         options = [{"value": side, "text": side} for side in SIDES]
         return {
@@ -167,7 +169,7 @@ def _comparison(kind: Kind, place: int, aspect: str, most: int) -> dict[str, Any
             "type": "ranking",
             "options": [
                 {"value": f"output_{slot}", "text": f"Output {output_label(slot)}"}
-                for slot in range(1, most + 1)
+                for slot in range(1, slot_limit + 1)
             ],
         },
     }
@@ -181,7 +183,7 @@ def _marking(slot: int) -> dict[str, Any]:
         "settings": {
             "type": "span",
             "field": f"output_{slot}",
-            "options": [{"value": severity, "text": severity} for severity in _SEVERITIES],
+            "options": [{"value": severity, "text": severity} for severity in SEVERITIES],
             "allow_overlapping": True,
             "allow_character_annotation": True,
         },
@@ -204,14 +206,14 @@ def _record(question: Question, options: Options) -> dict[str, Any]:
 
 def _metadata(question: Question) -> dict[str, Any]:
     tokens = {f"token_{slot}": output.token for slot, output in enumerate(question.outputs, 1)}
-    return {**carried(question), **tokens}
+    return {**question_fields(question), **tokens}
 
 
 # --- answers ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Response:
+class ArgillaResponse:
     """What one user answered to one question."""
 
     question: str
@@ -225,60 +227,62 @@ def _take(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
     if not responses:
         return
     metadata = record.get("metadata")
-    held = metadata if isinstance(metadata, dict) else record
-    question = reading.question(held.get("task") or record.get("id"), origin)
+    fields = metadata if isinstance(metadata, dict) else record
+    question = reading.question(fields.get("task") or record.get("id"), origin)
     if question is None:
         return
     if any(response.status is None for response in responses):
         reading.note(NO_STATUS)
-    when = moment_in(record.get("updated_at"))
+    time = moment_in(record.get("updated_at"))
     comments = {one.user: name_in(one.value) for one in responses if one.question == "comment" and one.value}
-    by_user: dict[str | None, dict[str, _Response]] = {}
+    by_user: dict[str | None, dict[str, ArgillaResponse]] = {}
     for one in responses:
         if one.question != "comment":
             by_user.setdefault(one.user, {})[one.question] = one
     for user, answers in by_user.items():
-        submission = Submission(user, origin, comment=comments.get(user), time=when)
+        submission = Submission(user, origin, comment=comments.get(user), time=time)
         _take_user(question, answers, reading, submission)
 
 
-def _nested(record: Mapping[str, Any]) -> Iterator[_Response]:
-    for name, held in record["responses"].items():
-        for one in list_in(held):
-            if isinstance(one, dict):
-                yield _Response(name, name_in(one.get("user_id")), one.get("value"), one.get("status"))
+def _nested(record: Mapping[str, Any]) -> Iterator[ArgillaResponse]:
+    for name, responses in record["responses"].items():
+        for response in list_in(responses):
+            if isinstance(response, dict):
+                yield ArgillaResponse(
+                    name, name_in(response.get("user_id")), response.get("value"), response.get("status")
+                )
 
 
-def _flat(record: Mapping[str, Any]) -> Iterator[_Response]:
+def _flat(record: Mapping[str, Any]) -> Iterator[ArgillaResponse]:
     for column, values in record.items():
-        name, dot, rest = column.rpartition(".")
-        if not dot or rest != "responses" or not isinstance(values, list):
+        name, dot, suffix = column.rpartition(".")
+        if not dot or suffix != "responses" or not isinstance(values, list):
             continue
         users = _padded(record.get(f"{column}.users"), len(values))
         statuses = _padded(record.get(f"{column}.status"), len(values))
         for value, user, status in zip(values, users, statuses, strict=True):
-            yield _Response(name, name_in(user), value, status)
+            yield ArgillaResponse(name, name_in(user), value, status)
 
 
 def _padded(values: Any, count: int) -> list[Any]:
-    held = list(values) if isinstance(values, list) else []
-    return [*held[:count], *[None] * (count - len(held))]
+    present = list(values) if isinstance(values, list) else []
+    return [*present[:count], *[None] * (count - len(present))]
 
 
 def _take_user(
-    question: Question, answers: Mapping[str, _Response], reading: Reading, submission: Submission
+    question: Question, answers: Mapping[str, ArgillaResponse], reading: Reading, submission: Submission
 ) -> None:
     """Take what one user answered about a record; a status holds for all of a user's answers."""
-    statuses = [one.status for one in answers.values() if isinstance(one.status, str)]
+    statuses = [response.status for response in answers.values() if isinstance(response.status, str)]
     reason = next((_STATUS[status] for status in statuses if status in _STATUS), None)
     if reason is not None:
         reading.leave_question(reason, question, submission.origin)
         return
-    known = _expected(question, reading.key)
+    expected = _expected(question, reading.key)
     for name in answers:
-        if name not in known:
+        if name not in expected:
             reading.leave(UNKNOWN_ASPECT, f"{submission.origin}: {name}")
-    values = {name: one.value for name, one in answers.items()}
+    values = {name: response.value for name, response in answers.items()}
     _TAKERS[reading.key.answers](question, values, reading, submission)
 
 
@@ -327,14 +331,14 @@ def _take_rankings(
 ) -> None:
     tokens = {f"output_{slot}": token for slot, token in enumerate(question.by_token, 1)}
     for place, aspect in enumerate(reading.key.aspects, 1):
-        held = values.get(f"ranking_{place}")
+        entries = values.get(f"ranking_{place}")
         ranks = {
-            tokens[name]: one.get("rank")
-            for one in (held if isinstance(held, list) else ())
+            tokens[name]: entry.get("rank")
+            for entry in (entries if isinstance(entries, list) else ())
             # Places that a record does not fill are ranked by the form, too.
-            if isinstance(one, dict)
-            and (name := name_in(one.get("value")) or "") in tokens
-            and number_in(one.get("rank")) is not None
+            if isinstance(entry, dict)
+            and (name := name_in(entry.get("value")) or "") in tokens
+            and number_in(entry.get("rank")) is not None
         }
         reading.ranking(question, aspect, ranks, submission)
 

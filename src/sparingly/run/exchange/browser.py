@@ -30,15 +30,15 @@ _IN_LINKS = re.compile(r"[A-Za-z0-9._~-]+")
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:
     """Return a name of letters, digits and underscores for every name, in order, no two alike."""
-    found: dict[str, str] = {}
+    plain_by_name: dict[str, str] = {}
     for name in names:
         plain = stem = _UNSAFE.sub("_", name).strip("_") or "aspect"
         count = 1
-        while plain in found.values():
+        while plain in plain_by_name.values():
             count += 1
             plain = f"{stem}_{count}"
-        found[name] = plain
-    return found
+        plain_by_name[name] = plain
+    return plain_by_name
 
 
 def fits_link(name: str) -> bool:
@@ -86,13 +86,13 @@ def take_marks(
     scores: Mapping[str, Any],
 ) -> None:
     """Take marks with scores beside them; what is missing from an empty output has points, but no place."""
-    held = list(spans)
-    placed = [span for span in held if span.start < span.end]
-    if len(placed) == len(held) or reading.key.aspects:
-        reading.spans(question, token, placed, submission, scores)
+    marks = list(spans)
+    in_text = [span for span in marks if span.start < span.end]
+    if len(in_text) == len(marks) or reading.key.aspects:
+        reading.spans(question, token, in_text, submission, scores)
         return
     try:
-        points = 0.0 - penalty(held)
+        points = 0.0 - penalty(marks)
     except DataError:
         reading.leave(BAD_SPAN, submission.origin)
     else:

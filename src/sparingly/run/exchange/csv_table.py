@@ -22,21 +22,23 @@ from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     Options,
-    carried,
     file_stem,
     page_texts,
+    question_fields,
     used_texts,
 )
 from sparingly.run.forms.form import Kind
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span
 
-_CARRIED = (
+_QUESTION_COLUMNS = (
     "task", "item", "data", "round", "inclusion_probability", "assigned", "document", "position", "context",
 )  # fmt: skip
 # Other people's texts.
 _TEXTS = ("before", "source", "after", "reference", "output", "left", "right")
-_RESERVED = frozenset((*_CARRIED, "rater", "token", "label", "output", "left", "right", "before", "source"))
+_RESERVED = frozenset(
+    (*_QUESTION_COLUMNS, "rater", "token", "label", "output", "left", "right", "before", "source")
+)
 _RESERVED |= {"after", "reference", "spans", "seconds", "comment"}
 
 
@@ -53,9 +55,18 @@ class CsvTable(AnnotationTool):
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
         texts, paths, stems = used_texts(tasks, options), [], set[str]()
-        shown = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
+        output_columns = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
         spans = ("spans",) if tasks.kind == "spans" else ()
-        columns = (*_CARRIED, "rater", *texts, *shown, *tasks.aspects, *spans, "seconds", "comment")
+        columns = (
+            *_QUESTION_COLUMNS,
+            "rater",
+            *texts,
+            *output_columns,
+            *tasks.aspects,
+            *spans,
+            "seconds",
+            "comment",
+        )
         for rater, questions in tasks.by_rater().items():
             rows = [row for question in questions for row in _rows(question, tasks.kind, options)]
             paths.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
@@ -75,12 +86,16 @@ class CsvTable(AnnotationTool):
 
 
 def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, Any]]:
-    common: dict[str, Any] = {**carried(question), "rater": question.rater, **page_texts(question, options)}
+    common: dict[str, Any] = {
+        **question_fields(question),
+        "rater": question.rater,
+        **page_texts(question, options),
+    }
     if "context" in common:
         common["context"] = json.dumps(common["context"], ensure_ascii=False)
     if kind == "pair":
-        left, right = question.outputs
-        return [without_formulas({**common, "left": left.text, "right": right.text}, _TEXTS)]
+        first, second = question.outputs
+        return [without_formulas({**common, "left": first.text, "right": second.text}, _TEXTS)]
     rows = [
         {**common, "label": output_label(slot), "token": output.token, "output": output.text}
         for slot, output in enumerate(question.outputs, 1)
@@ -95,8 +110,8 @@ def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, An
 def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
     if not rows:
         return
-    wanted = ["task", *reading.key.aspects, *(() if reading.key.answers == "pair" else ("token",))]
-    for name in wanted:
+    required = ["task", *reading.key.aspects, *(() if reading.key.answers == "pair" else ("token",))]
+    for name in required:
         if name not in rows[0][1]:
             raise InputError(
                 f'there is no column "{name}"',
@@ -132,22 +147,22 @@ def _submission(origin: str, row: Mapping[str, str]) -> Submission:
 
 
 def _take_spans(row: Mapping[str, str], reading: Reading, question: Question, submission: Submission) -> None:
-    written = row.get("spans", "").strip()
+    text = row.get("spans", "").strip()
     scores = {aspect: row[aspect].strip() for aspect in reading.key.aspects}
-    if not written and not any(scores.values()):
+    if not text and not any(scores.values()):
         reading.leave(NOT_ANSWERED, submission.origin, len(reading.key.asked_aspects))
         return
-    spans = _spans(written, submission.origin)
+    spans = _spans(text, submission.origin)
     if spans is None:
         reading.leave(BAD_SPAN, submission.origin, len(reading.key.asked_aspects))
         return
     reading.spans(question, row.get("token", ""), spans, submission, scores)
 
 
-def _spans(written: str, origin: str) -> list[Span] | None:
+def _spans(text: str, origin: str) -> list[Span] | None:
     """Return the spans that a cell holds; a severity that is left out is minor."""
     try:
-        marks = json_in(written or "[]", origin)
+        marks = json_in(text or "[]", origin)
     except InputError:
         return None
     if not isinstance(marks, list):

@@ -107,18 +107,20 @@ def export_tasks(
         >>> sparingly.export_tasks(data, chosen, to="label-studio", folder="for-raters")
         Exported(20 tasks for label-studio; key: for-raters.key.json)
     """
-    exchange, given = tool_named(to), dict(options or {})
+    exchange, tool_options = tool_named(to), dict(options or {})
     target = Path(folder)
-    where = _key_path(target, key)
+    key_path = _key_path(target, key)
     tasks = _tasks(exchange, data, selection, _scale(scale), asked)
-    exchange.check_write(tasks, given)
+    exchange.check_write(tasks, tool_options)
     keyed = replace(tasks, key=exchange.key_for(tasks))
-    kept = where if exchange.reads else None
-    held = Key.load(where).merged(keyed.key) if kept is not None and where.exists() else keyed.key
-    written = exchange.write(keyed, make_folder(target), given)
+    kept = key_path if exchange.reads else None
+    key_to_save = (
+        Key.load(key_path).merged(keyed.key) if kept is not None and key_path.exists() else keyed.key
+    )
+    paths = exchange.write(keyed, make_folder(target), tool_options)
     if kept is not None:
-        held.save(kept)
-    return Exported(exchange.name, len(tasks), tuple(written), kept, tasks.raters, tasks.notes)
+        key_to_save.save(kept)
+    return Exported(exchange.name, len(tasks), tuple(paths), kept, tasks.raters, tasks.notes)
 
 
 def import_answers(
@@ -147,14 +149,14 @@ def import_answers(
         strict: Refuse the files where a score is outside the scale, instead of leaving it out.
         options: Options of the tool, by name.
     """
-    held = key if isinstance(key, Key) else Key.load(key)
-    exchange, given = tool_named(tool or held.tool), dict(options or {})
-    exchange.check_read(given)
-    paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
+    opened = key if isinstance(key, Key) else Key.load(key)
+    exchange, tool_options = tool_named(tool or opened.tool), dict(options or {})
+    exchange.check_read(tool_options)
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(path) for path in files]
     if not paths:
         raise UsageError("Name at least one file of answers.")
-    reading = Reading(held, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
-    return exchange.read(paths, reading, given)
+    reading = Reading(opened, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
+    return exchange.read(paths, reading, tool_options)
 
 
 def default_key(folder: Path) -> Path:
@@ -180,13 +182,13 @@ def _tasks(
 
 
 def _key_path(folder: Path, key: str | Path | None) -> Path:
-    where = default_key(folder) if key is None else Path(key)
-    if where.resolve().is_relative_to(folder.resolve()):
+    path = default_key(folder) if key is None else Path(key)
+    if path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"The key must not leave with the tasks: write it outside {folder}.")
-    return where
+    return path
 
 
-def _scale(given: ScaleGiven) -> Scale | None:
-    if given is None or isinstance(given, Scale):
-        return given
-    return Scale.parse(given) if isinstance(given, str) else Scale(*given)
+def _scale(scale: ScaleGiven) -> Scale | None:
+    if scale is None or isinstance(scale, Scale):
+        return scale
+    return Scale.parse(scale) if isinstance(scale, str) else Scale(*scale)

@@ -36,10 +36,10 @@ def make_folder(folder: Path) -> Path:
 def write_text(path: Path, text: str) -> Path:
     """Write a text file; half a surrogate pair, which is no UTF-8, is written as its escape."""
 
-    def put(file: IO[bytes]) -> None:
+    def write(file: IO[bytes]) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
-    files.write_atomically(path, put)
+    files.write_atomically(path, write)
     return path
 
 
@@ -62,12 +62,12 @@ def _escape(match: re.Match[str]) -> str:
 
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
     """Write a CSV file with a header; what is missing stays empty."""
-    held = io.StringIO(newline="")
-    writer = csv.DictWriter(held, columns, extrasaction="ignore", lineterminator="\r\n")
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: "" if row.get(name) is None else row[name] for name in columns})
-    return write_text(path, held.getvalue())
+    return write_text(path, buffer.getvalue())
 
 
 def write_private_json(path: Path, values: Any) -> None:
@@ -90,11 +90,11 @@ def write_private_json(path: Path, values: Any) -> None:
 def read_list(path: Path) -> list[dict[str, Any]]:
     """Read a JSON file that is a list of objects (or one object)."""
     value = files.read_json(path)
-    held = value if isinstance(value, list) else [value]
-    for place, one in enumerate(held):
-        if not isinstance(one, dict):
+    entries = value if isinstance(value, list) else [value]
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, dict):
             raise InputError("a list of objects [{…}] is wanted", file=path, field=f"[{place}]")
-    return held
+    return entries
 
 
 def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,11 +102,11 @@ def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with files.naming(path), files.open_binary(path) as file:
         start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
-        for place, one in enumerate(read_list(path)):
-            yield f"{path.name}, entry {place + 1}", one
+        for place, entry in enumerate(read_list(path)):
+            yield f"{path.name}, entry {place + 1}", entry
     else:
-        for line, one in files.json_lines(path):
-            yield f"{path.name}, line {line}", one
+        for line, entry in files.json_lines(path):
+            yield f"{path.name}, line {line}", entry
 
 
 def read_csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -135,6 +135,8 @@ def read_csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     except csv.Error as error:
         raise InputError(f"this is not CSV ({error})", file=path, line=reader.line_num) from None
 
+
+# --- values ---------------------------------------------------------------------------------------------
 
 # Files come from other people's programs, and anything may stand anywhere in them: infinity, a number of 400
 # digits, a list where a word should be. Importers read every value through these functions, which return None
@@ -172,8 +174,8 @@ def moment_in(value: Any) -> float | None:
     """Return a time (ISO text, seconds or milliseconds since 1970) as seconds since 1970; None: no time."""
     if isinstance(value, str):
         try:
-            found = datetime.fromisoformat(value)
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+            moment = datetime.fromisoformat(value)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
     number = number_in(value)
@@ -211,22 +213,22 @@ def spans_in(value: Any, severity: str) -> list[Span] | None:
     """Return spans from objects with ``start``, ``end`` and a severity; None where one of them is none."""
     if not isinstance(value or [], list):
         return None
-    found = [
-        span_in(one["start"], one["end"], one[severity], one.get("category", ""))
-        if isinstance(one, dict) and {"start", "end", severity} <= one.keys()
+    spans = [
+        span_in(mark["start"], mark["end"], mark[severity], mark.get("category", ""))
+        if isinstance(mark, dict) and {"start", "end", severity} <= mark.keys()
         else None
-        for one in value or []
+        for mark in value or []
     ]
-    return [span for span in found if span is not None] if None not in found else None
+    return [span for span in spans if span is not None] if None not in spans else None
 
 
-def json_in(text: str, where: str) -> Any:
+def json_in(text: str, origin: str) -> Any:
     """Return the JSON value that stands in a field.
 
     Raises:
         InputError: This is no JSON, or it is nested too deeply.
     """
     try:
-        return files.parse_json(text, Path(where))
+        return files.parse_json(text, Path(origin))
     except InputError as error:
-        raise InputError(error.problem, file=where, fix=error.fix) from None
+        raise InputError(error.problem, file=origin, fix=error.fix) from None

@@ -108,16 +108,16 @@ class Key:
         Questions of the rater come first; ``tokens`` must all be among the outputs. A control item is shown
         under the id of its original, and found where ``control`` asks for it. None where there is none.
         """
-        wanted = set(tokens)
+        needed = set(tokens)
         matches = [
             question
             for question in self._by_item.get(item, ())
-            if wanted <= question.by_token.keys()
+            if needed <= question.by_token.keys()
             and round in (None, question.round)
             and (question.control is not None) == control
         ]
-        own = [question for question in matches if question.rater == rater]
-        return next(iter(own or matches), None)
+        of_rater = [question for question in matches if question.rater == rater]
+        return next(iter(of_rater or matches), None)
 
     def merged(self, other: Key) -> Key:
         """Return a key that opens both exports, for the rounds of one campaign."""
@@ -126,8 +126,8 @@ class Key:
                 raise DataError(
                     f"The key that is there has another {name.replace('_', ' ')}: write to another key file."
                 )
-        known = {(question.data, question.item, question.models) for question in self.same}
-        fresh = (q for q in other.same if (q.data, q.item, q.models) not in known)
+        present = {(question.data, question.item, question.models) for question in self.same}
+        fresh = (q for q in other.same if (q.data, q.item, q.models) not in present)
         return replace(
             self,
             models={**self.models, **other.models},
@@ -192,11 +192,11 @@ class Key:
             tool=as_text(values.get("tool"), "tool") or "",
             digest=as_text(values.get("digest"), "digest") or "",
             selection=as_text(values.get("selection"), "selection") or "",
-            unknown={name: value for name, value in values.items() if name not in _KNOWN},
+            unknown={name: value for name, value in values.items() if name not in _FILE_KEYS},
         )
 
 
-_KNOWN = frozenset(
+_FILE_KEYS = frozenset(
     (
         "format",
         "version",
@@ -251,13 +251,13 @@ def _equal_values(question: Question) -> dict[str, Any]:
 
 
 def _scales(values: Mapping[str, Any], name: str) -> dict[str, Scale]:
-    found = {}
+    scales = {}
     for aspect, ends in as_mapping(values.get(name), name).items():
         numbers = [as_number(end, f"{name}.{aspect}") for end in as_list(ends, f"{name}.{aspect}")]
         if len(numbers) != 2:
             raise InputError(f"{shown(ends)} is no scale", field=f"{name}.{aspect}", fix="Write [0, 100]")
-        found[aspect] = Scale(*numbers)
-    return found
+        scales[aspect] = Scale(*numbers)
+    return scales
 
 
 def _names(values: Mapping[str, Any], field: str) -> dict[str, str]:
@@ -326,14 +326,14 @@ MODEL_LETTERS, TASK_LETTERS = 8, 12
 def letters(seed: int, salt: str, purpose: str, names: Iterable[str], count: int) -> list[str]:
     """Return ``count`` small letters per name: a hash of the seed, the salt, the purpose and the name."""
     keys = rng.keys_of([f"{salt}\x1f{name}" for name in names])
-    found = []
+    texts = []
     for number in map(int, rng.stream(keys, seed, purpose)):
         text = ""
         for _ in range(count):
             number, letter = divmod(number, len(LETTERS))
             text += LETTERS[letter]
-        found.append(text)
-    return found
+        texts.append(text)
+    return texts
 
 
 def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, str]:

@@ -35,23 +35,93 @@ from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     Options,
-    carried,
     file_stem,
+    has_whole_steps,
     page_texts,
+    question_fields,
     slot_count,
     used_texts,
 )
 from sparingly.run.forms.form import Kind
 from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
-from sparingly.run.forms.spans import Span, from_utf16
+from sparingly.run.forms.spans import SEVERITIES, Span, from_utf16
+
+GROUND_TRUTH = "marked as ground truth in the tool (take it with ground_truth=take)"
+TWO_ANSWERS = "a side and a tie were both chosen"
+
+
+@register("label-studio")
+class LabelStudio(AnnotationTool):
+    """Label Studio, the open-source labelling server."""
+
+    summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
+    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    write_options: ClassVar[Mapping[str, str]] = {
+        **REFERENCE,
+        "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
+        "ties": "true: rankings with buckets, which may hold several outputs",
+    }
+    read_options: ClassVar[Mapping[str, str]] = {
+        "ground_truth": "take: annotations marked as ground truth count (left out unless given)",
+    }
+
+    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+        """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
+        texts, slots = used_texts(tasks, options), slot_count(tasks)[1]
+        config = labelling_config(
+            tasks, texts, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties")
+        )
+        paths, stems = [write_text(folder / "config.xml", config)], set[str]()
+        for rater, questions in tasks.by_rater().items():
+            values = [
+                {"data": _data(question, tasks.kind, page_texts(question, options, texts), slots)}
+                for question in questions
+            ]
+            paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
+        return paths
+
+    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+        """Read exports; of several annotations by one rater the last one counts."""
+        if options.get("ground_truth", "take") != "take":
+            raise UsageError("The option ground_truth is take, or not given.")
+        for path in files:
+            for origin, entry in read_json_rows(path):
+                for annotation in _annotations(entry, origin):
+                    _take(annotation, reading, "ground_truth" in options)
+        return reading.report()
+
+
+def _flag(options: Options, name: str) -> bool:
+    if options.get(name, "true") not in ("true", "false"):
+        raise UsageError(f"The option {name} is true or false, not {options[name]}.")
+    return options.get(name) == "true"
+
+
+def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -> dict[str, Any]:
+    values: dict[str, Any] = {**question_fields(question), **page}
+    if kind == "ranking":
+        values["outputs"] = [
+            {"id": output.token, "title": f"Output {output_label(slot)}", "body": output.text}
+            for slot, output in enumerate(question.outputs, 1)
+        ]
+        return values
+    # Every variable of the config must be there, so places that a task does not fill are empty.
+    for slot in range(1, slots + 1):
+        output = question.outputs[slot - 1] if slot <= len(question.outputs) else None
+        values[f"output_{slot}"] = "" if output is None else output.text
+        values[f"token_{slot}"] = "" if output is None else output.token
+    return values
+
+
+# --- the labelling config -------------------------------------------------------------------------------
+
 
 # Names of tags say what they ask: ``score_ASPECT_SLOT``, ``preference_ASPECT``, ``tie_ASPECT``,
 # ``ranking_ASPECT``, ``spans_SLOT`` and ``comment``, with numbers from 1.
 
 
 LEFT, TIE, RIGHT = SIDES
-SEVERITIES = ("minor", "major", "critical")
 
 
 def labelling_config(
@@ -77,9 +147,9 @@ def labelling_config(
 
 
 def _scores(tasks: Tasks, _: bool) -> list[str]:
-    least, most = slot_count(tasks)
+    fewest, slots = slot_count(tasks)
     lines: list[str] = []
-    for slot in range(1, most + 1):
+    for slot in range(1, slots + 1):
         lines += [
             _tag("Header", value=f"Output {output_label(slot)}"),
             *(_span_labels(slot) if tasks.kind == "spans" else ()),
@@ -88,20 +158,19 @@ def _scores(tasks: Tasks, _: bool) -> list[str]:
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
             lines += [
                 _tag("Header", value=f"{aspect} ({scale})", size="5"),
-                _number(place, slot, scale, required=slot <= least),
+                _number(place, slot, scale, required=slot <= fewest),
             ]
     return lines
 
 
 def _number(place: int, slot: int, scale: Scale, *, required: bool) -> str:
-    whole = scale.low == int(scale.low) and scale.high == int(scale.high) and scale.high - scale.low > 1
     return _tag(
         "Number",
         name=f"score_{place}_{slot}",
         toName=f"output_{slot}",
         min=f"{scale.low:g}",
         max=f"{scale.high:g}",
-        step="1" if whole else f"{(scale.high - scale.low) / 100:g}",
+        step="1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}",
         slider="true",
         required="true" if required else "false",
     )
@@ -165,87 +234,15 @@ def _rankings(tasks: Tasks, ties: bool) -> list[str]:
 
 
 def _tag(tag: str, *, close: bool = True, **attributes: str) -> str:
-    written = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    return f"<{tag}{written}{'/' if close else ''}>"
-
-
-GROUND_TRUTH = "marked as ground truth in the tool (take it with ground_truth=take)"
-TWO_ANSWERS = "a side and a tie were both chosen"
-
-
-@register("label-studio")
-class LabelStudio(AnnotationTool):
-    """Label Studio, the open-source labelling server."""
-
-    summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
-    write_options: ClassVar[Mapping[str, str]] = {
-        **REFERENCE,
-        "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
-        "ties": "true: rankings with buckets, which may hold several outputs",
-    }
-    read_options: ClassVar[Mapping[str, str]] = {
-        "ground_truth": "take: annotations marked as ground truth count (left out unless given)",
-    }
-
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
-        """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
-        texts, most = used_texts(tasks, options), slot_count(tasks)[1]
-        config = labelling_config(
-            tasks, texts, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties")
-        )
-        written, stems = [write_text(folder / "config.xml", config)], set[str]()
-        for rater, held in tasks.by_rater().items():
-            values = [
-                {"data": _data(question, tasks.kind, _page(question, texts, options), most)}
-                for question in held
-            ]
-            written.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
-        return written
-
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
-        """Read exports; of several annotations by one rater the last one counts."""
-        if options.get("ground_truth", "take") != "take":
-            raise UsageError("The option ground_truth is take, or not given.")
-        for path in files:
-            for origin, entry in read_json_rows(path):
-                for annotation in _annotations(entry, origin):
-                    _take(annotation, reading, "ground_truth" in options)
-        return reading.report()
-
-
-def _flag(options: Options, name: str) -> bool:
-    if options.get(name, "true") not in ("true", "false"):
-        raise UsageError(f"The option {name} is true or false, not {options[name]}.")
-    return options.get(name) == "true"
-
-
-def _page(question: Question, texts: Sequence[str], options: Options) -> dict[str, str]:
-    page = page_texts(question, options)
-    return {name: page[name] for name in texts}
-
-
-def _data(question: Question, kind: Kind, page: Mapping[str, str], most: int) -> dict[str, Any]:
-    values: dict[str, Any] = {**carried(question), **page}
-    if kind == "ranking":
-        values["outputs"] = [
-            {"id": output.token, "title": f"Output {output_label(slot)}", "body": output.text}
-            for slot, output in enumerate(question.outputs, 1)
-        ]
-        return values
-    # Every variable of the config must be there, so places that a task does not fill are empty.
-    for slot in range(1, most + 1):
-        output = question.outputs[slot - 1] if slot <= len(question.outputs) else None
-        values[f"output_{slot}"] = "" if output is None else output.text
-        values[f"token_{slot}"] = "" if output is None else output.token
-    return values
+    text = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    return f"<{tag}{text}{'/' if close else ''}>"
 
 
 # --- answers ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Annotation:
+class LabelStudioAnnotation:
     """One annotation of either export: the data of its question, and the values of every tag."""
 
     data: Mapping[str, Any]
@@ -279,44 +276,44 @@ class _Annotation:
         return "\n".join(name_in(text) or "" for text in texts) or None
 
 
-def _annotations(entry: Mapping[str, Any], origin: str) -> Iterator[_Annotation]:
+def _annotations(entry: Mapping[str, Any], origin: str) -> Iterator[LabelStudioAnnotation]:
     if "annotations" not in entry and "completions" not in entry:
         yield _flat(entry, origin)
         return
-    held = mapping_in(entry.get("data"))
+    data = mapping_in(entry.get("data"))
     place = f"{origin.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else origin
     for annotation in list_in(entry.get("annotations", entry.get("completions"))):
-        yield _nested(annotation, held, place, draft=False)
+        yield _nested(annotation, data, place, draft=False)
     for draft in list_in(entry.get("drafts")):
-        yield _nested(draft, held, place, draft=True)
+        yield _nested(draft, data, place, draft=True)
 
 
-def _nested(annotation: Any, data: Mapping[str, Any], origin: str, *, draft: bool) -> _Annotation:
-    held = mapping_in(annotation)
+def _nested(annotation: Any, data: Mapping[str, Any], origin: str, *, draft: bool) -> LabelStudioAnnotation:
+    fields = mapping_in(annotation)
     values: dict[str, list[dict[str, Any]]] = {}
-    for result in list_in(held.get("result")):
+    for result in list_in(fields.get("result")):
         if isinstance(result, dict) and isinstance(result.get("value"), dict):
             values.setdefault(name_in(result.get("from_name")) or "", []).append(result["value"])
-    return _Annotation(
+    return LabelStudioAnnotation(
         data,
         values,
         origin,
-        rater=_rater(held.get("completed_by", held.get("user"))),
-        seconds=seconds_in(held.get("lead_time")),
-        time=moment_in(held.get("updated_at") or held.get("created_at")),
-        cancelled=bool(held.get("was_cancelled")),
+        rater=_rater(fields.get("completed_by", fields.get("user"))),
+        seconds=seconds_in(fields.get("lead_time")),
+        time=moment_in(fields.get("updated_at") or fields.get("created_at")),
+        cancelled=bool(fields.get("was_cancelled")),
         draft=draft,
-        ground_truth=bool(held.get("ground_truth")),
+        ground_truth=bool(fields.get("ground_truth")),
     )
 
 
-def _flat(entry: Mapping[str, Any], origin: str) -> _Annotation:
+def _flat(entry: Mapping[str, Any], origin: str) -> LabelStudioAnnotation:
     """Read one object of JSON_MIN, in which choices and texts stand by themselves."""
     values: dict[str, list[dict[str, Any]]] = {}
-    for name, held in entry.items():
+    for name, values_of_tag in entry.items():
         if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment")):
-            values[name] = [_as_value(one) for one in list_in(held)]
-    return _Annotation(
+            values[name] = [_as_value(value) for value in list_in(values_of_tag)]
+    return LabelStudioAnnotation(
         entry,
         values,
         origin,
@@ -326,15 +323,15 @@ def _flat(entry: Mapping[str, Any], origin: str) -> _Annotation:
     )
 
 
-def _as_value(held: Any) -> dict[str, Any]:
-    if isinstance(held, dict):
-        return held
-    if isinstance(held, str):
-        return {"choices": [held], "text": [held]}
-    return {"number": held}
+def _as_value(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, str):
+        return {"choices": [value], "text": [value]}
+    return {"number": value}
 
 
-def _take(annotation: _Annotation, reading: Reading, with_ground_truth: bool) -> None:
+def _take(annotation: LabelStudioAnnotation, reading: Reading, with_ground_truth: bool) -> None:
     question = reading.question(annotation.data.get("task"), annotation.origin)
     if question is None:
         return
@@ -358,7 +355,7 @@ def _take(annotation: _Annotation, reading: Reading, with_ground_truth: bool) ->
 
 
 def _take_scores(
-    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
 ) -> None:
     for slot, token in _slots(annotation, question):
         for place, aspect in enumerate(reading.key.aspects, 1):
@@ -366,7 +363,7 @@ def _take_scores(
 
 
 def _take_spans(
-    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
 ) -> None:
     for slot, token in _slots(annotation, question):
         text = name_in(annotation.data.get(f"output_{slot}")) or ""
@@ -383,7 +380,7 @@ def _take_spans(
 
 
 def _take_pairs(
-    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
 ) -> None:
     for place, aspect in enumerate(reading.key.aspects, 1):
         chosen = annotation.chosen(f"preference_{place}")
@@ -396,18 +393,18 @@ def _take_pairs(
 
 
 def _take_rankings(
-    annotation: _Annotation, reading: Reading, question: Question, submission: Submission
+    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
 ) -> None:
     for place, aspect in enumerate(reading.key.aspects, 1):
-        held = annotation.values.get(f"ranking_{place}", ())
-        lists = held[0].get("ranker") if held else None
+        results = annotation.values.get(f"ranking_{place}", ())
+        lists = results[0].get("ranker") if results else None
         reading.ranking(question, aspect, _ranks(lists), submission)
 
 
 _TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}
 
 
-def _slots(annotation: _Annotation, question: Question) -> list[tuple[int, str]]:
+def _slots(annotation: LabelStudioAnnotation, question: Question) -> list[tuple[int, str]]:
     """Return the places of a page with their tokens: as the data says, else in the order exported."""
     order = list(question.by_token)
     data = annotation.data

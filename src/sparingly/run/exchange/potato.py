@@ -31,234 +31,22 @@ from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options, carried
+from sparingly.run.exchange.tool import (
+    AnnotationTool,
+    Options,
+    context_text,
+    has_whole_steps,
+    question_fields,
+)
 from sparingly.run.forms.form import Kind
-from sparingly.run.forms.question import Output, Passage, Question
-from sparingly.run.forms.spans import PENALTIES, Span
-
-MACHINE = "answered by a machine"
-MARKS, CHECKED, OUTPUT = "error_spans", "checked", "output"
-_STATE, _LABELS = "user_state.json", "instance_id_to_label_to_value"
-_CHOICES = {"A": 1.0, "B": -1.0, "tie": 0.0}
-
-Labels = dict[str, dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Record:
-    """What one user said about one instance: values by scheme and label."""
-
-    origin: str
-    user: str
-    instance: str
-    labels: Labels
-    seconds: float | None = None
-    time: float | None = None
-    is_machine: bool = False
-
-
-@dataclass
-class _Answers:
-    reading: Reading
-    schemes: Mapping[str, str]
-    texts: dict[str, str] = field(default_factory=dict)
-
-    def take(self, record: Record) -> None:
-        """Take one record, or leave it out."""
-        task, _, token = record.instance.partition("-")
-        question = self.reading.question(task, record.origin)
-        if question is None:
-            return
-        count = len(self.reading.key.asked_aspects)
-        if self.reading.key.answers != "pair" and token not in question.by_token:
-            self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
-        elif record.is_machine:
-            self.reading.leave(MACHINE, record.origin, count)
-        else:
-            seconds = None if record.seconds is None else record.seconds / count
-            submission = Submission(record.user, record.origin, seconds=seconds, time=record.time)
-            self._answer(question, token, record, submission)
-
-    def _answer(self, question: Question, token: str, record: Record, submission: Submission) -> None:
-        key = self.reading.key
-        if key.answers == "pair":
-            for aspect in key.aspects:
-                self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), submission)
-            return
-        scores = {aspect: _only(record.labels.get(self.schemes[aspect], {})) for aspect in key.aspects}
-        if key.answers == "spans":
-            self._spans(question, token, record, submission, scores)
-            return
-        for aspect, score in scores.items():
-            self.reading.score(question, token, aspect, score, submission)
-
-    def _pair(
-        self, question: Question, aspect: str, labels: Mapping[str, Any], submission: Submission
-    ) -> None:
-        """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
-        if "scale_value" in labels:
-            place = number_in(labels["scale_value"])
-            if place is None:
-                self.reading.leave(NO_NUMBER, submission.origin)
-                return
-            self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
-            return
-        chosen = labels.get("selection")
-        self.reading.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), submission)
-
-    def _spans(
-        self,
-        question: Question,
-        token: str,
-        record: Record,
-        submission: Submission,
-        scores: Mapping[str, Any],
-    ) -> None:
-        count = len(self.reading.key.asked_aspects)
-        if not scores and not record.labels.get(self.schemes[CHECKED]):
-            self.reading.leave(DRAFT, record.origin, count)
-            return
-        marks = _marks(record, self.schemes[MARKS])
-        found = [self._span(mark, record) for mark in marks]
-        if any(span is None for span in found):
-            self.reading.leave(BAD_SPAN, record.origin, count)
-            return
-        self.reading.spans(question, token, [span for span in found if span is not None], submission, scores)
-
-    def _span(self, mark: Any, record: Record) -> Span | None:
-        text = self.texts.get(record.instance)
-        if text is None:
-            raise InputError(
-                "the marks are counted in the texts of the items, which are not here",
-                file=record.origin,
-                fix="Give items.jsonl, too",
-            )
-        if not isinstance(mark, dict):
-            return None
-        kind = "/".join(name_in(mark[part]) or "" for part in ("type", "subtype") if mark.get(part))
-        severity = mark.get("severity")
-        span = span_in(mark.get("start"), mark.get("end"), severity, "" if kind == "error" else kind)
-        if span is None or not isinstance(severity, str) or not span.start < span.end <= units(text):
-            return None
-        # Potato trims what was selected after it has counted where it began.
-        first, last = whole_letters(text, span.start, span.end)
-        said = mark.get("text")
-        if isinstance(said, str) and text[first:last] != said and (at := text.find(said, first)) >= 0:
-            first, last = at, at + len(said)
-        return replace(span, start=first, end=last)
-
-
-def read_answers(paths: Sequence[Path], reading: Reading, schemes: Mapping[str, str]) -> None:
-    """Take the answers of some files or folders; a file of items among them gives the texts of marks."""
-    answers = _Answers(reading, schemes)
-    found: list[Record] = []
-    for path in _all_files(paths):
-        if path.suffix.lower() == ".jsonl":
-            for line, row in files.json_lines(path):
-                if "instance_id" in row:
-                    found.append(_exported(row, f"{path.name}, line {line}"))
-                elif "id" in row:
-                    answers.texts[name_in(row["id"]) or ""] = name_in(row.get(OUTPUT)) or ""
-                else:
-                    raise InputError("neither an item nor an answer of Potato", file=path, line=line)
-        else:
-            found += _state(path) if path.suffix.lower() == ".json" else _table(path)
-    for record in found:
-        answers.take(record)
-
-
-def _all_files(paths: Sequence[Path]) -> Iterator[Path]:
-    for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        states = sorted(path.rglob(_STATE))
-        if not states:
-            raise InputError(f"there is no {_STATE} in this folder", file=path)
-        yield from states
-
-
-def _state(path: Path) -> Iterator[Record]:
-    """Yield what a user's state holds."""
-    state = files.read_json(path)
-    held = state.get(_LABELS) if isinstance(state, dict) else None
-    if not isinstance(held, dict):
-        raise InputError(f"this is no {_STATE} of Potato", file=path)
-    user, origin = name_in(state.get("user_id")) or path.parent.name, state.get("origin")
-    spent = state.get("instance_id_to_behavioral_data")
-    for instance, labels in held.items():
-        times = mapping_in(mapping_in(spent).get(instance))
-        milliseconds = number_in(times.get("total_time_ms"))
-        yield Record(
-            f"{path.parent.name}/{path.name}, {instance}",
-            user,
-            instance,
-            _labels(labels),
-            seconds=seconds_in(milliseconds / 1000) if milliseconds else None,
-            time=moment_in(times.get("session_end")),
-            is_machine=_is_machine(origin),
-        )
-
-
-def _labels(stored: Any) -> Labels:
-    """Return labels by scheme, from pairs of label and value or from objects."""
-    if isinstance(stored, dict):
-        return {name: held if isinstance(held, dict) else {"": held} for name, held in stored.items()}
-    found: Labels = {}
-    for entry in stored if isinstance(stored, list) else ():
-        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):
-            scheme, label = (name_in(entry[0].get(part)) or "" for part in ("schema", "name"))
-            found.setdefault(scheme, {})[label] = entry[1]
-    return found
-
-
-def _exported(row: Mapping[str, Any], origin: str) -> Record:
-    return Record(
-        origin,
-        name_in(row.get("user_id")) or "",
-        name_in(row["instance_id"]) or "",
-        _labels(row.get("labels")),
-        is_machine=_is_machine(row.get("annotator_origin")),
-    )
-
-
-def _table(path: Path) -> Iterator[Record]:
-    """Yield the rows of an export as a table, whose columns are called ``scheme.label``."""
-    for origin, row in read_csv_rows(path):
-        if "instance_id" not in row:
-            raise InputError("there is no column instance_id", file=path, fix="Export with potato.export")
-        labels: Labels = {}
-        for column, value in row.items():
-            scheme, dot, label = column.partition(".")
-            if dot and value != "":
-                labels.setdefault(scheme, {})[label] = value
-        yield Record(origin, row.get("user_id", ""), row["instance_id"], labels)
-
-
-def _is_machine(origin: Any) -> bool:
-    return isinstance(origin, dict) and origin.get("kind") not in (None, "human")
-
-
-def _only(labels: Mapping[str, Any]) -> Any:
-    """Return the value of a slider."""
-    return next(iter(labels.values()), None)
-
-
-def _marks(record: Record, scheme: str) -> list[Any]:
-    held = _only(record.labels.get(scheme, {}))
-    if not held:
-        return []
-    value = json_in(held, record.origin) if isinstance(held, str) else held
-    marks = value.get("errors") if isinstance(value, dict) else value
-    return marks if isinstance(marks, list) else []
-
+from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.spans import PENALTIES, SEVERITIES, Span
 
 # JSON is YAML, but for a few letters that YAML wants written as their codes.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 HUNDRED = Scale(0, 100)
 # A slider is as wide as what stands above it, which goes into the page as HTML.
 _SLIDE = "from {} for the worst to {} for the best. Move the slider, then go on."
-_SEVERITIES = ("minor", "major", "critical")
 
 
 @register("potato")
@@ -296,15 +84,14 @@ class Potato(AnnotationTool):
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key with the scales that sliders have: whole numbers only."""
-        others = {name: slider_scale(scale) for name, scale in tasks.scales.items()}
-        kept = {name: scale for name, scale in others.items() if scale != tasks.scales[name]}
-        return replace(tasks.key, tool=self.name, tool_scales=kept)
+        slider_scales = {name: slider_scale(scale) for name, scale in tasks.scales.items()}
+        tool_scales = {name: scale for name, scale in slider_scales.items() if scale != tasks.scales[name]}
+        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
 
 def slider_scale(scale: Scale) -> Scale:
     """Return the scale of a slider, which knows whole numbers only: 0 to 100 where those are too few."""
-    whole = float(scale.low).is_integer() and float(scale.high).is_integer()
-    return scale if whole and scale.high - scale.low > 1 else HUNDRED
+    return scale if has_whole_steps(scale) else HUNDRED
 
 
 def scheme_names(key: Key) -> dict[str, str]:
@@ -345,8 +132,8 @@ def _assigned(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options
     for item in items:
         lists.setdefault(str(item.get("assigned", "")), []).append(str(item["id"]))
     groups = [
-        {"name": f"list-{number}", "annotators": [rater], "instances": own}
-        for number, (rater, own) in enumerate(lists.items(), 1)
+        {"name": f"list-{number}", "annotators": [rater], "instances": instances}
+        for number, (rater, instances) in enumerate(lists.items(), 1)
         if rater
     ]
     return {
@@ -372,7 +159,7 @@ def _schemes(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
         "description": "Mark every error",
         "source_field": OUTPUT,
         "error_types": [{"name": "error"}],
-        "severities": [{"name": name, "weight": -int(PENALTIES[name])} for name in _SEVERITIES],
+        "severities": [{"name": name, "weight": -int(PENALTIES[name])} for name in SEVERITIES],
         "show_score": False,
     }
     # An output without errors leaves no mark, so without a score the rater says when all is marked.
@@ -415,13 +202,17 @@ def _pair_scheme(name: str, aspect: str, options: Options) -> dict[str, Any]:
 
 def _fields(tasks: Tasks, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    shown = [
+    text_fields = [
         {"key": key, "type": "text", "label": title}
         for key, title in titles.items()
         if any(item[key] for item in items)
     ]
     # Pairs and spans show the outputs in the question itself.
-    return [*shown, {"key": OUTPUT, "type": "text", "label": "Output"}] if tasks.kind == "score" else shown
+    return (
+        [*text_fields, {"key": OUTPUT, "type": "text", "label": "Output"}]
+        if tasks.kind == "score"
+        else text_fields
+    )
 
 
 def _all_items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
@@ -430,12 +221,12 @@ def _all_items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
 
 def _items(tasks: Tasks, question: Question, options: Options) -> list[dict[str, Any]]:
     common = {
-        **carried(question),
+        **question_fields(question),
         "text": question.source or (" / " if tasks.kind == "pair" else question.outputs[0].text),
         "source": question.source or "",
         "reference": (question.reference or "") if options.get("reference") == "yes" else "",
-        "before": _context(question.before),
-        "after": _context(question.after),
+        "before": context_text(question.before, "\n"),
+        "after": context_text(question.after, "\n"),
     }
     if tasks.kind == "pair":
         return [{"id": question.id, **common, "responses": [output.text for output in question.outputs]}]
@@ -449,5 +240,229 @@ def instance_id(question: Question, output: Output) -> str:
     return f"{question.id}-{output.token}"
 
 
-def _context(passages: Sequence[Passage]) -> str:
-    return "\n".join(one.source for one in passages if one.source)
+# --- what users answered, from their states or from an export -------------------------------------------
+
+
+MACHINE = "answered by a machine"
+MARKS, CHECKED, OUTPUT = "error_spans", "checked", "output"
+_STATE, _LABELS = "user_state.json", "instance_id_to_label_to_value"
+_CHOICES = {"A": 1.0, "B": -1.0, "tie": 0.0}
+
+Labels = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class PotatoRecord:
+    """What one user said about one instance: values by scheme and label."""
+
+    origin: str
+    user: str
+    instance: str
+    labels: Labels
+    seconds: float | None = None
+    time: float | None = None
+    is_machine: bool = False
+
+
+@dataclass
+class PotatoAnswers:
+    """Takes what users said, by the annotation schemes of the aspects and the texts of the items."""
+
+    reading: Reading
+    schemes: Mapping[str, str]
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def take(self, record: PotatoRecord) -> None:
+        """Take one record, or leave it out."""
+        task, _, token = record.instance.partition("-")
+        question = self.reading.question(task, record.origin)
+        if question is None:
+            return
+        count = len(self.reading.key.asked_aspects)
+        if self.reading.key.answers != "pair" and token not in question.by_token:
+            self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
+        elif record.is_machine:
+            self.reading.leave(MACHINE, record.origin, count)
+        else:
+            seconds = None if record.seconds is None else record.seconds / count
+            submission = Submission(record.user, record.origin, seconds=seconds, time=record.time)
+            self._answer(question, token, record, submission)
+
+    def _answer(self, question: Question, token: str, record: PotatoRecord, submission: Submission) -> None:
+        key = self.reading.key
+        if key.answers == "pair":
+            for aspect in key.aspects:
+                self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), submission)
+            return
+        scores = {
+            aspect: _slider_value(record.labels.get(self.schemes[aspect], {})) for aspect in key.aspects
+        }
+        if key.answers == "spans":
+            self._spans(question, token, record, submission, scores)
+            return
+        for aspect, score in scores.items():
+            self.reading.score(question, token, aspect, score, submission)
+
+    def _pair(
+        self, question: Question, aspect: str, labels: Mapping[str, Any], submission: Submission
+    ) -> None:
+        """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
+        if "scale_value" in labels:
+            place = number_in(labels["scale_value"])
+            if place is None:
+                self.reading.leave(NO_NUMBER, submission.origin)
+                return
+            self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
+            return
+        chosen = labels.get("selection")
+        self.reading.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), submission)
+
+    def _spans(
+        self,
+        question: Question,
+        token: str,
+        record: PotatoRecord,
+        submission: Submission,
+        scores: Mapping[str, Any],
+    ) -> None:
+        count = len(self.reading.key.asked_aspects)
+        if not scores and not record.labels.get(self.schemes[CHECKED]):
+            self.reading.leave(DRAFT, record.origin, count)
+            return
+        marks = _marks(record, self.schemes[MARKS])
+        spans = [self._span(mark, record) for mark in marks]
+        if any(span is None for span in spans):
+            self.reading.leave(BAD_SPAN, record.origin, count)
+            return
+        self.reading.spans(question, token, [span for span in spans if span is not None], submission, scores)
+
+    def _span(self, mark: Any, record: PotatoRecord) -> Span | None:
+        text = self.texts.get(record.instance)
+        if text is None:
+            raise InputError(
+                "the marks are counted in the texts of the items, which are not here",
+                file=record.origin,
+                fix="Give items.jsonl, too",
+            )
+        if not isinstance(mark, dict):
+            return None
+        kind = "/".join(name_in(mark[part]) or "" for part in ("type", "subtype") if mark.get(part))
+        severity = mark.get("severity")
+        span = span_in(mark.get("start"), mark.get("end"), severity, "" if kind == "error" else kind)
+        if span is None or not isinstance(severity, str) or not span.start < span.end <= units(text):
+            return None
+        # Potato trims what was selected after it has counted where it began.
+        first, last = whole_letters(text, span.start, span.end)
+        marked_text = mark.get("text")
+        if (
+            isinstance(marked_text, str)
+            and text[first:last] != marked_text
+            and (at := text.find(marked_text, first)) >= 0
+        ):
+            first, last = at, at + len(marked_text)
+        return replace(span, start=first, end=last)
+
+
+def read_answers(paths: Sequence[Path], reading: Reading, schemes: Mapping[str, str]) -> None:
+    """Take the answers of some files or folders; a file of items among them gives the texts of marks."""
+    answers = PotatoAnswers(reading, schemes)
+    records: list[PotatoRecord] = []
+    for path in _all_files(paths):
+        if path.suffix.lower() == ".jsonl":
+            for line, row in files.json_lines(path):
+                if "instance_id" in row:
+                    records.append(_exported(row, f"{path.name}, line {line}"))
+                elif "id" in row:
+                    answers.texts[name_in(row["id"]) or ""] = name_in(row.get(OUTPUT)) or ""
+                else:
+                    raise InputError("neither an item nor an answer of Potato", file=path, line=line)
+        else:
+            records += _state(path) if path.suffix.lower() == ".json" else _table(path)
+    for record in records:
+        answers.take(record)
+
+
+def _all_files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        states = sorted(path.rglob(_STATE))
+        if not states:
+            raise InputError(f"there is no {_STATE} in this folder", file=path)
+        yield from states
+
+
+def _state(path: Path) -> Iterator[PotatoRecord]:
+    """Yield what a user's state holds."""
+    state = files.read_json(path)
+    labels_by_instance = state.get(_LABELS) if isinstance(state, dict) else None
+    if not isinstance(labels_by_instance, dict):
+        raise InputError(f"this is no {_STATE} of Potato", file=path)
+    user, origin = name_in(state.get("user_id")) or path.parent.name, state.get("origin")
+    spent = state.get("instance_id_to_behavioral_data")
+    for instance, labels in labels_by_instance.items():
+        times = mapping_in(mapping_in(spent).get(instance))
+        milliseconds = number_in(times.get("total_time_ms"))
+        yield PotatoRecord(
+            f"{path.parent.name}/{path.name}, {instance}",
+            user,
+            instance,
+            _labels(labels),
+            seconds=seconds_in(milliseconds / 1000) if milliseconds else None,
+            time=moment_in(times.get("session_end")),
+            is_machine=_is_machine(origin),
+        )
+
+
+def _labels(stored: Any) -> Labels:
+    """Return labels by scheme, from pairs of label and value or from objects."""
+    if isinstance(stored, dict):
+        return {name: labels if isinstance(labels, dict) else {"": labels} for name, labels in stored.items()}
+    by_scheme: Labels = {}
+    for entry in stored if isinstance(stored, list) else ():
+        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], dict):
+            scheme, label = (name_in(entry[0].get(part)) or "" for part in ("schema", "name"))
+            by_scheme.setdefault(scheme, {})[label] = entry[1]
+    return by_scheme
+
+
+def _exported(row: Mapping[str, Any], origin: str) -> PotatoRecord:
+    return PotatoRecord(
+        origin,
+        name_in(row.get("user_id")) or "",
+        name_in(row["instance_id"]) or "",
+        _labels(row.get("labels")),
+        is_machine=_is_machine(row.get("annotator_origin")),
+    )
+
+
+def _table(path: Path) -> Iterator[PotatoRecord]:
+    """Yield the rows of an export as a table, whose columns are called ``scheme.label``."""
+    for origin, row in read_csv_rows(path):
+        if "instance_id" not in row:
+            raise InputError("there is no column instance_id", file=path, fix="Export with potato.export")
+        labels: Labels = {}
+        for column, value in row.items():
+            scheme, dot, label = column.partition(".")
+            if dot and value != "":
+                labels.setdefault(scheme, {})[label] = value
+        yield PotatoRecord(origin, row.get("user_id", ""), row["instance_id"], labels)
+
+
+def _is_machine(origin: Any) -> bool:
+    return isinstance(origin, dict) and origin.get("kind") not in (None, "human")
+
+
+def _slider_value(labels: Mapping[str, Any]) -> Any:
+    """Return the value of a slider."""
+    return next(iter(labels.values()), None)
+
+
+def _marks(record: PotatoRecord, scheme: str) -> list[Any]:
+    value_of_scheme = _slider_value(record.labels.get(scheme, {}))
+    if not value_of_scheme:
+        return []
+    value = json_in(value_of_scheme, record.origin) if isinstance(value_of_scheme, str) else value_of_scheme
+    marks = value.get("errors") if isinstance(value, dict) else value
+    return marks if isinstance(marks, list) else []

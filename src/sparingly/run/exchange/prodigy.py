@@ -24,9 +24,9 @@ from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     Options,
-    carried,
     file_stem,
     page_texts,
+    question_fields,
     used_texts,
 )
 from sparingly.run.forms.form import Kind
@@ -60,7 +60,7 @@ class Prodigy(AnnotationTool):
             rows = [
                 row
                 for question in questions
-                for row in _rows(question, tasks, _page(question, texts, options), levels)
+                for row in _rows(question, tasks, page_texts(question, options, texts), levels)
             ]
             paths.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
         return paths
@@ -84,44 +84,39 @@ def _level_count(option: str | None) -> int | None:
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def _page(question: Question, texts: Sequence[str], options: Options) -> dict[str, str]:
-    page = page_texts(question, options)
-    return {name: page[name] for name in texts}
-
-
 def _rows(
-    question: Question, tasks: Tasks, around: Mapping[str, str], levels: int | None
+    question: Question, tasks: Tasks, context: Mapping[str, str], levels: int | None
 ) -> Iterator[dict[str, Any]]:
     if tasks.kind == "spans":
         for output in question.outputs:
-            yield _hashed({"text": output.text, **around, "meta": _meta(question, output)})
+            yield _hashed({"text": output.text, **context, "meta": _meta(question, output)})
         return
     for aspect, scale in tasks.scales.items():
         if tasks.kind == "pair":
-            left, right = question.outputs
+            first, second = question.outputs
             options = [
-                {"id": "left", "text": left.text},
+                {"id": "left", "text": first.text},
                 {"id": "tie", "text": "="},
-                {"id": "right", "text": right.text},
+                {"id": "right", "text": second.text},
             ]
             line = {"text": question.source or "", "options": options, "label": aspect}
-            yield _hashed({**line, **around, "meta": {**carried(question), "aspect": aspect}})
+            yield _hashed({**line, **context, "meta": {**question_fields(question), "aspect": aspect}})
             continue
         for output in question.outputs:
             choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
             line = {"text": output.text or "", "options": choices, "label": aspect}
-            yield _hashed({**line, **around, "meta": {**_meta(question, output), "aspect": aspect}})
+            yield _hashed({**line, **context, "meta": {**_meta(question, output), "aspect": aspect}})
 
 
 def _meta(question: Question, output: Output) -> dict[str, Any]:
-    return {**carried(question), "token": output.token}
+    return {**question_fields(question), "token": output.token}
 
 
 def scores_of(scale: Scale, levels: int | None) -> list[float]:
     """Return the scores to choose from: whole numbers where there are few, else evenly from low to high."""
     width = scale.high - scale.low
-    few = width == int(width) and width < _LEVELS
-    count = levels or (int(width) + 1 if few else _LEVELS)
+    is_short = width == int(width) and width < _LEVELS
+    count = levels or (int(width) + 1 if is_short else _LEVELS)
     return [scale.low + width * step / (count - 1) for step in range(count)]
 
 
@@ -131,8 +126,8 @@ def _hashed(row: dict[str, Any]) -> dict[str, Any]:
     asks = "\x1f".join(
         (content, row.get("label", ""), *(option["text"] for option in row.get("options", ())))
     )
-    named = f"{asks}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
-    return {**row, "_input_hash": _hash(content), "_task_hash": _hash(named)}
+    named_question = f"{asks}\x1f{row['meta']['task']}\x1f{row['meta'].get('token', '')}"
+    return {**row, "_input_hash": _hash(content), "_task_hash": _hash(named_question)}
 
 
 def _hash(text: str) -> int:

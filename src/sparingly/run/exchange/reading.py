@@ -133,14 +133,14 @@ class Reading:
         elif aspect not in self.key.asked_aspects:
             self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif (score := self._on_scale(value, aspect, submission.origin)) is not None:
-            model, *others = output.models
+            model, *equal_models = output.models
             self._take(
                 question,
                 aspect,
                 submission,
                 score=score,
                 model=model,
-                also=tuple((other,) for other in others),
+                also=tuple((equal_model,) for equal_model in equal_models),
                 marks=spans,
             )
 
@@ -154,9 +154,11 @@ class Reading:
         elif (number := number_in(value)) is None or not -1.0 <= number <= 1.0:
             self._leave(NO_NUMBER, f"{submission.origin}: {shown(value)}")
         else:
-            left, right = question.outputs
-            pair, *others = [(first, second) for first in left.models for second in right.models]
-            self._take(question, aspect, submission, score=number, pair=pair, also=tuple(others))
+            first_output, second_output = question.outputs
+            pair, *further_pairs = [
+                (first, second) for first in first_output.models for second in second_output.models
+            ]
+            self._take(question, aspect, submission, score=number, pair=pair, also=tuple(further_pairs))
 
     def ranking(
         self, question: Question, aspect: str, ranks: Mapping[str, Any] | None, submission: Submission

@@ -72,9 +72,9 @@ class ImportReport:
     @property
     def headline(self) -> str:
         """What was taken, in one line."""
-        left = sum(self.left_out.values())
+        omitted = sum(self.left_out.values())
         missing = f"{self.missing} {'is' if self.missing == 1 else 'are'} missing"
-        return f"{counted(self.read, 'answer')} read: {len(self)} taken, {left} left out; {missing}"
+        return f"{counted(self.read, 'answer')} read: {len(self)} taken, {omitted} left out; {missing}"
 
     def __repr__(self) -> str:
         return f"ImportReport({self.headline})"
@@ -97,10 +97,10 @@ class ImportReport:
         if ".jsonl" in path.suffixes:
             write_jsonl(path, [{name: row.get(name) for name in COLUMNS} for row in rows])
             return
-        filled = {name for row in rows for name, value in row.items() if value is not None}
-        wanted = filled or {"item", "model", "aspect", "rater", "score"}
+        filled_columns = {name for row in rows for name, value in row.items() if value is not None}
+        columns = filled_columns or {"item", "model", "aspect", "rater", "score"}
         safe = [without_formulas(row, ("comment",)) for row in rows]
-        write_csv(path, [name for name in COLUMNS if name in wanted], safe)
+        write_csv(path, [name for name in COLUMNS if name in columns], safe)
 
     def into(self, data: EvalSet) -> EvalSet:
         """Return an evaluation set with these ratings and preferences added to its own."""
@@ -200,17 +200,19 @@ def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Ends] | None = Non
     }
     aspects = dict(data.aspects)
     for name, mean in means.items():
-        own = mean[:, : len(data.models)]
-        aspects[name] = np.where(np.isnan(own), aspects[name], own) if name in aspects else own
+        model_means = mean[:, : len(data.models)]
+        aspects[name] = (
+            np.where(np.isnan(model_means), aspects[name], model_means) if name in aspects else model_means
+        )
     return data.with_parts(
         aspects=aspects,
         ratings=ratings,
         preferences=_preferences(data, pairs),
-        scales={**data.scales, **_fitting(scales or {}, aspects)},
+        scales={**data.scales, **_scales_that_fit(scales or {}, aspects)},
     )
 
 
-def _fitting(scales: Mapping[str, Ends], aspects: Mapping[str, Floats]) -> dict[str, Ends]:
+def _scales_that_fit(scales: Mapping[str, Ends], aspects: Mapping[str, Floats]) -> dict[str, Ends]:
     """Return, by field, the scales that all scores of their aspect are on."""
     return {
         fields.aspect(name): (low, high)
@@ -220,49 +222,49 @@ def _fitting(scales: Mapping[str, Ends], aspects: Mapping[str, Floats]) -> dict[
 
 
 def _ratings(data: EvalSet, rows: Rows) -> Ratings:
-    before = data.ratings
+    present = data.ratings
     if not rows:
-        return before
+        return present
     comments = [row.get("comment") for row in rows]
-    earlier = [None] * len(before) if before.comment is None else list(before.comment)
+    earlier = [None] * len(present) if present.comment is None else list(present.comment)
     return Ratings(
-        item=np.concatenate([before.item, _items(data, rows)]),
-        model=np.concatenate([before.model, _places(rows, "model", data.models, "model")]),
-        score=np.concatenate([before.score, np.array([row["score"] for row in rows], np.float64)]),
+        item=np.concatenate([present.item, _items(data, rows)]),
+        model=np.concatenate([present.model, _places(rows, "model", data.models, "model")]),
+        score=np.concatenate([present.score, np.array([row["score"] for row in rows], np.float64)]),
         comment=_objects([*earlier, *comments]),
-        **_who_and_what(before, rows),
+        **_shared_columns(present, rows),
     )
 
 
 def _preferences(data: EvalSet, rows: Rows) -> Preferences:
-    before = data.preferences
+    present = data.preferences
     if not rows:
-        return before
+        return present
     return Preferences(
-        item=np.concatenate([before.item, _items(data, rows)]),
-        first=np.concatenate([before.first, _places(rows, "first", data.models, "model")]),
-        second=np.concatenate([before.second, _places(rows, "second", data.models, "model")]),
-        value=np.concatenate([before.value, np.array([row["score"] for row in rows], np.float64)]),
-        **_who_and_what(before, rows),
+        item=np.concatenate([present.item, _items(data, rows)]),
+        first=np.concatenate([present.first, _places(rows, "first", data.models, "model")]),
+        second=np.concatenate([present.second, _places(rows, "second", data.models, "model")]),
+        value=np.concatenate([present.value, np.array([row["score"] for row in rows], np.float64)]),
+        **_shared_columns(present, rows),
     )
 
 
-def _who_and_what(before: Ratings | Preferences, rows: Rows) -> dict[str, Any]:
+def _shared_columns(present: Ratings | Preferences, rows: Rows) -> dict[str, Any]:
     """Return the columns that ratings and preferences share, the new rows after those that are there."""
-    raters = (*before.raters, *sorted({row["rater"] for row in rows} - set(before.raters)))
-    aspects = (*before.aspects, *sorted({row["aspect"] for row in rows} - set(before.aspects)))
+    raters = (*present.raters, *sorted({row["rater"] for row in rows} - set(present.raters)))
+    aspects = (*present.aspects, *sorted({row["aspect"] for row in rows} - set(present.aspects)))
     seconds = [np.nan if row.get("seconds") is None else row["seconds"] for row in rows]
-    names = [*before.extra, *(name for name in _EXTRA_COLUMNS if name not in before.extra)]
+    names = [*present.extra, *(name for name in _EXTRA_COLUMNS if name not in present.extra)]
     extra = {
-        name: _objects([*before.extra.get(name, [None] * len(before)), *(row.get(name) for row in rows)])
+        name: _objects([*present.extra.get(name, [None] * len(present)), *(row.get(name) for row in rows)])
         for name in names
     }
     return {
         "raters": raters,
-        "rater": np.concatenate([before.rater, _places(rows, "rater", raters, "rater")]),
+        "rater": np.concatenate([present.rater, _places(rows, "rater", raters, "rater")]),
         "aspects": aspects,
-        "aspect": np.concatenate([before.aspect, _places(rows, "aspect", aspects, "aspect")]),
-        "seconds": np.concatenate([before.seconds, np.array(seconds, np.float64)]),
+        "aspect": np.concatenate([present.aspect, _places(rows, "aspect", aspects, "aspect")]),
+        "seconds": np.concatenate([present.seconds, np.array(seconds, np.float64)]),
         "extra": {name: values for name, values in extra.items() if values is not None},
     }
 
@@ -292,7 +294,8 @@ def record_answers(campaign: Campaign, report: ImportReport) -> RecordedCounts:
     again is a correction of the one before.
     """
     answers = [
-        replace(single, client=single.client or SAME_OUTPUT, marks=single.marks or None)
+        # Without its question an answer is checked for what no database keeps.
+        replace(single, question=None, client=single.client or SAME_OUTPUT, marks=single.marks or None)
         for answer in (*report.answers, *report.same)
         for single in answer.each()
     ]

@@ -177,8 +177,10 @@ def make_campaign_tasks(
     scales = {
         aspect: None if ends is None else Scale(*ends) for aspect, ends in campaign.settings.aspects.items()
     }
-    drawn = campaign.settings.seed if seed is None else seed
-    maker = _TaskMaker(form, _scales(scales, scale, form), drawn, salt, context_before, context_after, merge)
+    task_seed = campaign.settings.seed if seed is None else seed
+    maker = _TaskMaker(
+        form, _scales(scales, scale, form), task_seed, salt, context_before, context_after, merge
+    )
     names = sorted({question.data for question in unanswered})
     sets = {name: campaign.data(name, at=seq, judged=False) for name in names}
     questions = [
@@ -203,7 +205,7 @@ def _scales(aspects: Aspects | None, scale: Scale | None, form: Form) -> dict[st
     if aspects is None:
         return {} if form.answers == "spans" else {OVERALL: common}
     if isinstance(aspects, Mapping):
-        return {name: own or common for name, own in aspects.items()}
+        return {name: aspect_scale or common for name, aspect_scale in aspects.items()}
     names = [aspects] if isinstance(aspects, str) else list(aspects)
     if not names and form.answers != "spans":
         raise UsageError("Name at least one aspect to judge.")
@@ -218,12 +220,12 @@ def _selected(data: EvalSet, selection: Selection, *, pairs: bool, name: str = "
     number = selection.signature.round or 1
     if pairs:
         return [_pair(data, row, name, number) for together in rows.values() for row in together]
-    return [_whole(data, together, name, number) for together in rows.values()]
+    return [_all_models(data, together, name, number) for together in rows.values()]
 
 
 def _question(item: str, models: Iterable[str], context: Iterable[str], **values: Any) -> Question:
     outputs = tuple(Output((model,)) for model in models)
-    return Question(item, outputs, before=tuple(Passage(shown) for shown in context), **values)
+    return Question(item, outputs, before=tuple(Passage(item_shown) for item_shown in context), **values)
 
 
 def _pair(data: EvalSet, row: Row, name: str, number: int) -> Question:
@@ -236,7 +238,7 @@ def _pair(data: EvalSet, row: Row, name: str, number: int) -> Question:
     return _question(row.item, models, row.context, data=name, round=number, probability=row.probability)
 
 
-def _whole(data: EvalSet, rows: Iterable[Row], name: str, number: int) -> Question:
+def _all_models(data: EvalSet, rows: Iterable[Row], name: str, number: int) -> Question:
     probabilities: dict[str, float | None] = {}
     context: tuple[str, ...] = ()
     for row in rows:
@@ -292,15 +294,15 @@ def _unanswered(
 ) -> list[Question]:
     """Return the questions of the rounds of a data set, cut to the models that nobody judged."""
     label = name if len(campaign.settings.budgets) > 1 else ""
-    wanted: dict[tuple[int, str], set[tuple[str, ...]]] = {}
+    open_cells: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for asked in unanswered:
         if asked.data == name:
             cell = (asked.model,) if asked.other is None else (asked.model, asked.other)
-            wanted.setdefault((asked.round, asked.item), set()).add(cell)
+            open_cells.setdefault((asked.round, asked.item), set()).add(cell)
     questions = []
     for number, selection in enumerate(campaign.rounds(name), 1):
         for question in _selected(data, selection, pairs=pairs, name=label):
-            cells = wanted.get((number, question.item), set())
+            cells = open_cells.get((number, question.item), set())
             if pairs:
                 models = question.models if tuple(sorted(question.models)) in cells else ()
             else:
@@ -374,20 +376,20 @@ class _TaskMaker:
         """Return the tasks of some questions with their key, documents together and in order."""
         tokens = model_tokens(models, self.seed, self.salt)
         ordered = _in_document_order(questions)
-        shown = [task for question in ordered if (task := self._task(question, tokens)) is not None]
-        if not shown and not self._equal:
+        tasks = [task for question in ordered if (task := self._task(question, tokens)) is not None]
+        if not tasks and not self._equal:
             raise UsageError("There is nothing to ask: no chosen item has an output.")
         key = Key(
             kind=self.form.name,
             scales=self.scales,
             models={token: name for name, token in tokens.items()},
-            questions={question.id: question.without_texts() for question in shown},
+            questions={question.id: question.without_texts() for question in tasks},
             same=tuple(self._equal),
             seed=self.seed,
             salt=self.salt,
-            digest=_digest(shown),
+            digest=_digest(tasks),
         )
-        return Tasks(tuple(shown), self.form, self.scales, key, self.seed, self._notes())
+        return Tasks(tuple(tasks), self.form, self.scales, key, self.seed, self._notes())
 
     def _task(self, question: Question, tokens: Mapping[str, str]) -> Question | None:
         """Return a question as it may leave; None where there is nothing to ask."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -73,9 +73,9 @@ class AnnotationTool(ABC):
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key with the name of the tool and the scales that it asks on."""
-        own = {} if self.own_scale is None else dict.fromkeys(tasks.scales, self.own_scale)
-        others = {name: scale for name, scale in own.items() if scale != tasks.scales[name]}
-        return replace(tasks.key, tool=self.name, tool_scales=others)
+        asked_scales = {} if self.own_scale is None else dict.fromkeys(tasks.scales, self.own_scale)
+        tool_scales = {name: scale for name, scale in asked_scales.items() if scale != tasks.scales[name]}
+        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
 
 def _check_names(tool: str, options: Options, known: Options) -> None:
@@ -87,10 +87,10 @@ def _check_names(tool: str, options: Options, known: Options) -> None:
 def tool_named(name: str) -> AnnotationTool:
     """Return an annotation tool; ``label_studio`` is ``label-studio``."""
     kind = AnnotationTool.kind
-    made: type[AnnotationTool] | None = find_class(name.lower().replace("_", "-"), (kind,))
-    if made is None:
+    tool: type[AnnotationTool] | None = find_class(name.lower().replace("_", "-"), (kind,))
+    if tool is None:
         raise UnknownNameError(kind, name, names((kind,)))
-    return made()
+    return tool()
 
 
 def annotation_tools() -> list[AnnotationTool]:
@@ -102,7 +102,7 @@ def annotation_tools() -> list[AnnotationTool]:
 # --- what pages and files of tools share ----------------------------------------------------------------
 
 
-def carried(question: Question) -> dict[str, Any]:
+def question_fields(question: Question) -> dict[str, Any]:
     """Return what tools with free fields carry to and fro; empty values are left out."""
     values = {
         "task": question.id,
@@ -136,24 +136,32 @@ def slot_count(tasks: Tasks) -> tuple[int, int]:
     return min(counts), max(counts)
 
 
+def has_whole_steps(scale: Scale) -> bool:
+    """Say whether a slider can move by one: both ends are whole numbers, and more than one apart."""
+    return float(scale.low).is_integer() and float(scale.high).is_integer() and scale.high - scale.low > 1
+
+
 def context_text(passages: Sequence[Passage], separator: str = "\n\n") -> str:
     """Return the sources of passages, one a paragraph."""
     return separator.join(passage.source for passage in passages if passage.source)
 
 
-def page_texts(question: Question, options: Options) -> dict[str, str]:
-    """Return the texts around the outputs, empty where there is none: before, source, after, reference.
+def page_texts(
+    question: Question, options: Options, names: Collection[str] = tuple(HEADINGS)
+) -> dict[str, str]:
+    """Return texts around the outputs, empty where there is none: before, source, after, reference.
 
     The reference is shown only where it is asked for: raters prefer outputs that look like it.
     """
     if options.get("reference", "no") not in ("yes", "no"):
         raise UsageError(f"The option reference is yes or no, not {options['reference']}.")
-    return {
+    texts = {
         "before": context_text(question.before),
         "source": question.source or "",
         "after": context_text(question.after),
         "reference": (question.reference or "") if options.get("reference") == "yes" else "",
     }
+    return {name: texts[name] for name in HEADINGS if name in names}
 
 
 def used_texts(tasks: Tasks, options: Options) -> list[str]:

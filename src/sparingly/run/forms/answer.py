@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -146,25 +146,21 @@ class Answer:
         """
         credited = list(self._credited())
         for score, *names in credited:
-            yield Answer(
-                rater=self.rater,
-                item=self.item,
+            yield replace(
+                self,
                 score=score,
                 model=names[0] if len(names) == 1 else None,
                 pair=(names[0], names[1]) if len(names) == 2 else None,
-                aspect=self.aspect,
-                data=self.data,
                 seconds=None if self.seconds is None else self.seconds / len(credited),
-                comment=self.comment,
-                client=self.client,
-                marks=self.marks,
+                also=(),
+                ranks={},
             )
 
     def _credited(self) -> Iterator[tuple[Any, ...]]:
         """Yield scores, each with the model or the two models that it is about."""
         if self.ranks:
-            for (first, rank), (second, other) in combinations(self.ranks.items(), 2):
-                yield float((rank < other) - (rank > other)), first, second
+            for (first, rank), (second, second_rank) in combinations(self.ranks.items(), 2):
+                yield float((rank < second_rank) - (rank > second_rank)), first, second
             return
         for names in ((self.model,) if self.pair is None else self.pair, *self.also):
             yield self.score, *names
@@ -172,7 +168,7 @@ class Answer:
     def rows(self) -> list[dict[str, Any]]:
         """Return a row of a table for every model, or pair of models, that the answer is credited to."""
         question = self.question or Question(self.item)
-        around = [passage.item for passage in (*question.before, *question.after)]
+        context = [passage.item for passage in (*question.before, *question.after)]
         spans = [span.to_dict() for span in self.marks or ()]
         return [
             {
@@ -193,7 +189,7 @@ class Answer:
                 "probability": question.probabilities.get(answer.model or "", question.probability),
                 "assigned": question.rater,
                 "document": question.document,
-                "context": json.dumps(around, ensure_ascii=False) if around else None,
+                "context": json.dumps(context, ensure_ascii=False) if context else None,
                 "spans": json.dumps(spans, ensure_ascii=False) if spans else None,
                 "control": question.control,
             }

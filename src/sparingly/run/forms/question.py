@@ -150,17 +150,17 @@ class Question:
     def to_rows(self) -> list[dict[str, Any]]:
         """Return a table to fill in, one row per aspect, with the columns that ``record`` reads."""
         if self.other is None:
-            about = {"model": self.model}
+            names = {"model": self.model}
             texts = {"source": self.source, "output": self.output}
         else:
-            about = {"first": self.model, "second": self.other}
+            names = {"first": self.model, "second": self.other}
             texts = {
                 "source": self.source,
                 "first_output": self.output,
                 "second_output": self.other_output,
             }
         blank = {"rater": None, "score": None, "seconds": None, "comment": None}
-        common = {"data": self.data, "round": self.round, "item": self.item, **about}
+        common = {"data": self.data, "round": self.round, "item": self.item, **names}
         return [{**common, "aspect": aspect, **blank, **texts} for aspect in self.aspects]
 
 
@@ -211,8 +211,8 @@ class QuestionTexts:
         texts = self.data.reference_texts
         if texts is None:
             return {}
-        named = zip(self.data.references, texts[row], strict=True)
-        return {name: str(text) for name, text in named if text is not None}
+        pairs = zip(self.data.references, texts[row], strict=True)
+        return {name: str(text) for name, text in pairs if text is not None}
 
     def _passage(self, item: str, question: Question) -> Passage:
         source = None if self.data.sources is None else self.data.sources[self._row(item)]

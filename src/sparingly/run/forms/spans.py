@@ -81,7 +81,8 @@ def checked_spans(values: Sequence[Mapping[str, Any]], text: str | None) -> tupl
     if len(values) > _MOST_SPANS:
         raise UsageError(f"At most {_MOST_SPANS} errors are marked in one output.")
     spans = sorted(
-        Span(_whole(mark.get("start")), _whole(mark.get("end")), str(mark.get("severity"))) for mark in values
+        Span(_as_count(mark.get("start")), _as_count(mark.get("end")), str(mark.get("severity")))
+        for mark in values
     )
     for span in spans:
         if span.severity not in SEVERITIES:
@@ -91,7 +92,7 @@ def checked_spans(values: Sequence[Mapping[str, Any]], text: str | None) -> tupl
     return tuple(spans)
 
 
-def _whole(value: Any) -> int:
+def _as_count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise UsageError("An error starts and ends at a whole number of letters.")
     return value

@@ -10,7 +10,7 @@ from sparingly.base.catalogue import register
 from sparingly.data.scale import Scale
 from sparingly.run.forms.form import Field, Form, Place
 
-_FEW, _MOST = 5, 10
+_EVEN_STARS, _STAR_LIMIT = 5, 10
 
 
 @register("stars")
@@ -24,8 +24,8 @@ class StarsForm(Form):
     def field(self, scale: Scale) -> Field:
         """Return the scores that stars stand for."""
         low, high = scale
-        few = low == int(low) and high == int(high) and 1 <= high - low < _MOST
-        scores = np.linspace(low, high, int(high - low) + 1 if few else _FEW)
+        is_short = low == int(low) and high == int(high) and 1 <= high - low < _STAR_LIMIT
+        scores = np.linspace(low, high, int(high - low) + 1 if is_short else _EVEN_STARS)
         choices = tuple((float(score), str(count)) for count, score in enumerate(scores, 1))
         return Field(low, high, 1.0, choices)
 

@@ -20,7 +20,7 @@ from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText, display_text, turns
 from sparingly.show.web.web import Web
 
-BEFORE, AFTER = 3, 1
+ITEMS_BEFORE, ITEMS_AFTER = 3, 1
 
 # --- the questions of a page ----------------------------------------------------------------------------
 
@@ -46,18 +46,18 @@ def page_questions(
         keyed: Gives a random text for some parts, the same every time, that needs the server's secret.
         handle: Gives the name of a question in the rater's session.
     """
-    about = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
+    seed = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
     models = sorted({name for question in questions for name in question.models})
-    place = {name: keyed("order of outputs", about, name) for name in models}
-    written = {name: texts.output(page.item, name) for name in models}
+    place = {name: keyed("order of outputs", seed, name) for name in models}
+    text_of = {name: texts.output(page.item, name) for name in models}
     merged: dict[tuple[str | None, ...], Question] = {}
     for question in sorted(questions, key=lambda question: [place[name] for name in question.models]):
         names = sorted(question.models, key=lambda name: place[name])
-        key = _texts_key([written[name] for name in names], names, merged)
+        key = _texts_key([text_of[name] for name in names], names, merged)
         if key not in merged:
-            merged[key] = replace(question, outputs=tuple(Output((name,), written[name]) for name in names))
+            merged[key] = replace(question, outputs=tuple(Output((name,), text_of[name]) for name in names))
             continue
-        if written[names[0]] != merged[key].output:
+        if text_of[names[0]] != merged[key].output:
             names.reverse()
         merged[key] = replace(
             merged[key],
@@ -67,12 +67,12 @@ def page_questions(
             ),
         )
     # Pairs come in an order of their own, not by the places of their first models.
-    found = [replace(one, id=handle("output", about, *first_models(one))) for one in merged.values()]
-    return sorted(found, key=lambda one: keyed("order of cards", about, *first_models(one)))
+    with_handles = [replace(one, id=handle("output", seed, *first_models(one))) for one in merged.values()]
+    return sorted(with_handles, key=lambda one: keyed("order of cards", seed, *first_models(one)))
 
 
 def _texts_key(
-    shown_texts: Sequence[str | None], names: Sequence[str], known: Container[tuple[str | None, ...]]
+    shown_texts: Sequence[str | None], names: Sequence[str], keys: Container[tuple[str | None, ...]]
 ) -> tuple[str | None, ...]:
     """Return what tells questions apart: the texts, a pair's in the order that is known.
 
@@ -81,7 +81,7 @@ def _texts_key(
     if None in shown_texts:
         return (*sorted(names), "no text", None)
     key = tuple(shown_texts)
-    return key[::-1] if key not in known and key[::-1] in known else key
+    return key[::-1] if key not in keys and key[::-1] in keys else key
 
 
 def first_models(question: Question) -> tuple[str, str]:
@@ -171,7 +171,7 @@ class PageViews:
         questions = self.questions(session, page)
         saved = self._draft(rater, page)
         draft = saved or Draft()
-        item = web.board.texts(page.data).fill(Question(page.item), before=BEFORE, after=AFTER)
+        item = web.board.texts(page.data).fill(Question(page.item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = self.queue.before(rater, page)
         markdown = web.texts == "markdown"
         form = web.pair_form if any(question.other for question in questions) else web.single_form
@@ -199,8 +199,8 @@ class PageViews:
     ) -> QuestionView:
         web = self.web
         typed = draft.cards.get(draft_name(question))
-        first, other = first_models(question)
-        answers = web.board.last_answers(rater, (question.data, question.item, first, other))
+        first, second = first_models(question)
+        answers = web.board.last_answers(rater, (question.data, question.item, first, second))
         sign = 1 if question.model == first else -1
         form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}

@@ -50,11 +50,11 @@ class PageQueue:
                 (page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None
             )
         with self.web.campaign.database.reading() as connection:
-            held = self.leases.current(connection)
-        page = self._lent(rater, held)
+            leases = self.leases.current(connection)
+        page = self._lent(rater, leases)
         if page is not None:
             return page
-        if not any(self._free(held, rater)):
+        if not any(self._free(leases, rater)):
             return None
         return self.web.group_commit.do(lambda connection: self._lend(connection, rater))
 
@@ -91,19 +91,19 @@ class PageQueue:
 
     def before(self, rater: str, page: Page | None) -> Page | None:
         """Return the page that a rater judged before this one; the last one where this is new."""
-        done = self.board.done_by(rater)
-        if page in done:
-            place = done.index(page)
-            return done[place - 1] if place else None
-        return done[-1] if done else None
+        pages = self.board.done_by(rater)
+        if page in pages:
+            place = pages.index(page)
+            return pages[place - 1] if place else None
+        return pages[-1] if pages else None
 
     def progress(self, rater: str) -> Progress:
         """Return how far a rater is."""
         board = self.board
         if self.web.assignment is not None:
             pages = self._assigned(rater)
-            done = sum(board.is_done_by(rater, page) for page in pages)
-            return Progress(done, done, len(pages))
+            judged = sum(board.is_done_by(rater, page) for page in pages)
+            return Progress(judged, judged, len(pages))
         return Progress(len(board.done_by(rater)), board.answered_count, len(board.pages))
 
     # --- inside ------------------------------------------------------------------------------------
@@ -112,23 +112,23 @@ class PageQueue:
         """Lend a rater the next unit, or the one they have for longer, while nobody else is given any."""
         Journal(connection, self.web.campaign.name, utc_now)
         self.board.refresh(connection)
-        held = self.leases.current(connection)
-        mine = [unit for unit, (name, _) in held.items() if name == rater]
+        leases = self.leases.current(connection)
+        mine = [unit for unit, (name, _) in leases.items() if name == rater]
         self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit))])
         if not self.board.is_open:
             return None
         unit = next((unit for unit in mine if any(self._open(unit))), None) or next(
-            self._free(held, rater), None
+            self._free(leases, rater), None
         )
         if unit is None:
             return None
-        if unit not in held or not self.leases.is_fresh(held[unit][1]):
+        if unit not in leases or not self.leases.is_fresh(leases[unit][1]):
             self.leases.lend(connection, unit, rater)
         return next(self._open(unit))
 
-    def _lent(self, rater: str, held: Mapping[Unit, tuple[str, str]]) -> Page | None:
+    def _lent(self, rater: str, leases: Mapping[Unit, tuple[str, str]]) -> Page | None:
         """Return the page that is lent to a rater, for long enough not to be lent again."""
-        for unit, (name, until) in held.items():
+        for unit, (name, until) in leases.items():
             if name == rater and self.leases.is_fresh(until):
                 page = next(self._open(unit), None)
                 if page is not None:
@@ -139,11 +139,11 @@ class PageQueue:
         pages = self.board.units.get(unit, [])
         return (page for page in pages if not self.board.is_answered(page))
 
-    def _free(self, held: Mapping[Unit, tuple[str, str]], rater: str) -> Iterator[Unit]:
+    def _free(self, leases: Mapping[Unit, tuple[str, str]], rater: str) -> Iterator[Unit]:
         return (
             unit
             for unit in self.board.units
-            if held.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit))
+            if leases.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit))
         )
 
     def _assigned(self, rater: str) -> list[Page]:

@@ -79,11 +79,11 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 @router.post("/rate/{handle}/draft")
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
-    sent = from_form(handle, fields, service.aspects)
-    page = service.answerable(session, handle, sent)
+    submission = from_form(handle, fields, service.aspects)
+    page = service.answerable(session, handle, submission)
     if page is None:
         return service.web.page("error.html", session, status=404, sentence="There is no such page.")
-    service.keep_draft(session, page, sent)
+    service.keep_draft(session, page, submission)
     return Response(status_code=204)
 
 
@@ -151,8 +151,8 @@ class AnswerCounts:
 def progress(session: RaterSession, service: Served) -> ProgressResponse:
     """Return how far a rater is."""
     service.web.board.refresh()
-    found = service.queue.progress(session.rater)
-    return ProgressResponse(session.rater, **vars(found), csrf=service.web.sessions.csrf(session))
+    progress_of_rater = service.queue.progress(session.rater)
+    return ProgressResponse(session.rater, **vars(progress_of_rater), csrf=service.web.sessions.csrf(session))
 
 
 @api_router.get("/question")
@@ -161,7 +161,7 @@ def question(session: RaterSession, service: Served) -> PageResponse:
     page = service.queue.current(session.rater)
     if page is None:
         return PageResponse(None, service.why_nothing(session.rater))
-    return _shown(service.views.view(session, page), service.aspects)
+    return _page_response(service.views.view(session, page), service.aspects)
 
 
 async def sent_page(request: Request, _: RaterProgram) -> SentPage:
@@ -171,7 +171,9 @@ async def sent_page(request: Request, _: RaterProgram) -> SentPage:
 
 @api_router.post(
     "/answer",
-    responses={status: one for status, one in _REFUSED.items() if status not in (401, 429)},
+    responses={
+        status: acknowledgement for status, acknowledgement in _REFUSED.items() if status not in (401, 429)
+    },
     openapi_extra={
         "requestBody": {"required": True, "content": {"application/json": {"schema": json_schema()}}}
     },
@@ -180,11 +182,11 @@ def answer(
     sent: Annotated[SentPage, Depends(sent_page)], session: RaterProgram, service: Served
 ) -> AnswerCounts:
     """Take what a rater says of a page; sending it again changes nothing."""
-    kinds = [one.what for one in service.take(session, sent)]
+    kinds = [acknowledgement.what for acknowledgement in service.take(session, sent)]
     return AnswerCounts(kinds.count("new"), kinds.count("correction"), kinds.count("same"))
 
 
-def _shown(view: PageView, aspects: tuple[str, ...]) -> PageResponse:
+def _page_response(view: PageView, aspects: tuple[str, ...]) -> PageResponse:
     def plain(texts: list[DisplayText]) -> list[str]:
         return [text.plain for text in texts]
 
@@ -197,6 +199,7 @@ def _shown(view: PageView, aspects: tuple[str, ...]) -> PageResponse:
         before=plain(view.before),
         after=plain(view.after),
         outputs=[
-            OutputResponse(one.handle, one.label, [plain(text) for text in one.texts]) for one in view.outputs
+            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
+            for output in view.outputs
         ],
     )

@@ -31,10 +31,10 @@ class RaterService:
     def page(self, handle: str) -> Page | None:
         """Return the page with a handle, of all that are asked."""
         self.web.board.refresh()
-        asked = self.web.board.pages
-        if asked is not self._asked:
-            self._pages = {self.views.handle(page): page for page in asked}
-            self._asked = asked
+        pages = self.web.board.pages
+        if pages is not self._asked:
+            self._pages = {self.views.handle(page): page for page in pages}
+            self._asked = pages
         return self._pages.get(handle)
 
     def own_page(self, session: Session, handle: str) -> Page | None:
@@ -42,7 +42,7 @@ class RaterService:
         page = self.page(handle)
         return page if page is not None and self.queue.is_mine(session.rater, page) else None
 
-    def answerable(self, session: Session, handle: str, sent: SentPage | None = None) -> Page | None:
+    def answerable(self, session: Session, handle: str, submission: SentPage | None = None) -> Page | None:
         """Return a page that a rater may answer: it is theirs, or they were shown it.
 
         Who took longer than a page is lent for has done the work all the same. That they were shown the page
@@ -50,50 +50,55 @@ class RaterService:
         is taken.
         """
         page = self.own_page(session, handle)
-        if page is not None or sent is None or self.web.assignment is not None:
+        if page is not None or submission is None or self.web.assignment is not None:
             return page
         page = self.page(handle)
         if page is None:
             return None
-        shown = [*self.views.questions(session, page), *self.views.questions(session, page, everything=True)]
-        return None if sent.handles.isdisjoint(question.id for question in shown) else page
+        questions = [
+            *self.views.questions(session, page),
+            *self.views.questions(session, page, everything=True),
+        ]
+        return None if submission.handles.isdisjoint(question.id for question in questions) else page
 
-    def take(self, session: Session, sent: SentPage) -> list[Acknowledgement]:
+    def take(self, session: Session, submission: SentPage) -> list[Acknowledgement]:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
-        page = self.answerable(session, sent.page, sent)
+        page = self.answerable(session, submission.page, submission)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
         settings = self.web.campaign.settings
-        questions = self._shown_questions(session, page, sent)
-        answers = answers_to(questions, sent, session.rater, self.web)
+        questions = self._shown_questions(session, page, submission)
+        answers = answers_to(questions, submission, session.rater, self.web)
         for answer in answers:
             # All of a page is kept, or nothing of it.
             check_score(settings, answer.aspect or "", answer)
         acknowledged: list[Acknowledgement] = []
         self.web.campaign.record(answers, acknowledge=acknowledged.append)
-        if any(one.what == "refused" for one in acknowledged):
+        if any(acknowledgement.what == "refused" for acknowledgement in acknowledged):
             # The sentences of the campaign name models, which raters must not see.
             raise UsageError("Something on this page is not asked any more. Load the page again.")
         self.queue.finish(session.rater, page)
         return acknowledged
 
-    def _shown_questions(self, session: Session, page: Page, sent: SentPage) -> list[Question]:
+    def _shown_questions(self, session: Session, page: Page, submission: SentPage) -> list[Question]:
         """Return the questions that an answer speaks about.
 
         Where somebody else has judged the page in the meantime, nothing of it is missing any more; what was
         shown is taken all the same.
         """
         questions = self.views.questions(session, page)
-        if {question.id for question in questions} == sent.handles:
+        if {question.id for question in questions} == submission.handles:
             return questions
-        whole = self.views.questions(session, page, everything=True)
-        return whole if {question.id for question in whole} == sent.handles else questions
+        all_questions = self.views.questions(session, page, everything=True)
+        return (
+            all_questions if {question.id for question in all_questions} == submission.handles else questions
+        )
 
-    def keep_draft(self, session: Session, page: Page, sent: SentPage) -> None:
+    def keep_draft(self, session: Session, page: Page, submission: SentPage) -> None:
         """Keep what a rater has typed, under names that outlive the session."""
         names = {question.id: draft_name(question) for question in self.views.questions(session, page)}
-        cards = {names[card.output]: card for card in sent.cards if card.output in names}
-        content = Draft(cards, sent.seconds or 0.0).to_json()
+        cards = {names[card.output]: card for card in submission.cards if card.output in names}
+        content = Draft(cards, submission.seconds or 0.0).to_json()
         if len(content) > _LONGEST_DRAFT:
             raise UsageError("This is too long to be kept.")
         self.web.drafts.save(session.rater, page.data, page.item, content)

@@ -114,17 +114,17 @@ def json_schema() -> dict[str, Any]:
     schema = _reader().json_schema()
     parts = schema.pop("$defs", {})
 
-    def whole(value: Any) -> Any:
+    def inline(value: Any) -> Any:
         if isinstance(value, list):
-            return [whole(one) for one in value]
+            return [inline(part) for part in value]
         if not isinstance(value, dict):
             return value
         if "$ref" in value:
-            return whole(parts[value["$ref"].rsplit("/", 1)[1]])
-        return {name: whole(one) for name, one in value.items()}
+            return inline(parts[value["$ref"].rsplit("/", 1)[1]])
+        return {name: inline(part) for name, part in value.items()}
 
-    found: dict[str, Any] = whole(schema)
-    return found
+    inlined: dict[str, Any] = inline(schema)
+    return inlined
 
 
 class UnreadableError(UsageError):
@@ -134,10 +134,10 @@ class UnreadableError(UsageError):
 def problem_of(errors: Sequence[Mapping[str, Any]]) -> str:
     """Say in one sentence what is wrong: where the first problem is, and how many more there are."""
     first, more = errors[0], len(errors) - 1
-    where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
+    place = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
     also = f" ({more} more {'problem' if more == 1 else 'problems'})" if more else ""
     return (
-        f"This cannot be read{f' at {where}' if where else ''}: {str(first['msg'])[:_LONGEST_PLACE]}{also}."
+        f"This cannot be read{f' at {place}' if place else ''}: {str(first['msg'])[:_LONGEST_PLACE]}{also}."
     )
 
 
@@ -145,10 +145,10 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
     """Read what a form sends; fields that were left empty are not there."""
     cards: dict[str, SentAnswer] = {}
     for name, value in values.items():
-        found = _FIELD.fullmatch(name)
-        if found is None or not value.strip():
+        match = _FIELD.fullmatch(name)
+        if match is None or not value.strip():
             continue
-        kind, handle, place = found.groups()
+        kind, handle, place = match.groups()
         card = cards.setdefault(handle, SentAnswer(handle))
         if kind == "score" and place is not None and int(place) < len(aspects):
             card.scores[aspects[int(place)]] = number_of(value)
@@ -162,16 +162,19 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
     )
 
 
-def answers_to(questions: Sequence[Question], sent: SentPage, rater: str, web: Web) -> list[Answer]:
+def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, web: Web) -> list[Answer]:
     """Return the answers of a page that was filled in, or say what is missing or wrong."""
     if not questions:
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
-    if not _CLIENT.fullmatch(sent.client):
+    if not _CLIENT.fullmatch(submission.client):
         raise UsageError("The answer needs a client: an id of 8 to 64 letters, digits, - and _.")
-    by_handle, handles = {card.output: card for card in sent.cards}, {question.id for question in questions}
+    by_handle, handles = (
+        {card.output: card for card in submission.cards},
+        {question.id for question in questions},
+    )
     if set(by_handle) - handles:
         raise UsageError("What is asked on this page has changed. Look at it again, then send it.")
-    if set(by_handle) != handles or len(by_handle) != len(sent.cards):
+    if set(by_handle) != handles or len(by_handle) != len(submission.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
     for place, question in enumerate(questions, 1):
@@ -194,20 +197,20 @@ def answers_to(questions: Sequence[Question], sent: SentPage, rater: str, web: W
                         aspect=aspect,
                         data=question.data,
                         comment=None if number else _comment(card.comment),
-                        client=sent.client,
+                        client=submission.client,
                         marks=None if number else spans,
                         placement=Placement(place, len(questions), turned=list(models) != sorted(models)),
                     )
                 )
-    return _timed(answers, sent.seconds)
+    return _timed(answers, submission.seconds)
 
 
 def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:
     """Divide the time spent on a page over its answers: their sum is what is paid for."""
     if seconds is None or not math.isfinite(seconds):
         return answers
-    each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
-    return [replace(answer, seconds=each) for answer in answers]
+    seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
+    return [replace(answer, seconds=seconds_each) for answer in answers]
 
 
 def _comment(text: str | None) -> str | None:
