@@ -1,4 +1,4 @@
-"""Campaigns: evaluations that are under way, kept in one database so that nothing is lost.
+"""Campaigns: live evaluations, each stored in one database so that nothing is lost.
 
 A campaign is a journal: every answer, round and change of the models is a numbered entry, and no entry is
 ever changed. What was known at any number can be read again, and so can what followed from it.

@@ -1,4 +1,4 @@
-"""A campaign: a live evaluation whose data, rounds and answers are kept in one database."""
+"""A campaign: a live evaluation whose data, rounds and answers are in one database."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
 from sparingly.run.campaign.questions import questions_at, unanswered
-from sparingly.run.campaign.reader import (
-    CampaignReader,
-)
+from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.record import (
     BATCH,
     Acknowledgement,
@@ -151,7 +149,7 @@ class Campaign(CampaignReader):
         Args:
             answers: A CSV or JSON Lines file, answers, or mappings with the columns of such a file.
             on_error: Where an answer is refused, ``keep`` the others, or ``rollback`` all of them.
-            batch: How many answers are written together; each batch is kept whole or not at all.
+            batch: How many answers are written together; each batch is stored whole or not at all.
             acknowledge: Called for every answer when it is safely there, or refused.
         """
         numbered = read_answers(answers) if isinstance(answers, str | Path) else _numbered(answers)
@@ -169,13 +167,13 @@ class Campaign(CampaignReader):
     ) -> int:
         """Let a judge answer everything, round after round, and return how many questions it answered.
 
-        The judge is a callable: it is given a ``Question`` and returns a score, or one for each aspect. An
-        answer is kept as soon as it is there; nothing is asked twice, also where two processes run at once or
+        The judge is a callable: it takes a ``Question`` and returns a score, or one for each aspect. An
+        answer is saved as soon as it is there; nothing is asked twice, even if two processes run at once or
         one was killed, and never more than the budget allows. Run it again to go on.
 
         Args:
             oracle: The judge.
-            rater: The name under which its answers are kept.
+            rater: The rater's name of its answers.
             workers: How many questions are asked at a time, each in a thread of its own.
             patience: How often and when a judge that fails is asked again, and how many calls are allowed.
             lease: After how many seconds a question that somebody else was asking is free again.
@@ -226,11 +224,12 @@ class Campaign(CampaignReader):
 
         Args:
             path: The folder to make, or the ``.zip`` to write.
-            licence: Under which licence it is given away, such as ``CC-BY-4.0``.
-            title: What the data card calls it; the campaign's name unless given.
-            comments: Whether what raters wrote is given away, too.
-            texts: Whether the data sets are given away with it.
-            seed: Settles which rater gets which number; a new random one unless given. Publish it nowhere.
+            licence: The licence, such as ``CC-BY-4.0``; it goes into the data card.
+            title: The title of the data card; the campaign's name unless given.
+            comments: Include the raters' comments. Read them first: they may contain names.
+            texts: Include the data sets; without them there are the ratings, by ids.
+            seed: Decides which rater gets which number; a new random one unless given. Keep it to make the
+                same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
 

@@ -70,7 +70,7 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """Yield a connection that sees one state of the database, however many statements run in it.
 
-        A server gives every statement a state of its own unless it is told otherwise; a file is locked.
+        By default every statement on a server sees a state of its own; a file is locked.
         """
         with self._errors_as_sentences(), self._connected() as connection:
             if not self.is_sqlite:
@@ -80,7 +80,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Yield a connection whose changes are all kept at the end, or none where something goes wrong."""
+        """Yield a connection whose changes are all committed at the end, or none where something fails."""
         with self._errors_as_sentences(), self._connected() as connection:
             connection.execution_options(sparingly_writes=True)
             with connection.begin():

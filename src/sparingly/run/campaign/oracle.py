@@ -145,7 +145,7 @@ class Caller:
 
     Attributes:
         oracle: The judge: a question in, a score (or one per aspect) out.
-        rater: The name under which its answers are kept.
+        rater: The rater's name of its answers.
         claims: What this caller has claimed.
         check: Raises an error for an answer that would be refused.
         record: Stores the answers to one question and says what became of them.
@@ -160,7 +160,7 @@ class Caller:
     patience: Patience
 
     def answer(self, questions: list[Question], workers: int) -> Iterator[Question]:
-        """Yield each question when its answer is kept; what is not judged is given back."""
+        """Yield each question when its answer is saved; claims of what is not judged are released."""
         # For each question that has no answer yet, how many counted calls were not made.
         waiting = dict.fromkeys(questions, 1)
         running: dict[Future[list[Answer]], Question] = {}

@@ -79,7 +79,7 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class Cost(TimeSpent):
-    """What was spent so far: answers, outputs out of those that the budget allows, and people's time."""
+    """What was spent so far: answers and people's time."""
 
     answers: int
     seconds: float

@@ -244,7 +244,7 @@ class PageBoard:
         new: list[tuple[str, Cell]] = []
         for row in rows:
             key: Cell = (row.data, row.item, row.model, row.other)
-            # One tuple for a cell however many have judged it: the texts of the row are not kept.
+            # One tuple for a cell however many have judged it, to save memory.
             key = self._index.key_of.get(key, key)
             bit = self._bits[row.aspect]
             new.append((row.rater, key))

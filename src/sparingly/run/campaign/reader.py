@@ -182,7 +182,7 @@ _PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnBefore(OneShot):
-    """One selection, made from the models that were there when it was drawn, whoever came or went since."""
+    """One selection, made from the models that were there when it was drawn."""
 
     drawn_from: EvalSet
 
@@ -329,7 +329,7 @@ class CampaignReader:
         return compares(self.settings.strategy, self.data(data), self.settings.aspect)
 
     def why(self) -> dict[str, str]:
-        """Return for every data set what the strategy does on it, where it decides that by what there is."""
+        """Return what the strategy does on each data set, where it decides that from the data."""
         strategy = as_strategy(self.settings.strategy)
         reasons = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
         return {name: sentences for name, sentences in reasons.items() if sentences}

@@ -220,7 +220,7 @@ class _AnswerBatch:
         self.raters = sorted({answer.rater for answer in readable})
         self.models = {data: models_of(connection, settings.name, data) for data in settings.budgets}
         self.round_of_cell = self._read_rounds()
-        # The rows that are there, by what they answer and by sender; the last one counts.
+        # Earlier rows, by the question and by the sender; the last one counts.
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
         for row in self._earlier_rows():
@@ -268,7 +268,7 @@ class _AnswerBatch:
             self.journal.finish()
 
     def _checked(self, answer: Answer) -> dict[str, Any]:
-        """Return the columns of an answer that may be kept."""
+        """Return the columns of an answer, or raise RefusedError."""
         aspect = aspect_of(self.settings, answer)
         model, second, score = cell_of(answer)
         check_score(self.settings, aspect, answer)

@@ -282,18 +282,7 @@ def release(
     texts: bool = True,
     seed: int | None = None,
 ) -> Release:
-    """Write an anonymised release of a campaign, as a folder, or as one file where the name ends in .zip.
-
-    Args:
-        campaign: The campaign.
-        path: The folder to make, or the ``.zip`` to write.
-        licence: Under which licence it is given away, such as ``CC-BY-4.0``; it goes into the data card.
-        title: What the card calls it; the campaign's name unless given.
-        comments: Whether what raters wrote is given away, too: read it first, people name themselves.
-        texts: Whether the data sets are given away with it; without them the ratings are there, by ids.
-        seed: Settles which rater gets which number; a new random one unless given. Keep it to make the same
-            numbers again, and publish it nowhere.
-    """
+    """Write an anonymised release as a folder, or as a ZIP archive; see ``Campaign.release``."""
     target = Path(path)
     if not licence.strip():
         raise UsageError("Say under which licence it is released: licence=CC-BY-4.0, say.")
@@ -351,7 +340,7 @@ def without_names(selection: Selection) -> Selection:
 def _anonymous(
     ratings: Sequence[Mapping[str, Any]], numbers: Mapping[str, str], *, comments: bool
 ) -> list[dict[str, Any]]:
-    """Return the answers that count, by what they are about: their order in time tells who worked when."""
+    """Return the answers that count, sorted by question: their order in time would tell who worked when."""
     last = {tuple(row[name] for name in _ANSWER_KEY): row for row in ratings}
     rows = [
         {

@@ -1,7 +1,7 @@
-"""Whether a database still holds what was written: pages, tables, kinds of values, seals and what they cover.
+"""Check that a database still holds what was written: pages, tables, types of values, seals and contents.
 
-Each look needs what the looks before it found in order: seals cannot be computed where a number has become a
-text. So only the first problem is told.
+Each check relies on the checks before it: seals cannot be computed where a number has become a text. So only
+the first problem is reported.
 """
 
 from __future__ import annotations

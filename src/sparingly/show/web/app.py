@@ -53,7 +53,7 @@ def create_app(
         form: What raters fill in for an output: ``score``, ``stars``, ``esa`` or ``mqm``. Where outputs are
             compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
-        assignment: Who judges what; without one, whoever comes is given what is open.
+        assignment: Who judges what; without one, every rater is given open questions.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -139,7 +139,7 @@ def _add_errors(app: FastAPI, web: Web) -> None:
     def failed(request: Request, error: Exception) -> Response:
         if isinstance(error, RefusedError) or request.url.path.startswith("/organiser"):
             return refused(request, error)
-        # Where the data lies is nobody's business; a browser sends its answer again until it is kept.
+        # Do not reveal where the data lies; a browser sends its answer again until it is saved.
         _LOG.error("%s", error)
         return _error_response(request, web, 503, "This cannot be done at the moment. Try again.")
 

@@ -144,7 +144,7 @@ def enter_as_organiser(token: str, request: Request, web: Annotated[Web, Depends
 
 @router.get("/")
 def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
-    """Lead to the pages of whoever is there."""
+    """Redirect to the pages of the session."""
     for role, cookie in web.sessions.cookies.items():
         if web.sessions.read(request.cookies.get(cookie), role) is not None:
             return RedirectResponse(HOMES[role], 303)
@@ -153,7 +153,7 @@ def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
 
 @router.post("/leave")
 def leave(session: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
-    """End the session of a rater, for this device and whoever else has its cookie."""
+    """End the session of a rater, for everybody who has its cookie."""
     web.sessions.end(session)
     response = RedirectResponse("/", 303)
     response.delete_cookie(web.sessions.cookies["rater"], path="/")

@@ -261,7 +261,7 @@ def _without_port(host: str) -> str:
 
 
 def _with_headers(scope: Message, send: Send) -> Send:
-    # What is shown to one person is kept by nobody; files that come with the package may be.
+    # Pages of one person are cached nowhere; files that come with the package may be.
     caching = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
 
     async def sent(message: Message) -> None:

@@ -392,7 +392,7 @@ def _message_of(step: NextStep) -> str:
 
 @router.post("/organiser/leave")
 def leave(session: OrganiserForm, web: CurrentWeb) -> Response:
-    """End the organiser's session, for this device and whoever else has its cookie."""
+    """End the organiser's session, for everybody who has its cookie."""
     web.sessions.end(session)
     response = RedirectResponse("/", 303)
     response.delete_cookie(web.sessions.cookies["organiser"], path="/")

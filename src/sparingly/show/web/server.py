@@ -1,4 +1,4 @@
-"""The server of the pages: whoever opens a connection and sends nothing keeps nobody out.
+"""The server of the pages: connections that send nothing keep nobody out.
 
 A request's head, its body and the reading of an answer have time limits. Connections are counted: where there
 are too many, the one that has waited longest without sending anything whole makes room. What goes wrong again

@@ -40,7 +40,7 @@ class Web:
         secret: What sessions and handles are signed with.
         form: What raters fill in where single outputs are judged.
         texts: How outputs are shown: as they are, or as Markdown.
-        assignment: Who judges what; without one, whoever comes is given what is open.
+        assignment: Who judges what; without one, every rater is given open questions.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
@@ -128,7 +128,7 @@ class Web:
     def render(self, template: str, session: Session | None = None, **values: Any) -> str:
         """Return the text of a page, or of a part of one."""
         csrf = "" if session is None else self.sessions.csrf(session)
-        # A stranger is told nothing, not even what the campaign is called.
+        # Without a session nothing is revealed, not even the campaign's name.
         title = "sparingly" if session is None else self.campaign.name
         shared = {"campaign": title, "session": session, "csrf": csrf}
         return self.templates.get_template(template).render(**shared, **values)

@@ -28,28 +28,28 @@ def raters(connection: Connection) -> list[str]:
 
 def test_what_fails_is_undone_and_the_others_are_kept(where: str) -> None:
     with begin(where) as campaign:
-        joint = GroupCommit(campaign.database)
+        group_commit = GroupCommit(campaign.database)
 
         def failing(connection: Connection) -> None:
             keeping("nobody")(connection)
             raise ZeroDivisionError
 
-        became = joint._write([keeping("ann"), failing, keeping("ben")])
+        became = group_commit._write([keeping("ann"), failing, keeping("ben")])
         assert [one.value for one in became] == ["ann", None, "ben"]
         assert isinstance(became[1].error, ZeroDivisionError)
         with campaign.database.reading() as connection:
             assert raters(connection) == ["ann", "ben"]
         with pytest.raises(ZeroDivisionError):
-            joint.do(failing)
+            group_commit.do(failing)
 
 
 def test_everybody_is_answered_with_their_own(where: str) -> None:
     with begin(where) as campaign:
-        joint, found = GroupCommit(campaign.database), dict[int, str]()
+        group_commit, found = GroupCommit(campaign.database), dict[int, str]()
         names = [f"rater {number:02d}" for number in range(24)]
 
         def work(number: int) -> None:
-            found[number] = joint.do(keeping(names[number]))
+            found[number] = group_commit.do(keeping(names[number]))
 
         threads = [threading.Thread(target=work, args=(number,)) for number in range(24)]
         for thread in threads:
@@ -64,28 +64,28 @@ def test_everybody_is_answered_with_their_own(where: str) -> None:
 def test_threads_that_wait_write_together(where: str) -> None:
     """While one transaction is under way, the others gather for the next."""
     with begin(where) as campaign:
-        joint, begun, go = GroupCommit(campaign.database), threading.Event(), threading.Event()
+        group_commit, begun, go = GroupCommit(campaign.database), threading.Event(), threading.Event()
         transactions: list[int] = []
-        write = joint._group._write
+        write = group_commit._group._write
 
         def counted(parts: Sequence[Work]) -> list[Any]:
             transactions.append(len(parts))
             return write(parts)
 
-        joint._group._write = counted
+        group_commit._group._write = counted
 
         def slow(connection: Connection) -> int:
             begun.set()
             assert go.wait(30)
             return int(connection.execute(select(func.count()).select_from(DRAFTS)).scalar_one())
 
-        first = threading.Thread(target=joint.do, args=(slow,))
+        first = threading.Thread(target=group_commit.do, args=(slow,))
         first.start()
         assert begun.wait(30)
-        others = [threading.Thread(target=joint.do, args=(keeping(f"{at}"),)) for at in range(5)]
+        others = [threading.Thread(target=group_commit.do, args=(keeping(f"{at}"),)) for at in range(5)]
         for thread in others:
             thread.start()
-        while len(joint._group._waiting) < 5:
+        while len(group_commit._group._waiting) < 5:
             threading.Event().wait(0.01)
         go.set()
         for thread in (first, *others):

@@ -16,9 +16,9 @@ def test_once_for_every_state() -> None:
         asked.append(seq)
         return 10 * seq
 
-    keeper = BackgroundResult(compute, lambda: now[0])
+    result = BackgroundResult(compute, lambda: now[0])
     for _ in range(3):
-        kept, fresh = keeper.look(LONG)
+        kept, fresh = result.look(LONG)
         assert kept is not None
         assert (kept.value, kept.seq, kept.problem, fresh) == (10, 1, "", True)
     assert asked == [1]
@@ -31,34 +31,34 @@ def test_the_last_result_is_shown_while_the_next_is_computed() -> None:
         assert seq == 1 or go.wait(LONG)
         return seq
 
-    keeper = BackgroundResult(compute, lambda: now[0])
-    keeper.look(LONG)
-    keeper._not_before = 0.0
+    result = BackgroundResult(compute, lambda: now[0])
+    result.look(LONG)
+    result._not_before = 0.0
     now[0] = 2
-    kept, fresh = keeper.look()
+    kept, fresh = result.look()
     assert kept is not None
     assert (kept.value, fresh) == (1, False)
     go.set()
-    kept, fresh = keeper.look(LONG)
+    kept, fresh = result.look(LONG)
     assert kept is not None
     assert (kept.value, fresh) == (2, True)
 
 
 def test_nothing_is_there_at_first() -> None:
     go = Event()
-    keeper = BackgroundResult(lambda _: go.wait(LONG), lambda: 1)
-    assert keeper.look() == (None, False)
+    result = BackgroundResult(lambda _: go.wait(LONG), lambda: 1)
+    assert result.look() == (None, False)
     go.set()
-    assert keeper.look(LONG)[1]
+    assert result.look(LONG)[1]
 
 
 def test_it_is_not_computed_all_the_time() -> None:
     now = [1]
-    keeper = BackgroundResult(lambda seq: seq, lambda: now[0])
-    keeper.look(LONG)
-    keeper._not_before = float("inf")
+    result = BackgroundResult(lambda seq: seq, lambda: now[0])
+    result.look(LONG)
+    result._not_before = float("inf")
     now[0] = 2
-    kept, fresh = keeper.look(LONG)
+    kept, fresh = result.look(LONG)
     assert kept is not None
     assert (kept.seq, fresh) == (1, False)
 
