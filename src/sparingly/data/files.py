@@ -397,7 +397,7 @@ def write_json(path: Path, values: Any) -> None:
     write_bytes(path, content)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Write a file whole or not at all."""
     write_atomically(path, lambda file: file.writelines([content]))
 

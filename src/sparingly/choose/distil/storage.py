@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,7 @@ def save_distilled(model: DistilledModel, path: str | Path) -> None:
     content: bytes = _skops().dumps(content_dict, compression=zipfile.ZIP_DEFLATED)
     # A later skops may write archives of another form: better to hear of it now than when it is needed.
     _read_model(content)
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    files.write_atomically(Path(path), write)
+    files.write_bytes(Path(path), content)
 
 
 def load_distilled(path: str | Path) -> DistilledModel:

@@ -251,9 +251,9 @@ class FilterOptions(TypedDict, total=False):
         never: Ids that must not be chosen, nor copies of them; an anchor among them is chosen all the same.
         shortest: The fewest words of a source.
         longest: The most words of a source.
-        overlap: Sources go of which so large a share stands in the corpus.
-        near: Sources go that are so much like another (Jaccard similarity of character 5-grams).
-        cosine: Sources go whose embedding is so near another's.
+        overlap: Leave out sources with so large a share in the corpus.
+        near: Leave out sources so similar to another (Jaccard similarity of character 5-grams).
+        cosine: Leave out sources whose embedding is so near another's.
         duplicates: Whether several sources may have the same text.
         languages: The languages that sources may be in.
         familiar: Leave out sources unlike the texts that the model of the utility was trained on.
@@ -280,21 +280,12 @@ class SourceFilters:
     never: tuple[str, ...]
 
 
-def parse_filters(
-    *,
-    anchors: Iterable[str] = (),
-    never: Iterable[str] = (),
-    languages: Iterable[str] | None = None,
-    shortest: float | None = None,
-    longest: float | None = None,
-    overlap: float | None = None,
-    near: float | None = None,
-    cosine: float | None = None,
-    duplicates: bool = False,
-    familiar: bool = False,
-) -> SourceFilters:
+def parse_filters(options: FilterOptions) -> SourceFilters:
     """Return the filters; ids and languages are sorted, and an anchor is not among those never chosen."""
-    anchor_ids = set(anchors)
-    language_names = None if languages is None else tuple(sorted(set(languages)))
-    limits = Limits(shortest, longest, overlap, duplicates, near, language_names, familiar, cosine)
-    return SourceFilters(limits, tuple(sorted(anchor_ids)), tuple(sorted(set(never) - anchor_ids)))
+    limits: dict[str, Any] = {**options}
+    anchors, never = set(limits.pop("anchors", ())), set(limits.pop("never", ()))
+    languages = limits.pop("languages", None)
+    names = None if languages is None else tuple(sorted(set(languages)))
+    return SourceFilters(
+        Limits(**limits, languages=names), tuple(sorted(anchors)), tuple(sorted(never - anchors))
+    )

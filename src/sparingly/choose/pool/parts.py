@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,11 +322,7 @@ def damaged(path: Path, problem: str = "the file is damaged") -> InputError:
 
 def write_with_checksum(path: Path, content: bytes | memoryview) -> str:
     """Write a file whole or not at all; return the checksum of its content."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    files.write_atomically(path, write)
+    files.write_bytes(path, content)
     return hashlib.sha256(content).hexdigest()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ from sparingly.choose.pool.parts import (
 from sparingly.choose.pool.records import RecordCounts, add_counts
 from sparingly.choose.pool.sources import LANGUAGE, UNKNOWN_LANGUAGES
 from sparingly.choose.pool.workers import Executor, SerialExecutor, map_in_order
-from sparingly.data import files
-from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_truth, as_whole, check_version
+from sparingly.data import files, schema
+from sparingly.data.values import as_list, as_mapping, check_version
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,13 +40,15 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "sparingly/pool", 1
 MANIFEST = "pool.json"
 UNLIKE = "unlike"
+# Fields that are not read from their own key of the manifest.
+_NOT_IN_FILE = "not in the file"
 _EXAMPLES = 3
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_ -]+")
 
 Keys = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoredPool:
     """A pool whose sources are scored.
 
@@ -56,7 +58,6 @@ class ScoredPool:
         near: Whether near duplicates can be found.
         against: The digest of the corpus that it was compared with, or None.
         passed_over: How many records of that corpus were bad.
-        parts: The parts, in the order of their files.
         tally: How many records were read and what they were.
         duplicate_ids: How many sources have the id of another whose text differs.
         duplicate_examples: Some such ids.
@@ -66,25 +67,26 @@ class ScoredPool:
         other_files: How many files of its folders are of no kind that a pool has.
         other_examples: Some of them.
         embedding: The embedding of the sources, or None.
+        parts: The parts, in the order of their files.
         executor: Reads the parts.
     """
 
-    folder: Path
-    by: str
+    folder: Annotated[Path, _NOT_IN_FILE]
+    by: schema.Id
     near: bool
     against: str | None
-    passed_over: int
-    parts: tuple[PoolPart, ...]
-    tally: RecordCounts
-    duplicate_ids: int
-    duplicate_examples: tuple[str, ...]
+    passed_over: int = 0
+    tally: Annotated[RecordCounts, _NOT_IN_FILE]
+    duplicate_ids: int = 0
+    duplicate_examples: tuple[str, ...] = ()
     languages: bool = False
     unlike: int = 0
     notes: tuple[str, ...] = ()
     other_files: int = 0
     other_examples: tuple[str, ...] = ()
     embedding: str | None = None
-    executor: Executor = field(default=SerialExecutor(), compare=False, repr=False)
+    parts: tuple[PoolPart, ...]
+    executor: Annotated[Executor, _NOT_IN_FILE] = field(default=SerialExecutor(), compare=False, repr=False)
 
     @classmethod
     def from_parts(
@@ -94,19 +96,17 @@ class ScoredPool:
         ordered = tuple(sorted(parts, key=lambda part: (part.file, part.line, part.name)))
         corpus = plan.corpus
         bare = cls(
-            plan.out,
-            plan.scoring.name,
-            plan.near,
-            None if corpus is None else corpus.digest,
-            0 if corpus is None else corpus.tally.bad.total(),
-            ordered,
-            add_counts(part.tally for part in ordered),
-            0,
-            (),
-            plan.languages != UNKNOWN_LANGUAGES,
+            folder=plan.out,
+            by=plan.scoring.name,
+            near=plan.near,
+            against=None if corpus is None else corpus.digest,
+            passed_over=0 if corpus is None else corpus.tally.bad.total(),
+            tally=add_counts(part.tally for part in ordered),
+            languages=plan.languages != UNKNOWN_LANGUAGES,
             notes=plan.scoring.notes,
             other_files=len(other_files),
             other_examples=tuple(str(file) for file in other_files[:_EXAMPLES]),
+            parts=ordered,
         )
         count, examples = _duplicate_ids(bare)
         unlike = int(bare.column(UNLIKE).to_series().sum()) if plan.scoring.flags and bare.tally.good else 0
@@ -114,24 +114,13 @@ class ScoredPool:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pool as plain values, as its file holds it."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "by": self.by,
-            "near": self.near,
-            "against": self.against,
-            "passed_over": self.passed_over,
-            **self.tally.to_dict(),
-            "duplicate_ids": self.duplicate_ids,
-            "duplicate_examples": list(self.duplicate_examples),
-            "languages": self.languages,
-            "unlike": self.unlike,
-            "notes": list(self.notes),
-            "other_files": self.other_files,
-            "other_examples": list(self.other_examples),
-            "embedding": self.embedding,
-            "parts": [part.to_dict() for part in self.parts],
-        }
+        values: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        for name in (part.name for part in fields(self)):
+            if name == "tally":
+                values |= self.tally.to_dict()
+            elif name not in ("folder", "executor"):
+                values[name] = schema.write(getattr(self, name))
+        return values | {"parts": [part.to_dict() for part in self.parts]}
 
     def save(self) -> None:
         """Write the manifest: the parts with their checksums, and its own checksum."""
@@ -148,7 +137,11 @@ class ScoredPool:
         values = as_mapping(files.read_json(path), "pool")
         try:
             check_version(values, FORMAT, VERSION)
-            pool = cls._from_dict(Path(folder), values)
+            parts = tuple(PoolPart.from_dict(part) for part in as_list(values.get("parts"), "parts"))
+            counts = RecordCounts.from_dict(values)
+            pool = schema.read(
+                cls, values, folder=Path(folder), tally=counts, parts=parts, executor=SerialExecutor()
+            )
         except InputError as error:
             raise error.at(file=path) from None
         if (CHECKSUM in values or pool.has_checksums) and (problem := values_problem(values)):
@@ -157,35 +150,6 @@ class ScoredPool:
         if missing:
             raise damaged(Path(folder), f"{len(missing)} parts are gone, such as {missing[0].name}")
         return pool
-
-    @classmethod
-    def _from_dict(cls, folder: Path, values: dict[str, Any]) -> ScoredPool:
-        def texts(name: str) -> tuple[str, ...]:
-            return tuple(as_text(text, name) or "" for text in as_list(values.get(name), name))
-
-        def count(name: str) -> int:
-            return as_whole(values.get(name, 0), name)
-
-        return cls(
-            folder,
-            as_id(values.get("by"), "by"),
-            as_truth(values.get("near"), "near"),
-            as_text(values.get("against"), "against"),
-            count("passed_over"),
-            tuple(
-                PoolPart.from_dict(as_mapping(part, "parts"))
-                for part in as_list(values.get("parts"), "parts")
-            ),
-            RecordCounts.from_dict(values),
-            count("duplicate_ids"),
-            texts("duplicate_examples"),
-            as_truth(values.get("languages", False), "languages"),
-            count("unlike"),
-            texts("notes"),
-            count("other_files"),
-            texts("other_examples"),
-            as_text(values.get("embedding"), "embedding"),
-        )
 
     @property
     def has_checksums(self) -> bool:

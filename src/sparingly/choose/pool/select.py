@@ -107,7 +107,7 @@ def select_pool(
             ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
     """
     scored_pool = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
-    limits = parse_filters(**filters)
+    limits = parse_filters(filters)
     request = PoolRequest(
         PoolDesign(design, tau, order, seed, spread is not None),
         None if budget is None else Budget.parse(budget),

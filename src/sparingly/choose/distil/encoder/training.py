@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +94,8 @@ class Checkpoint:
         state = json.dumps({**vars(progress), "purpose": self.purpose})
         content = load_package("safetensors.torch").save(tensors, metadata={_STATE: state})
 
-        def write(file: IO[bytes]) -> None:
-            file.write(content)
-
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        files.write_atomically(self.path, write)
+        files.write_bytes(self.path, content)
 
 
 _LONGEST_STEP = 1.0
