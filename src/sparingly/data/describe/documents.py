@@ -21,13 +21,7 @@ _MISSING, _EMPTY = -1, 0
 
 @dataclass(frozen=True)
 class SamePair:
-    """Two models that wrote the same text for many items.
-
-    Attributes:
-        first: One model.
-        second: The other.
-        share: The share of items on which their texts are equal, of those where both wrote one.
-    """
+    """Two models, and the share of items with equal texts among those where both wrote one."""
 
     first: str
     second: str
@@ -109,13 +103,9 @@ def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, 
 
 @dataclass(frozen=True)
 class DocumentsSummary:
-    """The documents of a set.
+    """The documents of a set: how many, and the items of the shortest, a middle and the longest one.
 
     Attributes:
-        count: The number of documents.
-        shortest: Items in the shortest document.
-        median: Items in a middle document.
-        longest: Items in the longest document.
         without: Items that belong to no document.
         in_order: Whether every document's items stand side by side in the file, positions ascending.
         scattered: Documents whose items do not stand side by side in the file.

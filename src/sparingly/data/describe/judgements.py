@@ -18,7 +18,6 @@ class Seconds:
 
     Attributes:
         known: The number of judgements whose time is known.
-        median: The median time.
         longest: The longest time (breaks are often in it).
         total: The sum. Where raters judge several aspects at once and the time of the judgement is written
             beside each of them, it counts once.
@@ -61,15 +60,9 @@ class RatingsSummary:
 
 @dataclass(frozen=True)
 class PreferencesSummary:
-    """The preferences of a set.
+    """The preferences of a set: how many comparisons, ties, known raters and compared pairs of models.
 
-    Attributes:
-        count: The number of comparisons.
-        ties_share: The share of ties.
-        raters: The number of known raters.
-        aspects: The number of comparisons by aspect ("" where none is named).
-        pairs: Distinct pairs of models that were compared.
-        possible_pairs: Pairs of models that could be.
+    ``aspects`` counts comparisons by aspect ("" where none is named).
     """
 
     count: int

@@ -16,13 +16,9 @@ from sparingly.data.evalset import EvalSet, NamedArrays
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """The values of a metric or an aspect; None where nothing is there.
+    """The range of a metric or an aspect; None where it has no score.
 
     Attributes:
-        name: The metric or aspect.
-        minimum: The lowest score.
-        mean: The mean of all scores.
-        maximum: The highest score.
         constant: Whether all scores are equal: it says nothing.
         same_for_models: Whether the models of every item have one score: it cannot tell models apart.
     """
@@ -78,8 +74,6 @@ class Correlation:
     """How a metric agrees with an aspect, by Pearson's r; None where nothing varies.
 
     Attributes:
-        metric: The metric.
-        aspect: The aspect.
         pooled: Over all cells that have both.
         within: Mean over items of the correlation across their models, over the items where both vary.
         differences: Of the differences between two models on one item, over all items and pairs of models:

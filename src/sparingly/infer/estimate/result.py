@@ -463,10 +463,8 @@ _FILE_KEYS = frozenset(
 
 def load_estimate(path: Path) -> Estimate:
     """Read an estimate from its file."""
-    try:
+    with files.naming(path):
         return estimate_from(as_mapping(files.read_json(path), "estimate"))
-    except InputError as error:
-        raise error.at(file=path) from None
 
 
 def estimate_from(values: Mapping[str, Any]) -> Estimate:

@@ -379,10 +379,8 @@ class Ranking:
     @classmethod
     def load(cls, path: str | Path) -> Ranking:
         """Read a ranking from its file."""
-        try:
+        with files.naming(Path(path)):
             return ranking_from(as_mapping(files.read_json(Path(path)), "ranking"))
-        except InputError as error:
-            raise error.at(file=Path(path)) from None
 
     @property
     def _scores(self) -> Floats:

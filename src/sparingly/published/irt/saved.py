@@ -115,10 +115,8 @@ def write_irt(path: str | Path, saved: SavedIrt) -> None:
 def load_irt(path: str | Path) -> SavedIrt:
     """Read a fit from its file."""
     path = Path(path)
-    try:
+    with files.naming(path):
         return SavedIrt.from_dict(as_mapping(files.read_json(path), "irt"))
-    except InputError as error:
-        raise error.at(file=path) from None
 
 
 def _write_parameters(parameters: Parameters) -> dict[str, list[float | None]]:

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
-from sparingly.data import files
+from sparingly.data import files, schema
 from sparingly.data.scale import Scale
 from sparingly.data.values import (
     as_id,
     as_list,
     as_mapping,
     as_number,
+    as_scale,
     as_text,
     as_whole,
     check_version,
@@ -51,14 +52,14 @@ class Key:
     """
 
     kind: str
-    scales: Mapping[str, Scale]
-    models: Mapping[str, str]
+    scales: Mapping[str, Annotated[Scale, as_scale]]
+    models: Mapping[str, schema.Id]
     questions: Mapping[str, Question]
     same: tuple[Question, ...] = ()
     seed: int = 0
     salt: str = ""
     tool: str = ""
-    tool_scales: Mapping[str, Scale] = field(default_factory=dict)
+    tool_scales: Mapping[str, Annotated[Scale, as_scale]] = field(default_factory=dict)
     digest: str = ""
     selection: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict)
@@ -163,56 +164,29 @@ class Key:
     @classmethod
     def load(cls, path: str | Path) -> Key:
         """Read a key from its file."""
-        try:
+        with files.naming(Path(path)):
             return cls.from_dict(as_mapping(files.read_json(Path(path)), "key"))
-        except InputError as error:
-            raise error.at(file=Path(path)) from None
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Key:
         """Make a key from the values of its file."""
         check_version(dict(values), FORMAT, VERSION)
-        kind, scales = as_text(values.get("kind"), "kind") or "", _scales(values, "scales")
-        questions = [
-            replace(_question(as_mapping(entry, place), place), form=kind, aspects=tuple(scales))
-            for number, entry in enumerate(as_list(values.get("questions"), "questions"))
-            for place in [f"questions[{number}]"]
-        ]
-        return cls(
-            kind=kind,
-            scales=scales,
-            tool_scales=_scales(values, "tool_scales"),
-            models=_names(as_mapping(values.get("models"), "models"), "models"),
-            questions={question.id: question for question in questions},
+        key = schema.read(
+            cls,
+            values,
+            questions={},
             same=tuple(
                 _equal_outputs(as_mapping(entry, "same")) for entry in as_list(values.get("same"), "same")
             ),
             seed=as_whole(values.get("seed"), "seed"),
-            salt=as_text(values.get("salt"), "salt") or "",
-            tool=as_text(values.get("tool"), "tool") or "",
-            digest=as_text(values.get("digest"), "digest") or "",
-            selection=as_text(values.get("selection"), "selection") or "",
-            unknown={name: value for name, value in values.items() if name not in _FILE_KEYS},
+            unknown=schema.unknown_keys(values, cls, "format", "version"),
         )
-
-
-_FILE_KEYS = frozenset(
-    (
-        "format",
-        "version",
-        "tool",
-        "kind",
-        "scales",
-        "tool_scales",
-        "seed",
-        "salt",
-        "digest",
-        "selection",
-        "models",
-        "questions",
-        "same",
-    )
-)
+        questions = [
+            replace(_question(as_mapping(entry, place), place), form=key.kind, aspects=key.aspects)
+            for number, entry in enumerate(as_list(values.get("questions"), "questions"))
+            for place in [f"questions[{number}]"]
+        ]
+        return replace(key, questions={question.id: question for question in questions})
 
 
 def _question_values(question: Question) -> dict[str, Any]:
@@ -248,20 +222,6 @@ def _equal_values(question: Question) -> dict[str, Any]:
         "probability": question.probability,
     }
     return {name: value for name, value in values.items() if value not in (None, "")}
-
-
-def _scales(values: Mapping[str, Any], name: str) -> dict[str, Scale]:
-    scales = {}
-    for aspect, ends in as_mapping(values.get(name), name).items():
-        numbers = [as_number(end, f"{name}.{aspect}") for end in as_list(ends, f"{name}.{aspect}")]
-        if len(numbers) != 2:
-            raise InputError(f"{shown(ends)} is no scale", field=f"{name}.{aspect}", fix="Write [0, 100]")
-        scales[aspect] = Scale(*numbers)
-    return scales
-
-
-def _names(values: Mapping[str, Any], field: str) -> dict[str, str]:
-    return {token: as_id(name, f"{field}.{token}") for token, name in values.items()}
 
 
 def _ids(values: Any, field: str) -> tuple[str, ...]:

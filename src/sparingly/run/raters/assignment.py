@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
-from sparingly.data import fields, files
+from sparingly.data import fields, files, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.store import as_ids
@@ -40,12 +40,12 @@ class RaterTask:
 
     rater: str
     place: int
-    item: str
-    models: tuple[str, ...]
-    unit: str
+    item: schema.Id
+    models: tuple[schema.Id, ...]
+    unit: schema.Id
     shared: bool = False
     control: str | None = None
-    context: tuple[str, ...] = ()
+    context: tuple[schema.Id, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,10 +150,8 @@ class Assignment:
     @classmethod
     def load(cls, path: str | Path) -> Assignment:
         """Read an assignment from its file."""
-        try:
+        with files.naming(Path(path)):
             return cls.from_dict(as_mapping(files.read_json(Path(path)), "assignment"))
-        except InputError as error:
-            raise error.at(file=Path(path)) from None
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Assignment:
@@ -162,7 +160,7 @@ class Assignment:
         rows = [as_mapping(row, "raters") for row in as_list(values.get("raters"), "raters")]
         names = [as_id(row.get("rater"), f"raters[{number}].rater") for number, row in enumerate(rows)]
         tasks = [
-            _task(name, at, as_mapping(task, f"raters[{number}].tasks"), f"raters[{number}].tasks[{at}]")
+            _task(as_mapping(task, f"raters[{number}].tasks"), f"raters[{number}].tasks[{at}]", name, at)
             for number, (name, row) in enumerate(zip(names, rows, strict=True))
             for at, task in enumerate(as_list(row.get("tasks"), f"raters[{number}].tasks"))
         ]
@@ -190,18 +188,8 @@ def _plain(task: RaterTask) -> dict[str, Any]:
     return values
 
 
-def _task(rater: str, place: int, values: dict[str, Any], field: str) -> RaterTask:
-    item = as_id(values.get("item"), f"{field}.item")
-    return RaterTask(
-        rater=rater,
-        place=place,
-        item=item,
-        models=tuple(_names(values.get("models"), f"{field}.models")),
-        unit=as_text(values.get("unit"), f"{field}.unit") or item,
-        shared=values.get("shared") is True,
-        control=as_text(values.get("control"), f"{field}.control"),
-        context=tuple(_names(values.get("context"), f"{field}.context")),
-    )
+def _task(values: Mapping[str, Any], field: str, rater: str, place: int) -> RaterTask:
+    return schema.read(RaterTask, {"unit": values.get("item"), **values}, field, rater=rater, place=place)
 
 
 def _names(values: Any, field: str) -> list[str]:
