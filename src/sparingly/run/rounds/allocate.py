@@ -177,7 +177,7 @@ class Allocate(Strategy):
     )
     floor: float = parameter(0.1, "by weights: the least share of the items for any model")
     alpha: float = parameter(0.05, "the error rate at which models are left out")
-    valid: Valid = parameter("group_sequential", "what makes looking often honest")  # noqa: RUF009
+    valid: Valid = parameter("group_sequential", "how repeated looks are accounted for")  # noqa: RUF009
     spending: Spending = parameter("even", "of group_sequential: evenly, or most at the end")  # noqa: RUF009
     target: Literal["population", "set"] = parameter("population", "what the answer is about")
     chance: float = parameter(

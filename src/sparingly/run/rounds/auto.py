@@ -231,9 +231,9 @@ class Auto(Strategy):
     goes in each, so that no score is biased by its own depth. For scores, all models go equally deep.
     Scores: μ̂_j = N⁻¹ Σ_f [Σ_all f_ij + (N_f/d_fj) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
-    It is the default because it is honest by construction and falls back by itself: no item's chance depends
-    on a metric, predictions count by what they explain of held-out labels, and without evidence it is a
-    random sample with a plain mean. The ranking (``expected_p_values``) uses every label and the metrics.
+    It is the default because scores are unbiased by design and it falls back by itself: no item's chance
+    depends on a metric, predictions count by what they explain of held-out labels, and without evidence it
+    is a random sample with a plain mean. The ranking (``expected_p_values``) uses all labels and metrics.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -337,7 +337,7 @@ class Auto(Strategy):
         )
         return (
             f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {metrics_text}; "
-            "no item's chance depends on a metric, so scores stay honest."
+            "no item's chance depends on a metric, so scores stay unbiased."
         )
 
     def _predicted(self, state: State) -> Floats:

@@ -196,7 +196,7 @@ class TestingStop(Stop):
 
     alpha: float = parameter(0.05, "the error rate over all looks and comparisons")
     valid: Valid = parameter(  # noqa: RUF009 - a field
-        "group_sequential", "what makes looking often honest: spending, a sequence, or one look at the end"
+        "group_sequential", "how repeated looks are accounted for: spending, a sequence, or one look"
     )
     spending: Spending = parameter(  # noqa: RUF009 - a field
         "obrien_fleming", "of group_sequential: most of the error at the end, or evenly"
