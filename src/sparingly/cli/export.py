@@ -12,7 +12,7 @@ from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.run.exchange.export_import import Exported
+    from sparingly.run.exchange.export_import import ExportReport
 
 LIST = "list"
 ToolOptions = Annotated[
@@ -163,7 +163,7 @@ def _list(json: bool) -> None:
 
 def _from_selection(
     data: Path, selection: Path, handing: Handing, reading: ReadOptions, settings: dict[str, Any]
-) -> Exported:
+) -> ExportReport:
     from sparingly.data import io
     from sparingly.data.selection import Selection
     from sparingly.run.exchange.export_import import export_tasks
@@ -178,7 +178,7 @@ def _from_selection(
     )
 
 
-def _from_campaign(address: str, name: str | None, asking: Asking, settings: dict[str, Any]) -> Exported:
+def _from_campaign(address: str, name: str | None, asking: Asking, settings: dict[str, Any]) -> ExportReport:
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.run.exchange.export_import import export_tasks
 

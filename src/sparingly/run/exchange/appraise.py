@@ -73,7 +73,7 @@ class Appraise(AnnotationTool):
     }
 
     def check_write(self, tasks: Tasks, options: Options) -> None:
-        """Complain about options that do not fit the tasks before anything is written."""
+        """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         if tasks.kind != "pair" and len(tasks.aspects) > 1:
             raise UsageError(
@@ -389,7 +389,7 @@ class AppraiseLine:
 class _AppraiseScores:
     reading: Reading
     texts: dict[tuple[str, str], str]
-    taken: set[tuple[Any, ...]] = field(default_factory=set)
+    answers: set[tuple[Any, ...]] = field(default_factory=set)
     halves: dict[tuple[Any, ...], dict[str, AppraiseLine]] = field(default_factory=dict)
     numbers: dict[str, list[Question]] = field(default_factory=dict)
 
@@ -421,10 +421,10 @@ class _AppraiseScores:
 
     def _answer(self, question: Question, token: str, line: AppraiseLine) -> None:
         once = (line.user, question.id, token, line.type, line.start, line.end)
-        if once in self.taken:
+        if once in self.answers:
             self.reading.leave(CREDITED, line.origin)
             return
-        self.taken.add(once)
+        self.answers.add(once)
         if self.reading.key.answers == "pair":
             pair = (question.id, line.user, line.type, line.start, line.end)
             self.halves.setdefault(pair, {})[token] = line
@@ -445,8 +445,8 @@ class _AppraiseScores:
 
     def _submission(self, question: Question, line: AppraiseLine, share: int = 1) -> Submission:
         # Appraise names accounts itself; a batch of an assignment belongs to the rater that it was made for.
-        named = self.reading.raters.get(line.user)
-        rater = named if named is not None or question.rater is not None else line.user
+        rater_name = self.reading.raters.get(line.user)
+        rater = rater_name if rater_name is not None or question.rater is not None else line.user
         seconds = None if line.seconds is None else line.seconds / share
         return Submission(rater, line.origin, seconds=seconds, time=line.end)
 

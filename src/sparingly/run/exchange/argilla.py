@@ -234,11 +234,13 @@ def _take(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
     if any(response.status is None for response in responses):
         reading.note(NO_STATUS)
     time = moment_in(record.get("updated_at"))
-    comments = {one.user: name_in(one.value) for one in responses if one.question == "comment" and one.value}
+    comments = {
+        reply.user: name_in(reply.value) for reply in responses if reply.question == "comment" and reply.value
+    }
     by_user: dict[str | None, dict[str, ArgillaResponse]] = {}
-    for one in responses:
-        if one.question != "comment":
-            by_user.setdefault(one.user, {})[one.question] = one
+    for reply in responses:
+        if reply.question != "comment":
+            by_user.setdefault(reply.user, {})[reply.question] = reply
     for user, answers in by_user.items():
         submission = Submission(user, origin, comment=comments.get(user), time=time)
         _take_user(question, answers, reading, submission)

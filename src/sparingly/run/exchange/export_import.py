@@ -22,11 +22,11 @@ from sparingly.run.exchange.tool import AnnotationTool, tool_named
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
-ScaleGiven = str | tuple[float, float] | Scale | None
+ScaleLike = str | tuple[float, float] | Scale | None
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportReport:
     """What an export wrote.
 
     Attributes:
@@ -52,12 +52,12 @@ class Exported:
         return f"{counted(self.tasks, 'task')}{whom} for {self.tool}"
 
     def __repr__(self) -> str:
-        return f"Exported({self.headline}" + ("" if self.key is None else f"; key: {self.key}") + ")"
+        return f"ExportReport({self.headline}" + ("" if self.key is None else f"; key: {self.key}") + ")"
 
     def _repr_html_(self) -> str:
         rows = [(str(path),) for path in self.files]
-        told = "" if self.key is None else f"Keep the key at home: {self.key}"
-        return html_table(("file",), rows, self.headline, told)
+        note = "" if self.key is None else f"Keep the key at home: {self.key}"
+        return html_table(("file",), rows, self.headline, note)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was written as plain values."""
@@ -78,10 +78,10 @@ def export_tasks(
     to: str,
     folder: str | Path,
     key: str | Path | None = None,
-    scale: ScaleGiven = None,
+    scale: ScaleLike = None,
     options: Mapping[str, str] | None = None,
-    **asked: Any,
-) -> Exported:
+    **questions: Any,
+) -> ExportReport:
     """Write what was chosen as tasks of an annotation tool, without the models' names.
 
     The files to give away go into ``folder``; the key that names the models goes beside it, readable by its
@@ -96,31 +96,29 @@ def export_tasks(
             earlier rounds that is there is added to.
         scale: The lowest and highest score: ``"0-100"`` or ``(0, 100)``.
         options: Options of the tool, by name.
-        asked: ``assignment``, ``controls``, ``kind`` (score, pair, ranking, spans), ``aspects``, ``seed``,
-            ``salt``, ``context_before``, ``context_after``, ``merge``; for a campaign also ``name``, the data
-            set.
+        questions: ``assignment``, ``controls``, ``kind`` (score, pair, ranking, spans), ``aspects``,
+            ``seed``, ``salt``, ``context_before``, ``context_after``, ``merge``; for a campaign also
+            ``name``, the data set.
 
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> chosen = sparingly.select(data, "uniform", 20, seed=1)
         >>> sparingly.export_tasks(data, chosen, to="label-studio", folder="for-raters")
-        Exported(20 tasks for label-studio; key: for-raters.key.json)
+        ExportReport(20 tasks for label-studio; key: for-raters.key.json)
     """
-    exchange, tool_options = tool_named(to), dict(options or {})
-    target = Path(folder)
+    tool, tool_options, target = tool_named(to), dict(options or {}), Path(folder)
     key_path = _key_path(target, key)
-    tasks = _tasks(exchange, data, selection, _scale(scale), asked)
-    exchange.check_write(tasks, tool_options)
-    keyed = replace(tasks, key=exchange.key_for(tasks))
-    kept = key_path if exchange.reads else None
-    key_to_save = (
-        Key.load(key_path).merged(keyed.key) if kept is not None and key_path.exists() else keyed.key
-    )
-    paths = exchange.write(keyed, make_folder(target), tool_options)
-    if kept is not None:
-        key_to_save.save(kept)
-    return Exported(exchange.name, len(tasks), tuple(paths), kept, tasks.raters, tasks.notes)
+    tasks = _tasks(tool, data, selection, _scale(scale), questions)
+    tool.check_write(tasks, tool_options)
+    tasks = replace(tasks, key=tool.key_for(tasks))
+    if not tool.reads:
+        paths = tool.write(tasks, make_folder(target), tool_options)
+        return ExportReport(tool.name, len(tasks), tuple(paths), None, tasks.raters, tasks.notes)
+    merged = Key.load(key_path).merged(tasks.key) if key_path.exists() else tasks.key
+    paths = tool.write(tasks, make_folder(target), tool_options)
+    merged.save(key_path)
+    return ExportReport(tool.name, len(tasks), tuple(paths), key_path, tasks.raters, tasks.notes)
 
 
 def import_answers(
@@ -128,7 +126,7 @@ def import_answers(
     *,
     key: str | Path | Key,
     tool: str | None = None,
-    scale: ScaleGiven = None,
+    scale: ScaleLike = None,
     raters: Mapping[str, str] | None = None,
     rater: str | None = None,
     assigned: bool = False,
@@ -150,13 +148,13 @@ def import_answers(
         options: Options of the tool, by name.
     """
     opened = key if isinstance(key, Key) else Key.load(key)
-    exchange, tool_options = tool_named(tool or opened.tool), dict(options or {})
-    exchange.check_read(tool_options)
+    reader, tool_options = tool_named(tool or opened.tool), dict(options or {})
+    reader.check_read(tool_options)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(path) for path in files]
     if not paths:
         raise UsageError("Name at least one file of answers.")
     reading = Reading(opened, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
-    return exchange.read(paths, reading, tool_options)
+    return reader.read(paths, reading, tool_options)
 
 
 def default_key(folder: Path) -> Path:
@@ -165,20 +163,20 @@ def default_key(folder: Path) -> Path:
 
 
 def _tasks(
-    exchange: AnnotationTool,
+    tool: AnnotationTool,
     data: EvalSet | Campaign,
     selection: Selection | None,
     scale: Scale | None,
-    asked: dict[str, Any],
+    questions: dict[str, Any],
 ) -> Tasks:
     if isinstance(data, EvalSet):
         if selection is None:
             raise UsageError("Say what is to be judged: export_tasks(data, selection, …).")
-        return make_tasks(data, selection, scale=scale, texts=exchange.shows_texts, **asked)
+        return make_tasks(data, selection, scale=scale, texts=tool.shows_texts, **questions)
     if selection is not None:
         raise UsageError("A campaign knows what is to be judged: leave the selection out.")
-    name = asked.pop("name", None)
-    return make_campaign_tasks(data, name, scale=scale, **asked)
+    name = questions.pop("name", None)
+    return make_campaign_tasks(data, name, scale=scale, **questions)
 
 
 def _key_path(folder: Path, key: str | Path | None) -> Path:
@@ -188,7 +186,7 @@ def _key_path(folder: Path, key: str | Path | None) -> Path:
     return path
 
 
-def _scale(scale: ScaleGiven) -> Scale | None:
+def _scale(scale: ScaleLike) -> Scale | None:
     if scale is None or isinstance(scale, Scale):
         return scale
     return Scale.parse(scale) if isinstance(scale, str) else Scale(*scale)

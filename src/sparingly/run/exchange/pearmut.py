@@ -50,7 +50,7 @@ class Pearmut(AnnotationTool):
     }
 
     def check_write(self, tasks: Tasks, options: Options) -> None:
-        """Complain about options that do not fit the tasks before anything is written."""
+        """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         campaign(tasks, options)
 
@@ -259,13 +259,11 @@ class _PearmutEntry:
 
     @property
     def items(self) -> list[Any]:
-        held = self.entry.get("item")
-        return held if isinstance(held, list) else []
+        return _list_or_empty(self.entry.get("item"))
 
     @property
     def answers(self) -> list[Any]:
-        held = self.entry.get("annotation")
-        return held if isinstance(held, list) else []
+        return _list_or_empty(self.entry.get("annotation"))
 
     def leave(self, reason: str) -> None:
         """Leave out everything that was asked here."""
@@ -417,3 +415,7 @@ def _logs(path: Path) -> Iterator[Log]:
 
 def _is_log(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+
+
+def _list_or_empty(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

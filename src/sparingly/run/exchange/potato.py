@@ -63,7 +63,7 @@ class Potato(AnnotationTool):
     }
 
     def check_write(self, tasks: Tasks, options: Options) -> None:
-        """Complain about options that do not fit the tasks before anything is written."""
+        """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         _config(tasks, _all_items(tasks, options), options)
 

@@ -295,10 +295,10 @@ def _unanswered(
     """Return the questions of the rounds of a data set, cut to the models that nobody judged."""
     label = name if len(campaign.settings.budgets) > 1 else ""
     open_cells: dict[tuple[int, str], set[tuple[str, ...]]] = {}
-    for asked in unanswered:
-        if asked.data == name:
-            cell = (asked.model,) if asked.other is None else (asked.model, asked.other)
-            open_cells.setdefault((asked.round, asked.item), set()).add(cell)
+    for cell_question in unanswered:
+        if cell_question.data == name:
+            place = (cell_question.round, cell_question.item)
+            open_cells.setdefault(place, set()).add(cell_question.models)
     questions = []
     for number, selection in enumerate(campaign.rounds(name), 1):
         for question in _selected(data, selection, pairs=pairs, name=label):

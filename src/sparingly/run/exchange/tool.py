@@ -78,10 +78,10 @@ class AnnotationTool(ABC):
         return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
 
-def _check_names(tool: str, options: Options, known: Options) -> None:
+def _check_names(tool: str, options: Options, allowed: Options) -> None:
     for name in options:
-        if name not in known:
-            raise UnknownNameError(f"option of {tool}", name, known)
+        if name not in allowed:
+            raise UnknownNameError(f"option of {tool}", name, allowed)
 
 
 def tool_named(name: str) -> AnnotationTool:
@@ -118,15 +118,15 @@ def question_fields(question: Question) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "", [])}
 
 
-def file_stem(rater: str | None, used: set[str]) -> str:
+def file_stem(rater: str | None, stems: set[str]) -> str:
     """Return a safe name for the files of a rater, and remember it: ``tasks`` for anyone, ``tasks-Ada``."""
     plain = "" if rater is None else "".join(letter if letter.isalnum() else "_" for letter in rater)[:60]
     stem = numbered = f"tasks-{plain}" if rater is not None else "tasks"
     count = 1
-    while numbered.lower() in used:
+    while numbered.lower() in stems:
         count += 1
         numbered = f"{stem}-{count}"
-    used.add(numbered.lower())
+    stems.add(numbered.lower())
     return numbered
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.record import RecordedCounts
     from sparingly.run.campaign.release import Release
     from sparingly.run.campaign.rounds import NextStep
-    from sparingly.run.exchange.export_import import Exported
+    from sparingly.run.exchange.export_import import ExportReport
     from sparingly.run.exchange.report import ImportReport
     from sparingly.run.verification import Verification
 
@@ -183,7 +183,7 @@ def show_tools(tools: Sequence[AnnotationTool], console: Console | None = None) 
     console.print(make_table(("tool", "asks for", "what it is"), rows, numbers=0))
 
 
-def show_exported(exported: Exported, console: Console | None = None) -> None:
+def show_exported(exported: ExportReport, console: Console | None = None) -> None:
     """Print what was written, and where the key is."""
     console = console or make_console()
     line(console, exported.headline, style="bold")

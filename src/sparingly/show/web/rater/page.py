@@ -67,8 +67,14 @@ def page_questions(
             ),
         )
     # Pairs come in an order of their own, not by the places of their first models.
-    with_handles = [replace(one, id=handle("output", seed, *first_models(one))) for one in merged.values()]
-    return sorted(with_handles, key=lambda one: keyed("order of cards", seed, *first_models(one)))
+    with_handles = [
+        replace(merged_question, id=handle("output", seed, *first_models(merged_question)))
+        for merged_question in merged.values()
+    ]
+    return sorted(
+        with_handles,
+        key=lambda merged_question: keyed("order of cards", seed, *first_models(merged_question)),
+    )
 
 
 def _texts_key(
@@ -162,8 +168,8 @@ class PageViews:
         def handle(*parts: str) -> str:
             return keyed(session.id, *parts)
 
-        asked = board.pages[page] if everything else self.queue.questions(session.rater, page)
-        return page_questions(page, asked, board.texts(page.data), session.rater, keyed, handle)
+        bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
+        return page_questions(page, bare, board.texts(page.data), session.rater, keyed, handle)
 
     def view(self, session: Session, page: Page) -> PageView:
         """Return what a page shows, with what the rater typed or answered before."""

@@ -179,10 +179,10 @@ async def sent_page(request: Request, _: RaterProgram) -> SentPage:
     },
 )
 def answer(
-    sent: Annotated[SentPage, Depends(sent_page)], session: RaterProgram, service: Served
+    page: Annotated[SentPage, Depends(sent_page)], session: RaterProgram, service: Served
 ) -> AnswerCounts:
     """Take what a rater says of a page; sending it again changes nothing."""
-    kinds = [acknowledgement.what for acknowledgement in service.take(session, sent)]
+    kinds = [acknowledgement.what for acknowledgement in service.take(session, page)]
     return AnswerCounts(kinds.count("new"), kinds.count("correction"), kinds.count("same"))
 
 
