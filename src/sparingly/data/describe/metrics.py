@@ -1,4 +1,4 @@
-"""ScoreRange: their ranges, how well every metric agrees with every aspect, and metrics that are copies."""
+"""Metrics and aspects: their ranges, how well metrics agree with aspects, and metrics that are copies."""
 
 from __future__ import annotations
 

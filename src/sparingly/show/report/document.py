@@ -113,20 +113,18 @@ def picture(name: str, chart: VConcatChart, words: str) -> Picture:
     return Picture(name, caption, words, spec)
 
 
-def svg(picture_: Picture) -> str:
+def svg(image: Picture) -> str:
     """Return a picture as SVG to stand in a page; whose colours the style sheet of the page may change."""
     need_report()
     import vl_convert
 
-    text = vl_convert.vegalite_to_svg(drawable(dict(picture_.spec)), vl_version=vega_lite_version())
+    text = vl_convert.vegalite_to_svg(drawable(dict(image.spec)), vl_version=vega_lite_version())
     # Names inside one picture must not be those of another on the same page, nor count earlier pictures.
     places: dict[str, int] = {}
-    text = _ID.sub(
-        lambda match: f"{match[1]}{picture_.name}-{places.setdefault(match[2], len(places))}", text
-    )
+    text = _ID.sub(lambda match: f"{match[1]}{image.name}-{places.setdefault(match[2], len(places))}", text)
     # The picture has a text as a whole; its parts have none.
     text = _ROLES.sub("", text)
-    label = escape(one_line(picture_.words), quote=True)
+    label = escape(one_line(image.words), quote=True)
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 

@@ -314,14 +314,14 @@ def from_campaign(
     at, rounds = status.seq, running.rounds(name, at=status.seq)
     part = next(evalset for evalset in status.sets if evalset.data == name)
     facts: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
-    evalset_, aspect = running.data(name, at=at), running.settings.aspect
+    judged_set, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):
         strengths = running.strengths(name, at=at, level=request.level)
-        return replace(compared_evidence(evalset_, rounds, strengths, aspect, request), **facts)
+        return replace(compared_evidence(judged_set, rounds, strengths, aspect, request), **facts)
     scores = _estimate(running, name, at, request, request.targets.scores)
     ranking, unranked = _campaign_ranking(running, name, at, scores, request)
     gathered = Evidence(
-        data=seen_of(evalset_, rounds),
+        data=seen_of(judged_set, rounds),
         rounds=rounds,
         aspect=aspect,
         estimate=scores,
@@ -329,7 +329,7 @@ def from_campaign(
         unranked=unranked,
         growth=growth([*_earlier(running, name, status.seq, request), scores]),
     )
-    return replace(completed(gathered, evalset_), **facts)
+    return replace(completed(gathered, judged_set), **facts)
 
 
 def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:

@@ -339,7 +339,7 @@ def _matrix(ranking: Ranking) -> Iterator[Table]:
             )
             for row, model in enumerate(ranking.models)
         )
-        marked = frozenset(
+        significant = frozenset(
             (row, at - start + 1)
             for row in range(count)
             for at in places
@@ -347,7 +347,7 @@ def _matrix(ranking: Ranking) -> Iterator[Table]:
         )
         span = f", against ranks {start + 1} to {places[-1] + 1}" if count > _MOST_COLUMNS else ""
         columns = ("model", *(f"{at + 1}." for at in places))
-        yield Table(f"Corrected p-values of pairs{span}", columns, rows, marked=marked)
+        yield Table(f"Corrected p-values of pairs{span}", columns, rows, marked=significant)
 
 
 # --- precision, raters, costs, checks -------------------------------------------------------------
@@ -389,11 +389,11 @@ def effort_of(evidence: Evidence) -> Effort:
         return Effort(labels, 0, items, size, float(timed.sum()) if len(timed) else None, len(timed))
     judged = data.judged(evidence.aspect)
     summary = summarised(data)
-    own = 0 if summary is None else summary.aspects.get(evidence.aspect, 0)
+    judgements = 0 if summary is None else summary.aspects.get(evidence.aspect, 0)
     time = None if summary is None else summary.seconds
     return Effort(
-        labels=own or int(judged.sum()),
-        further=0 if summary is None else summary.count - own,
+        labels=judgements or int(judged.sum()),
+        further=0 if summary is None else summary.count - judgements,
         items=int(judged.any(axis=1).sum()),
         size=len(data) + evidence.outside,
         seconds=None if time is None else time.total,
@@ -493,17 +493,17 @@ def _pairs(report: RaterReport) -> Iterator[Table]:
     pairs = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
     if not pairs:
         return
-    differences = aligned((pair_.difference for pair_ in pairs[:_MOST_PAIRS]), 3)
+    differences = aligned((agreement.difference for agreement in pairs[:_MOST_PAIRS]), 3)
     rows = tuple(
         (
-            f"{pair_.first} and {pair_.second}",
-            str(pair_.n),
-            fixed(pair_.pearson),
-            fixed(pair_.kendall),
-            share_text(pair_.exact),
+            f"{agreement.first} and {agreement.second}",
+            str(agreement.n),
+            fixed(agreement.pearson),
+            fixed(agreement.kendall),
+            share_text(agreement.exact),
             difference,
         )
-        for pair_, difference in zip(pairs, differences, strict=False)
+        for agreement, difference in zip(pairs, differences, strict=False)
     )
     more = f" (the {_MOST_PAIRS} with most in common, of {len(pairs)})" if len(pairs) > _MOST_PAIRS else ""
     columns = ("raters", "in common", "Pearson", "Kendall", "same answer", "difference")

@@ -164,8 +164,8 @@ def aligned(values: Iterable[float | None], digits: int = 4) -> list[str]:
     """Return numbers with the same decimals, as many as the largest needs for so many digits."""
     finite = [None if value is None or not math.isfinite(value) else value for value in values]
     largest = max((abs(value) for value in finite if value is not None), default=0.0)
-    before = math.floor(math.log10(largest)) + 1 if largest > 0 else 1
-    decimals = min(max(digits - before, 0), 8)
+    digits_left = math.floor(math.log10(largest)) + 1 if largest > 0 else 1
+    decimals = min(max(digits - digits_left, 0), 8)
     # A number that rounds to 0 has no sign.
     return ["-" if value is None else f"{round(value, decimals) + 0.0:.{decimals}f}" for value in finite]
 

@@ -94,8 +94,8 @@ def _meaning(selection: Selection) -> str:
         frame = f"all {signature.pool.of} items that the first selection chose from{exception}"
     elif is_from_pool(signature):
         frame = f"all {signature.of} sources"
-    known = f"{subject}{exception} had a known probability of being chosen"
-    return f"{known}, so {scores}{weighted} estimate {frame}."
+    sampled = f"{subject}{exception} had a known probability of being chosen"
+    return f"{sampled}, so {scores}{weighted} estimate {frame}."
 
 
 def _how_to_verify(signature: Signature) -> str:

@@ -179,18 +179,18 @@ def show_changes(changes: Changes, console: Console | None = None) -> None:
     notes(console, changes.notes)
 
 
-def _row(one: ModelChange) -> tuple[str, ...]:
-    change = "-" if one.change is None else f"{one.change:+.4g}"
-    ratio = "-" if one.ratio is None else f"{fixed(one.ratio, 1)}{' ←' if one.moved else ''}"
+def _row(model: ModelChange) -> tuple[str, ...]:
+    change = "-" if model.change is None else f"{model.change:+.4g}"
+    ratio = "-" if model.ratio is None else f"{fixed(model.ratio, 1)}{' ←' if model.moved else ''}"
     return (
-        one.model,
-        number(one.before),
-        number(one.after),
+        model.model,
+        number(model.before),
+        number(model.after),
         change,
-        number(one.error, 3),
+        number(model.error, 3),
         ratio,
-        _transition(one.ranks_before, one.ranks_after),
-        _transition(one.group_before, one.group_after),
+        _transition(model.ranks_before, model.ranks_after),
+        _transition(model.group_before, model.group_after),
     )
 
 

@@ -107,21 +107,21 @@ class Series:
 
 def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, column: int = 6) -> str:
     """Draw curves over common places on the x axis; the later series covers the earlier where they meet."""
-    values = np.concatenate([np.asarray(line_.values, np.float64) for line_ in series])
+    values = np.concatenate([np.asarray(curve.values, np.float64) for curve in series])
     low, high = _limits(values[np.isfinite(values)])
     grid = [[" "] * (column * len(labels)) for _ in range(height)]
-    for line_ in series:
-        for place, value in enumerate(line_.values):
+    for curve in series:
+        for place, value in enumerate(curve.values):
             if np.isfinite(value):
                 row = round((high - value) / (high - low) * (height - 1))
-                grid[row][place * column + column // 2] = line_.sign
+                grid[row][place * column + column // 2] = curve.sign
     lines = []
     for row, cells in enumerate(grid):
         value = high - (high - low) * row / (height - 1)
         label = f"{value:8.3f}" if row % 3 == 0 or row == height - 1 else " " * 8
         lines.append(f"{label} ┤{''.join(cells).rstrip()}")
     axis = "".join(f"{label:^{column}}" for label in labels)
-    legend = "   ".join(f"{line_.sign} {line_.name}" for line_ in series if line_.name)
+    legend = "   ".join(f"{curve.sign} {curve.name}" for curve in series if curve.name)
     return "\n".join(
         [*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
     )

@@ -33,14 +33,14 @@ def show_description(description: Description, console: Console | None = None, l
 
 def _facts(description: Description) -> Iterator[tuple[str, str]]:
     yield "models", listing(description.models)
-    named = {
+    rows = {
         "metrics": [column.name for column in description.metrics],
         "aspects": [column.name for column in description.aspects],
         "references": description.references,
         "columns": description.columns,
         "cell columns": description.cells,
     }
-    yield from ((f"{kind} ({len(names)})", listing(names)) for kind, names in named.items() if names)
+    yield from ((f"{kind} ({len(names)})", listing(names)) for kind, names in rows.items() if names)
     if (documents := description.documents) is not None:
         order = "in order" if documents.in_order else "NOT in order"
         length = f"{documents.shortest} to {documents.longest} items, median {documents.median:g}"

@@ -49,8 +49,8 @@ def _to_mind(pool: ScoredPool) -> Iterator[str]:
     if pool.unlike:
         yield f"{pool.unlike:,} sources are unlike the texts that the model was trained on"
     if pool.other_files:
-        others_ = listing(pool.other_examples)
-        yield f"{pool.other_files:,} other files in the folders were passed over: {others_}"
+        examples_of_others = listing(pool.other_examples)
+        yield f"{pool.other_files:,} other files in the folders were passed over: {examples_of_others}"
     if pool.passed_over:
         yield f"{pool.passed_over:,} bad records of the corpus were passed over"
     yield from (f"note: {note}" for note in pool.notes)

@@ -71,7 +71,7 @@ class Bigrams:
 def count_bigrams(outputs: Objects) -> Bigrams:
     """Count the bigrams of every output (items x models, None is missing).
 
-    TokenCodes are words, or characters where most items are in a script that puts no spaces between words:
+    Tokens are words, or characters where most items are in a script that puts no spaces between words:
     one choice for the whole set, because items are compared with each other.
     """
     rows = outputs.tolist()
