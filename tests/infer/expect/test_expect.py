@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected
+from sparingly.infer.expect import expect as expect_module
+from sparingly.infer.expect.belief import Belief, believe
+from sparingly.infer.expect.expect import EVERY_LABEL, Expected, label_noise
 
 GAPS = np.array([0.6, 0.3, 0.25, 0.0, -0.5])
 FIRST, SECOND = np.triu_indices(len(GAPS), 1)
@@ -235,3 +238,37 @@ def test_the_order_agrees_with_the_expected_differences() -> None:
         )
         wrong = above != (found.z > 0)
         assert (np.abs(found.z[wrong]) < 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "noise"),
+    [
+        # 100 · (1/50 − 1/100), whatever the shares.
+        ((50, 50), 0.5, 1.0),
+        ((50, 50), 0.9, 1.0),
+        # 100 · 0.25 · (1/25 − 1/100): the second model has no error left.
+        ((25, 100), 0.25, 0.75),
+        ((100, 25), 0.25, 2.25),
+        # A model without labels counts as one with a single label.
+        ((0, 50), 0.5, 50.0),
+        ((100, 100), 0.5, 1e-9),
+    ],
+)
+def test_noise_of_labels_ends_with_the_set(counts: tuple[int, int], share: float, noise: float) -> None:
+    found = label_noise(np.array(counts, np.float64), 100, np.array([share]))
+    assert found == pytest.approx([noise], rel=1e-12)
+
+
+def test_the_belief_is_given_the_noise_of_the_finite_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, metrics = scores_and_metrics(160)
+    labels = np.where(np.arange(160)[:, None] < 40, scores, np.nan)
+    noises = []
+
+    def recorded(observed: Floats, predicted: Floats, noise: Floats, **options: Any) -> Belief:
+        noises.append(noise)
+        return believe(observed, predicted, noise, **options)
+
+    monkeypatch.setattr(expect_module, "believe", recorded)
+    sparingly.expect(made(scores, metrics), labels)
+    # 160 · (1/40 − 1/160) for every pair.
+    assert noises[0] == pytest.approx(np.full(10, 3.0))

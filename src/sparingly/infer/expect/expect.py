@@ -245,7 +245,7 @@ EVERY_LABEL = (
 )
 # Labels' worth of evidence that a model's residuals vary as all models' do.
 _PRIOR_LABELS = 10.0
-_NO_SCALE = 1e-9
+_NO_NOISE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -431,9 +431,10 @@ def _means(
     effects = fit_effects(unexplained, judged, share)
     predictions = metric_fit.predicted + effects.centre + effects.models + effects.items[:, None]
     completed = np.where(judged, labels, predictions)
-    return np.average(completed, axis=0, weights=weights), np.average(
-        metric_fit.predicted, axis=0, weights=weights
+    means, predicted = (
+        np.average(values, axis=0, weights=weights) for values in (completed, metric_fit.predicted)
     )
+    return means, predicted
 
 
 def _expected(
@@ -454,10 +455,7 @@ def _expected(
     residual_deviation = pooled_deviations(pair_variances(metric_fit.left_out, judged), metric_fit.closeness)
     counts = judged.sum(axis=0).astype(np.float64)
     shares = _shares(metric_fit.left_out, judged)
-    remaining = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / len(data), 0.0)
-    noise = np.maximum(
-        len(data) * (shares * remaining[first] + (1.0 - shares) * remaining[second]), _NO_SCALE
-    )
+    noise = label_noise(counts, len(data), shares)
     units = np.sqrt(size) / residual_deviation
     belief = believe(
         (means[first] - means[second]) * units,
@@ -481,6 +479,18 @@ def _expected(
         trust=belief.trust,
         kept=belief.label_weight,
     )
+
+
+def label_noise(counts: Floats, size: int, shares: Floats) -> Floats:
+    """Return c of every pair: the variance of what the labels show about what all N items would show.
+
+    c = N·(s·(1/n_j − 1/N) + (1 − s)·(1/n_k − 1/N)) in units of the variance over all N items, s the first
+    model's share in the variance of the difference: 0 once both models are judged on everything.
+    """
+    first, second = pair_indices(len(counts))
+    remaining = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / size, 0.0)
+    noise = size * (shares * remaining[first] + (1.0 - shares) * remaining[second])
+    return np.asarray(np.maximum(noise, _NO_NOISE))
 
 
 def _scores_from_differences(centre: float, differences: Floats, models: int) -> Floats:
