@@ -123,7 +123,7 @@ def published_scores(method: Published, sample: JudgedSample, variates: Variates
     everything = np.ones(len(sample.rows), bool)
     made = variates.of(method, sample)
     inverse = variates.inverse(method.shown) if method.variate == "several" else None
-    return estimator.moved(sample, made, [Split(everything, everything)], inverse).scores(sample)
+    return estimator.with_variates(sample, made, [Split(everything, everything)], inverse).scores(sample)
 
 
 def draws_of(case: Case, cases: Cases, share: float, method: Published) -> Draw:

@@ -1,15 +1,15 @@
-"""``estimate``: from the judged items to the scores of the whole set, with honest errors."""
+"""``estimate``: from the judged items to the scores of the whole set, with their errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.arrays import Floats, Ints, Objects
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
@@ -32,146 +32,17 @@ from sparingly.infer.estimate.sample import (
 )
 from sparingly.infer.estimate.scale import values_of
 
-# --- selections drawn from more items than the data has, such as a pool ---
-# Whoever draws 2,000 of a million sources and lets models answer those has data on 2,000 items, and scores
-# that speak of a million. One over the chances of both draws is all that a weighted mean needs of the
-# others.
-
-
-NOTE = (
+IMPORTANCE = "items count by their weights: scores are weighted means over the set."
+WITHOUT_NEVER = "the scores are without the items that could never be chosen."
+IGNORED = "ignored, because they need inclusion probabilities"
+OUTSIDE = (
     "the items were drawn from {size:,}, of which {here:,} are in the data: scores are of all {size:,}, by "
     "the chances of the draw alone."
 )
-
-
-def items_outside(data: EvalSet, selection: Selection | None) -> int:
-    """Return how many items the first draw had to choose from that are not in the data.
-
-    Fewer items than there are now is an error: the chances are not of this set. So is a later round on its
-    own: what the rounds before it asked for could not be drawn in it.
-    """
-    if selection is None:
-        return 0
-    first = selection.signature
-    if first.round is not None and first.round > 1:
-        raise UsageError(
-            f"This is round {first.round} of several, in which items of earlier rounds could not be drawn: "
-            "it does not speak for the set on its own. Estimate from the campaign."
-        )
-    while first.pool is not None:
-        first = first.pool
-    if first.of < len(data):
-        raise DataError(
-            f"The selection was drawn from {first.of} items, and this set has {len(data)}: "
-            "scores can be estimated only of the set that it was drawn from."
-        )
-    return first.of - len(data)
-
-
-def estimator_for(estimator: str | Method | None, outside: int, by: str | None) -> str | Method | None:
-    """Return the estimator; where items are missing, the one that needs nothing of them."""
-    if not outside:
-        return estimator
-    if by is not None:
-        raise UsageError(
-            f"Groups cannot be estimated: {outside:,} of the items that were drawn from are not in the data."
-        )
-    method: Estimator = as_estimator("weighted_mean" if estimator is None else estimator)
-    if not isinstance(method, WeightedMean):
-        raise UsageError(
-            f"{method.name} needs all items that were drawn from, and {outside:,} of them are not in the "
-            "data: use weighted_mean, or add them."
-        )
-    return method
-
-
-def with_outside(sample: JudgedSample, outside: int) -> JudgedSample:
-    """Return a sample whose scores also speak of the items that are not in the data."""
-    if not outside:
-        return sample
-    if sample.weights is not None:
-        raise UsageError(
-            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
-            "data."
-        )
-    size = sample.size + outside
-    return replace(sample, size=size, notes=(*sample.notes, NOTE.format(size=size, here=sample.size)))
-
-
-# --- selections that skipped items with the same outputs ---
-# On a skipped item every model has one and the same score, whatever it is. Less the item's mean over the
-# models it is 0 for all of them, and that is known without judging: so scores are taken relative to the
-# mean of the models, over all N items, the skipped ones being known for certain (π = 1).
-
-
 RELATIVE = (
     "{count} items on which all models wrote the same were not judged, so scores of the set cannot be told: "
     "these numbers are how far each model lies above the mean of all models, and only differences count."
 )
-
-
-def relative_to_models(
-    data: EvalSet, scores: Floats, selection: Selection, scale: Ends | None
-) -> tuple[Floats, Selection]:
-    """Return scores less their items' means, and the selection with the skipped items as known ones.
-
-    Args:
-        data: The items that the selection speaks about, with the skipped ones.
-        scores: items × models.
-        selection: What was chosen, with the ids of what was skipped.
-        scale: The scale that was asked for: relative scores have none.
-    """
-    if scale is not None:
-        raise UsageError("The selection skipped items with the same outputs: leave out the scale.")
-    if selection.models is not None and any(names is not None for names in selection.models):
-        raise UsageError(
-            "The selection skipped items with the same outputs, and not all models are to be judged on the "
-            "others: differences cannot be told."
-        )
-    chosen, skipped = data.positions(selection.items), data.positions(selection.same_outputs)
-    judged = ~np.isnan(scores[chosen])
-    if (judged.any(axis=1) & ~judged.all(axis=1)).any():
-        raise DataError(
-            "The selection skipped items with the same outputs, so on the others all models must be judged, "
-            "and on some items only a part of them is."
-        )
-    relative = scores - scores.mean(axis=1, keepdims=True)
-    relative[skipped] = 0.0
-    return relative, _with_skipped_items(selection)
-
-
-def _with_skipped_items(selection: Selection) -> Selection:
-    """Return the selection with the skipped items as rows that were sure to be there."""
-    skipped, count = np.array(selection.same_outputs, object), len(selection.same_outputs)
-
-    def longer(column: Any, values: Any) -> Any:
-        return None if column is None else np.concatenate([column, values])
-
-    certain = np.ones(count)
-    own_groups: Objects = skipped
-    return replace(
-        selection,
-        items=np.concatenate([selection.items, skipped]),
-        probability=longer(selection.probability, certain),
-        pool_probability=longer(selection.pool_probability, certain),
-        unit=longer(selection.unit, own_groups),
-        stratum=longer(selection.stratum, own_groups),
-        models=None,
-        utility=None,
-        cost=None,
-        context=None,
-        reasons=None,
-        cluster_weight=None,
-        unknown_in_rows=None,
-    )
-
-
-# --- estimate ---
-
-
-IMPORTANCE = "items count by their weights: scores are weighted means over the set."
-WITHOUT_NEVER = "the scores are without the items that could never be chosen."
-IGNORED = "ignored, because they need inclusion probabilities"
 
 
 def estimate(
@@ -191,18 +62,18 @@ def estimate(
 
     Args:
         data: The evaluation set with the judgements.
-        selection: What was chosen to be judged. Without it the judged items are taken for a uniform sample.
+        selection: What was chosen to be judged. Without it the judged items are taken to be a uniform sample.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
             One drawn from more items than the data has, such as a pool, gives the scores of all of them.
         aspect: What was judged: an aspect (the only one unless given), or ``sum:of=[fluency,adequacy]``.
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
             there are metrics, else ``stratified_mean`` or ``weighted_mean``.
-        target: What the scores speak about: this ``set`` (no error is left when everything is judged), or
+        target: What the scores are about: this ``set`` (without error when everything is judged), or
             the ``population`` of inputs like these.
-        level: How often intervals are to hold the truth.
+        level: The level of the intervals.
         interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
             alone, ``betting``, ``hoeffding``, ``bernstein``.
-        scale: The lowest and the highest score that there can be; what the data tells of it unless given.
+        scale: The lowest and the highest possible score; that of the data unless given.
         by: A column of the items: also estimate its groups.
         seed: The seed of folds and bootstrap.
 
@@ -215,54 +86,39 @@ def estimate(
         (120, 240, 'set')
     """
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
-    request = EstimateRequest(target, level, interval, _scale(data, selection, name, scale), seed)
-    _check_groups(data, by)
+    skipped = 0 if selection is None else len(selection.same_outputs)
+    # Scores relative to each other have no scale.
+    ends = scale if scale is not None or skipped else data.truth_scale(name)
+    request = EstimateRequest(target, level, interval, ends, seed)
+    if by is not None and by not in data.columns:
+        raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
     view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
-        return _chosen_only(
-            view, scores, selection, name, request, _ignored_options(estimator, interval, scale, by)
-        )
-    outside, features = items_outside(data, selection), without_truth(view, name)
-    sample = with_outside(_judged_sample(view, scores, selection, scale), outside)
-    method = _resolve_estimator(estimator_for(estimator, outside, by), features, sample)
-    linear = _with_frame_notes(method.linear(sample, features, seed), sample, selection)
+        ignored = _ignored_options(estimator, interval, scale, by)
+        return _chosen_only(view, scores, selection, name, request, ignored)
+    outside, features = _items_outside(data, selection), without_truth(view, name)
+    if selection is not None and skipped:
+        sample = sample_from(view, *_relative_to_models(view, scores, selection, scale))
+    else:
+        sample = sample_from(view, scores, selection)
+    sample = _with_outside(sample, outside)
+    method = _resolve_estimator(_estimator_for(estimator, outside, by), features, sample)
+    linear = method.linear(sample, features, seed)
+    frame_notes = (
+        *((RELATIVE.format(count=skipped),) if skipped else ()),
+        *((IMPORTANCE,) if sample.weights is not None else ()),
+        *((WITHOUT_NEVER,) if selection is not None and selection.never else ()),
+    )
+    linear = replace(linear, notes=(*frame_notes, *linear.notes))
     whole_set = assemble(sample, linear, view.models, request, aspect=name, estimator=str(method))
-    labels = _used_labels(view, sample.rows, sample.scores)
     return replace(
         whole_set,
-        n=whole_set.n - (0 if selection is None else len(selection.same_outputs)),
+        n=whole_set.n - skipped,
         groups={} if by is None else _group_estimates(view, by, sample, linear, whole_set, request),
         selection=selection,
-        signature=_signature(view, selection, name, method, request, by, labels),
+        signature=_signature(view, selection, name, method, request, by, (sample.rows, sample.scores)),
     )
-
-
-def _scale(data: EvalSet, selection: Selection | None, aspect: str, scale: Ends | None) -> Ends | None:
-    """Return the scale that was given, or that of the data; scores relative to each other have none."""
-    if scale is not None or (selection is not None and selection.same_outputs):
-        return scale
-    return data.truth_scale(aspect)
-
-
-def _check_groups(data: EvalSet, by: str | None) -> None:
-    """Complain about a column of groups that is not there."""
-    if by is not None and by not in data.columns:
-        raise UnknownNameError("column", by, data.columns, "It is the column whose groups are estimated.")
-
-
-def _judged_sample(
-    view: EvalSet, scores: Floats, selection: Selection | None, scale: Ends | None
-) -> JudgedSample:
-    """Return the sample; where items with the same outputs were skipped, of scores relative to each other."""
-    if selection is not None and selection.same_outputs:
-        return sample_from(view, *relative_to_models(view, scores, selection, scale))
-    return sample_from(view, scores, selection)
-
-
-def _with_frame_notes(linear: LinearForm, sample: JudgedSample, selection: Selection | None) -> LinearForm:
-    """Return the linear form with what is said of the frame in front of its own notes."""
-    return replace(linear, notes=(*_frame_notes(sample, selection), *linear.notes))
 
 
 def without_truth(data: EvalSet, aspect: str) -> EvalSet:
@@ -271,22 +127,8 @@ def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
 
 
-def _ignored_options(
-    estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
-) -> tuple[str, ...]:
-    """Say what was asked for that scores of the chosen items cannot have."""
-    estimators = () if estimator is None else (f"estimator={as_estimator(estimator)}",)
-    parts = (
-        *(name for name in estimators if name != "estimator=mean"),
-        *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
-        *(("scale",) if scale is not None else ()),
-        *((f"by={by}",) if by is not None else ()),
-    )
-    return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
-
-
 def _resolve_estimator(estimator: str | Method | None, data: EvalSet, sample: JudgedSample) -> Estimator:
-    """Return the estimator, or the one for what there is."""
+    """Return the named estimator, or the default for the data."""
     if estimator is not None:
         return as_estimator(estimator).resolve(data)
     from sparingly.signals.predict.features import has_features
@@ -296,37 +138,75 @@ def _resolve_estimator(estimator: str | Method | None, data: EvalSet, sample: Ju
     return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
 
 
-def _frame_notes(sample: JudgedSample, selection: Selection | None) -> tuple[str, ...]:
-    """Say where the scores are not plain means over the whole set."""
-    never = selection is not None and bool(selection.never)
-    skipped = 0 if selection is None else len(selection.same_outputs)
-    return (
-        *((RELATIVE.format(count=skipped),) if skipped else ()),
-        *((IMPORTANCE,) if sample.weights is not None else ()),
-        *((WITHOUT_NEVER,) if never else ()),
-    )
-
-
 def _group_estimates(
     data: EvalSet,
     by: str,
     sample: JudgedSample,
     linear: LinearForm,
-    estimate: Estimate,
+    whole_set: Estimate,
     request: EstimateRequest,
 ) -> Mapping[str, Estimate]:
-    """Return the estimates of the groups of a column; a group without a judged item has none."""
+    """Return the estimates of the groups of a column that have a judged item."""
     labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
-    estimates: dict[str, Estimate] = {}
-    for label in sorted(set(labels.tolist())):
-        inside = labels == label
-        if not inside[sample.rows].any():
-            continue
-        part, form = restrict_to(sample, linear, inside)
-        estimates[label] = assemble(
-            part, form, estimate.models, request, aspect=estimate.aspect, estimator=estimate.estimator
+    return {
+        label: assemble(
+            *restrict_to(sample, linear, labels == label),
+            whole_set.models,
+            request,
+            aspect=whole_set.aspect,
+            estimator=whole_set.estimator,
         )
-    return estimates
+        for label in sorted(set(labels[sample.rows].tolist()))
+    }
+
+
+def _signature(
+    data: EvalSet,
+    selection: Selection | None,
+    aspect: str,
+    method: Estimator,
+    request: EstimateRequest,
+    by: str | None,
+    used: tuple[Ints, Floats],
+) -> EstimateSignature:
+    """Return the signature; ``used`` are the rows of the judgements that were used, and their scores."""
+    columns = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
+    read = {fields.column(name) for name in columns if name} | method.reads(without_truth(data, aspect))
+    rows, scores = used
+    order = np.argsort(rows, kind="stable")
+    return EstimateSignature(
+        estimator=method.full_text,
+        aspect=aspect,
+        target=request.target,
+        level=request.level,
+        interval=request.interval,
+        scale=request.scale,
+        by=by,
+        seed=request.seed,
+        n=len(rows),
+        of=len(data),
+        inputs=data.digest(read),
+        labels=digest_scores(data.items[rows[order]], data.models, scores[order]),
+        version=__version__,
+        selection=None if selection is None else str(selection.signature),
+    )
+
+
+# --- selections without inclusion probabilities ---
+
+
+def _ignored_options(
+    estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
+) -> tuple[str, ...]:
+    """Name the options that scores of the chosen items cannot have."""
+    named = "mean" if estimator is None else str(as_estimator(estimator))
+    parts = (
+        *((f"estimator={named}",) if named != "mean" else ()),
+        *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
+        *(("scale",) if scale is not None else ()),
+        *((f"by={by}",) if by is not None else ()),
+    )
+    return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
 
 
 def _chosen_only(
@@ -337,7 +217,7 @@ def _chosen_only(
     request: EstimateRequest,
     ignored: tuple[str, ...],
 ) -> Estimate:
-    """Return the scores of the chosen items, which are no scores of the set."""
+    """Return the scores of the chosen items, which are not scores of the set."""
     rows = data.positions(selection.items)
     chosen = scores[rows]
     weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight
@@ -345,21 +225,17 @@ def _chosen_only(
     if not judged.any():
         raise DataError("No chosen item is judged, so there is nothing to estimate from.")
     total = (judged * weights[:, None]).sum(axis=0)
-    means = np.divide(
-        (np.where(judged, chosen, 0.0) * weights[:, None]).sum(axis=0),
-        total,
-        out=np.full(len(total), np.nan),
-        where=total > 0,
-    )
-    missing = np.full(len(means), np.nan)
+    sums = (np.where(judged, chosen, 0.0) * weights[:, None]).sum(axis=0)
+    missing = np.full(len(total), np.nan)
+    signature = _signature(data, selection, aspect, as_estimator("mean"), request, None, (rows, chosen))
     return Estimate(
         models=data.models,
-        scores=means + 0.0,
+        scores=np.divide(sums, total, out=missing.copy(), where=total > 0) + 0.0,
         standard_errors=missing,
         low=missing,
         high=missing,
-        intervals=("none",) * len(means),
-        covariance=np.full((len(means), len(means)), np.nan),
+        intervals=("none",) * len(total),
+        covariance=np.full((len(total), len(total)), np.nan),
         freedom=0.0,
         target=CHOSEN_ITEMS,
         level=request.level,
@@ -367,62 +243,118 @@ def _chosen_only(
         estimator="mean",
         n=int(judged.any(axis=1).sum()),
         size=len(data),
-        outcome=IntervalOutcome(withheld=len(means)),
+        outcome=IntervalOutcome(withheld=len(total)),
         is_rate=values_of(chosen[judged], request.scale).is_rate,
         notes=(RANKING_ONLY, *ignored),
         selection=selection,
-        signature=replace(
-            _signature(
-                data, selection, aspect, as_estimator("mean"), request, None, _used_labels(data, rows, chosen)
-            ),
-            target=CHOSEN_ITEMS,
-            interval="none",
-            scale=None,
-        ),
+        signature=replace(signature, target=CHOSEN_ITEMS, interval="none", scale=None),
     )
 
 
-@dataclass(frozen=True)
-class _UsedLabels:
-    """The judgements that were used: of how many items, and their digest."""
-
-    n: int
-    digest: str
+# --- selections drawn from more items than the data has, such as a pool ---
+# 2,000 of a million sources are drawn and answered: the data has 2,000 items, and the scores are about a
+# million. A weighted mean needs only the inclusion probabilities of the other items.
 
 
-def _used_labels(data: EvalSet, rows: Ints, scores: Floats) -> _UsedLabels:
-    order = np.argsort(rows, kind="stable")
-    return _UsedLabels(len(rows), digest_scores(data.items[rows[order]], data.models, scores[order]))
+def _items_outside(data: EvalSet, selection: Selection | None) -> int:
+    """Return the number of items that the first draw was from and that are not in the data.
+
+    Raise DataError for a draw from fewer items than the data has: the probabilities are not of this set.
+    Raise UsageError for a later round on its own: items of earlier rounds could not be drawn in it.
+    """
+    if selection is None:
+        return 0
+    first = selection.signature
+    if first.round is not None and first.round > 1:
+        raise UsageError(
+            f"This is round {first.round} of several, in which items of earlier rounds could not be drawn: "
+            "it does not speak for the set on its own. Estimate from the campaign."
+        )
+    while first.pool is not None:
+        first = first.pool
+    if first.of < len(data):
+        raise DataError(
+            f"The selection was drawn from {first.of} items, and this set has {len(data)}: "
+            "scores can be estimated only of the set that it was drawn from."
+        )
+    return first.of - len(data)
 
 
-def _signature(
-    data: EvalSet,
-    selection: Selection | None,
-    aspect: str,
-    method: Estimator,
-    request: EstimateRequest,
-    by: str | None,
-    labels: _UsedLabels,
-) -> EstimateSignature:
-    columns = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
-    fields_read = method.reads(without_truth(data, aspect)) | {
-        fields.column(name) for name in columns if name
-    }
-    return EstimateSignature(
-        estimator=method.full_text,
-        aspect=aspect,
-        target=request.target,
-        level=request.level,
-        interval=request.interval,
-        scale=request.scale,
-        by=by,
-        seed=request.seed,
-        n=labels.n,
-        of=len(data),
-        inputs=data.digest(fields_read),
-        labels=labels.digest,
-        version=__version__,
-        selection=None if selection is None else str(selection.signature),
+def _estimator_for(estimator: str | Method | None, outside: int, by: str | None) -> str | Method | None:
+    """Return the estimator; where items are missing, ``weighted_mean``, which needs nothing of them."""
+    if not outside:
+        return estimator
+    if by is not None:
+        raise UsageError(
+            f"Groups cannot be estimated: {outside:,} of the items that were drawn from are not in the data."
+        )
+    method = as_estimator("weighted_mean" if estimator is None else estimator)
+    if not isinstance(method, WeightedMean):
+        raise UsageError(
+            f"{method.name} needs all items that were drawn from, and {outside:,} of them are not in the "
+            "data: use weighted_mean, or add them."
+        )
+    return method
+
+
+def _with_outside(sample: JudgedSample, outside: int) -> JudgedSample:
+    """Return a sample whose scores are also about the items that are not in the data."""
+    if not outside:
+        return sample
+    if sample.weights is not None:
+        raise UsageError(
+            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
+            "data."
+        )
+    size = sample.size + outside
+    return replace(sample, size=size, notes=(*sample.notes, OUTSIDE.format(size=size, here=sample.size)))
+
+
+# --- selections that skipped items with the same outputs ---
+# All models have the same score on a skipped item, whatever it is: relative to the item's mean over the
+# models it is 0, and that is known without judging. So scores are relative to the mean of the models, over
+# all N items, and the skipped ones are known for certain (π = 1).
+
+
+def _relative_to_models(
+    data: EvalSet, scores: Floats, selection: Selection, scale: Ends | None
+) -> tuple[Floats, Selection]:
+    """Return scores less their items' means, and the selection with the skipped items as certain rows."""
+    if scale is not None:
+        raise UsageError("The selection skipped items with the same outputs: leave out the scale.")
+    if selection.models is not None and any(names is not None for names in selection.models):
+        raise UsageError(
+            "The selection skipped items with the same outputs, and not all models are to be judged on the "
+            "others: differences cannot be told."
+        )
+    judged = ~np.isnan(scores[data.positions(selection.items)])
+    if (judged.any(axis=1) & ~judged.all(axis=1)).any():
+        raise DataError(
+            "The selection skipped items with the same outputs, so on the others all models must be judged, "
+            "and on some items only a part of them is."
+        )
+    relative = scores - scores.mean(axis=1, keepdims=True)
+    relative[data.positions(selection.same_outputs)] = 0.0
+    skipped = np.array(selection.same_outputs, object)
+
+    def extended(column: Any, values: Any) -> Any:
+        return None if column is None else np.concatenate([column, values])
+
+    certain = np.ones(len(skipped))
+    return relative, replace(
+        selection,
+        items=np.concatenate([selection.items, skipped]),
+        probability=extended(selection.probability, certain),
+        pool_probability=extended(selection.pool_probability, certain),
+        unit=extended(selection.unit, skipped),
+        stratum=extended(selection.stratum, skipped),
+        models=None,
+        utility=None,
+        cost=None,
+        context=None,
+        reasons=None,
+        cluster_weight=None,
+        unknown_in_rows=None,
     )
 
 
@@ -448,7 +380,7 @@ def estimate_scores(
 
     Args:
         scores: items × models, NaN where not judged: the judged items (then give ``size``), or all items.
-        probability: The chance to be judged: one number, one per row, or rows × models. Uniform unless given.
+        probability: The inclusion probability: one number, one per row, or rows × models; uniform by default.
         size: The number of items in the set; the number of rows unless given.
         predictions: Predictions of the scores of *all* items × models, learned from other data or
             cross-fitted; the rows of ``scores`` must then be all items.
@@ -457,7 +389,7 @@ def estimate_scores(
         target: This ``set``, or the ``population`` of inputs like these.
         level: The level of the intervals.
         interval: Their kind (see ``estimate``).
-        scale: The lowest and the highest score that there can be.
+        scale: The lowest and the highest possible score.
         seed: The seed of the bootstrap.
         drawn: How rows were drawn: ``strata``, ``units`` (such as documents), ``coordinates`` (rows ×
             dimensions, of a spread draw), ``balance`` (rows × variables); and of all items ``weights``
@@ -476,24 +408,17 @@ def estimate_scores(
     if len(names) != sample.models:
         raise UsageError(f"There are {sample.models} models but {len(names)} names.")
     if predictions is None:
-        return assemble(
-            sample, difference_form(sample), names, request, aspect="score", estimator="weighted mean"
-        )
-    linear = _with_predictions(sample, np.asarray(predictions, np.float64), guard, np.shape(scores)[0])
-    return assemble(sample, linear, names, request, aspect="score", estimator="difference from predictions")
-
-
-def _with_predictions(sample: JudgedSample, predictions: Floats, guard: bool, rows: int) -> LinearForm:
-    predicted = predictions[:, None] if predictions.ndim == 1 else predictions
-    if predicted.shape != (sample.size, sample.models) or rows != sample.size:
-        raise UsageError(
-            f"Predictions are of all {sample.size} items × {sample.models} models, and so must the scores be "
-            "(NaN where not judged)."
-        )
-    if np.isnan(predicted).any():
-        raise UsageError("Predictions are needed for every item and model; some are missing.")
-    if not guard:
-        return difference_form(sample, predicted)
-    guarded = guard_predictions(sample, predicted)
-    linear = difference_form(sample, guarded.predicted, parameters=2.0)
-    return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())
+        linear, estimator = difference_form(sample), "weighted mean"
+    else:
+        predicted, estimator = np.asarray(predictions, np.float64), "difference from predictions"
+        predicted = predicted[:, None] if predicted.ndim == 1 else predicted
+        if predicted.shape != (sample.size, sample.models) or np.shape(scores)[0] != sample.size:
+            raise UsageError(
+                f"Predictions are of all {sample.size} items × {sample.models} models, and so must the "
+                "scores be (NaN where not judged)."
+            )
+        if np.isnan(predicted).any():
+            raise UsageError("Predictions are needed for every item and model; some are missing.")
+        guarded = guard_predictions(sample, predicted) if guard else None
+        linear = difference_form(sample, predicted) if guarded is None else guarded.linear(sample, 2.0)
+    return assemble(sample, linear, names, request, aspect="score", estimator=estimator)

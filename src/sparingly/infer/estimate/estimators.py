@@ -37,6 +37,11 @@ from sparingly.infer.estimate.sample import JudgedSample, LinearForm, as_codes, 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
 
+UNEQUAL = "the items were not equally likely to be drawn, so their plain mean is not that of the whole set."
+EMPTY = "{} strata have no drawn item, so the stratified mean is the weighted mean."
+NO_STRATA = "the sample was not drawn in strata, so the stratified mean is the weighted mean."
+UNCOUNTED = "how much was fitted to the judged items is not known, so errors may be too small: cross-fit."
+
 
 @dataclass(frozen=True)
 class Estimator(Method, ABC):
@@ -45,7 +50,7 @@ class Estimator(Method, ABC):
     kind: ClassVar[str] = "estimator"
 
     def resolve(self, data: EvalSet) -> Self:
-        """Return the estimator with every choice that depends on the data made, or say what is missing."""
+        """Return the estimator with the choices made that depend on the data; raise if data are missing."""
         return self
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -70,12 +75,6 @@ def as_estimator(method: str | Method) -> Estimator:
     raise UsageError(f"The {parsed.kind} {parsed.name} does not estimate scores. See: sparingly methods.")
 
 
-# --- mean ---
-
-
-UNEQUAL = "the items were not equally likely to be drawn, so their plain mean is not that of the whole set."
-
-
 @register("mean")
 @dataclass(frozen=True)
 class Mean(Estimator):
@@ -90,21 +89,18 @@ class Mean(Estimator):
     reference: ClassVar[str] = "the baseline of Saldías et al. 2022, section 2"
 
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
-        """Return the mean with what every item is away from it."""
+        """Return the mean with every item's deviation from it."""
         counts = np.where(sample.judged, sample.importance[:, None], 0.0)
         total = counts.sum(axis=0)
         means = np.divide(
             (counts * sample.values).sum(axis=0), total, out=np.full(sample.models, np.nan), where=total > 0
         )
         deviation = np.where(sample.judged, sample.values - np.nan_to_num(means), 0.0)
-        # Divided by the chance in the linear form, every judgement counts N/n.
+        # The linear form divides by the probability: then every judgement counts N/n.
         residual = deviation * counts * sample.probability * sample.size / np.where(total > 0, total, 1.0)
         probability = sample.probability[sample.judged]
         unequal = probability.size and np.ptp(probability) > 1e-9
         return LinearForm(means, residual, notes=(UNEQUAL,) if unequal else ())
-
-
-# --- weighted_mean ---
 
 
 @register("weighted_mean")
@@ -124,15 +120,8 @@ class WeightedMean(Estimator):
     form: Literal["hajek", "horvitz_thompson"] = parameter("hajek", "what the weighted sum is divided by")
 
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
-        """Return the weighted mean with what every item is away from it."""
+        """Return the weighted mean with every item's deviation from it."""
         return difference_form(sample, exact=self.form == "horvitz_thompson")
-
-
-# --- stratified_mean ---
-
-
-EMPTY = "{} strata have no drawn item, so the stratified mean is the weighted mean."
-NO_STRATA = "the sample was not drawn in strata, so the stratified mean is the weighted mean."
 
 
 @register("stratified_mean")
@@ -157,21 +146,21 @@ class StratifiedMean(Estimator):
         return frozenset() if self.by is None else frozenset({fields.column(self.by)})
 
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
-        """Return the stratified mean with what every item is away from it."""
+        """Return the stratified mean with every item's deviation from it."""
         codes = self._strata(sample, data)
         if codes is None:
             plain = difference_form(sample)
             return plain if sample.stratum.any() else replace(plain, notes=(NO_STRATA,))
-        empty = _empty_strata(sample, codes)
+        empty = len(np.setdiff1d(np.unique(codes), np.unique(codes[sample.rows])))
         if self.by is None and empty:
-            # Which strata are empty is no accident: small ones often are. Their items differ from the others,
-            # whose mean would stand in for them; every item's own chance makes up for it.
+            # Small strata are more often empty, so the mean of the others would be biased for them; weights
+            # by every item's own probability are not.
             return replace(difference_form(sample), notes=(EMPTY.format(empty),))
         means, represented, notes = _stratum_means(sample, codes)
         if self.by is not None:
             parameters = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=parameters), notes=notes)
-        # The draw's own strata: errors are taken within them, joined where one has a single item.
+        # Errors of the draw's own strata are within them; strata with a single item are joined.
         scores = np.where(sample.judged.any(axis=0), sample.whole_mean(means[codes]), np.nan)
         deviation = np.where(sample.judged, sample.values - scores, 0.0)
         residual = deviation * represented[codes[sample.rows]] * sample.share * sample.probability
@@ -187,13 +176,8 @@ class StratifiedMean(Estimator):
         return as_codes(data.columns[self.by], len(data), "strata")
 
 
-def _empty_strata(sample: JudgedSample, codes: Ints) -> int:
-    """Return how many strata have items, but none in the sample."""
-    return len(np.setdiff1d(np.unique(codes), np.unique(codes[sample.rows])))
-
-
 def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Return the means of strata × models, how much of each is stood for by an item's share, and notes."""
+    """Return the means of strata × models, how much of a stratum an item's share represents, and notes."""
     sample_codes, count = codes[sample.rows], int(codes.max()) + 1
     weight = _padded(group_sums(sample.share, sample_codes), count)
     total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
@@ -201,10 +185,10 @@ def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, t
     means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
     sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
     represented = np.divide(sizes[:, None], weight, out=np.zeros_like(weight), where=weight > 0)
-    # What takes the mean of the others is stood for by all of them.
+    # All others represent a stratum that takes their mean.
     unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
     represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
-    # A model that nobody judged lacks everything, and has no score.
+    # A model that nobody judged has no score.
     incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
     note = f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
     return means, represented, (note,) if incomplete else ()
@@ -212,9 +196,6 @@ def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, t
 
 def _padded(values: Floats, count: int) -> Floats:
     return np.concatenate([values, np.zeros((count - len(values), values.shape[1]))])
-
-
-# --- control_variate ---
 
 
 @register("control_variate")
@@ -244,7 +225,7 @@ class ControlVariate(Estimator):
     guard: bool = parameter(True, "whether small samples shrink the slope or fall back")
 
     def resolve(self, data: EvalSet) -> Self:
-        """Settle which metrics are meant."""
+        """Return the estimator with its metrics named."""
         if self.variate != "one":
             return replace(self, metrics=check_metrics(data, self.metrics))
         if self.metric is None:
@@ -266,22 +247,20 @@ class ControlVariate(Estimator):
             predictions = neighbour_predictions(sample, variates, splits, self.neighbours)
             # The prediction is cross-fitted; one slope for it costs next to nothing.
             variates, splits = standardise(predictions)[None], splits_of(sample, data.keys, 1, seed)
-        return self.moved(sample, variates, splits)
+        return self.with_variates(sample, variates, splits)
 
-    def moved(
+    def with_variates(
         self, sample: JudgedSample, variates: Floats, splits: Sequence[Split], inverse: Floats | None = None
     ) -> LinearForm:
-        """Return the estimator with variates that are made: standardised, variates × items × models.
+        """Return the estimate with given variates: standardised, variates × items × models.
 
-        ``inverse`` is that of their products (see ``inverse_products``), for whoever has it from before.
+        ``inverse`` is ``inverse_products`` of them, if it is known already.
         """
         predicted = self._fit(sample, variates, splits, inverse)
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
-        guarded = guard_predictions(sample, predicted)
-        linear = difference_form(sample, guarded.predicted, parameters=parameters)
-        return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())
+        return guard_predictions(sample, predicted).linear(sample, parameters)
 
     def _names(self, data: EvalSet) -> tuple[str, ...]:
         resolved = self.resolve(data)
@@ -300,7 +279,7 @@ class ControlVariate(Estimator):
         return np.asarray(predicted)
 
     def _slopes(self, sample: JudgedSample, variates: Floats, learn: Mask, inverse: Floats) -> Floats:
-        """Return the slopes (variates × models) that some of the judged rows give."""
+        """Return the slopes (variates × models), learned from some of the judged rows."""
         weight = np.where(learn[:, None], sample.share, 0.0)
         total = np.maximum(weight.sum(axis=0), 1e-300)
         score = sample.values
@@ -313,18 +292,12 @@ class ControlVariate(Estimator):
 def inverse_products(variates: Floats) -> Floats:
     """Return (E ZZᵀ)⁻¹ of each model's standardised variates over all items, models × variates × variates."""
     if len(variates) == 1:
-        # A single one has variance 1.
+        # A single standardised variate has variance 1.
         return np.ones((variates.shape[2], 1, 1))
     by_model = variates.transpose(2, 0, 1)
     squared = by_model @ by_model.transpose(0, 2, 1) / variates.shape[1]
-    # Metrics that say the same make the matrix singular: the shortest of the equal slopes is taken.
+    # Collinear metrics make the matrix singular: the pseudo-inverse gives the shortest slopes.
     return np.asarray(np.linalg.pinv(squared, rcond=1e-9, hermitian=True))
-
-
-# --- greg ---
-
-
-UNCOUNTED = "how much was fitted to the judged items is not known, so errors may be too small: cross-fit."
 
 
 @register("greg")
@@ -368,9 +341,8 @@ class Greg(Estimator):
         notes = (UNCOUNTED,) if not self.crossfit and predictions.parameters is None else ()
         if not self.guard:
             return replace(difference_form(sample, predicted, parameters=parameters), notes=notes)
-        guarded = calibrate_predictions(sample, predicted)
-        linear = difference_form(sample, guarded.predicted, parameters=parameters + 1.0)
-        return replace(linear, fallen_back=guarded.fallen_back, notes=(*guarded.notes(), *notes))
+        linear = calibrate_predictions(sample, predicted).linear(sample, parameters + 1.0)
+        return replace(linear, notes=(*linear.notes, *notes))
 
     def _predicted(self, sample: JudgedSample, data: EvalSet, seed: int) -> Predictions:
         from sparingly.signals.predict import predict_scores
@@ -389,9 +361,6 @@ class Greg(Estimator):
             crossfit=self.crossfit,
             seed=seed,
         )
-
-
-# --- ppi ---
 
 
 @register("ppi")
@@ -415,7 +384,7 @@ class Ppi(Estimator):
     guard: bool = parameter(True, "whether small samples shrink the tuned λ or fall back")
 
     def resolve(self, data: EvalSet) -> Self:
-        """Settle which metric is meant."""
+        """Return the estimator with its metric named."""
         metrics = data.metrics if self.metric is None else known_metrics(data)
         return replace(
             self, metric=the_only("metric", self.metric, metrics, f"Name one: {self.name}:metric=…")
@@ -429,7 +398,7 @@ class Ppi(Estimator):
         """Return the difference estimator with λ times the metric as prediction."""
         scores = metric_scores(data, self.resolve(data).metric or "")
         scored = ~np.isnan(scores)
-        # A model without any metric score is given 0 throughout, which predicts nothing.
+        # A model without any metric score gets 0 everywhere, which predicts nothing.
         means = np.where(scored, scores, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1)
         predictions = np.where(scored, scores, means)
         if self.power is not None:
@@ -437,9 +406,7 @@ class Ppi(Estimator):
         tuned = self._tuned(sample, predictions) * predictions
         if not self.guard:
             return difference_form(sample, tuned, parameters=2.0)
-        guarded = guard_predictions(sample, tuned)
-        linear = difference_form(sample, guarded.predicted, parameters=2.0)
-        return replace(linear, fallen_back=guarded.fallen_back, notes=guarded.notes())
+        return guard_predictions(sample, tuned).linear(sample, 2.0)
 
     def _tuned(self, sample: JudgedSample, scores: Floats) -> Floats:
         """Return λ of every model."""

@@ -20,13 +20,13 @@ from sparingly.signals.length import LENGTHS, length_metric
 
 
 def known_metrics(data: EvalSet) -> tuple[str, ...]:
-    """Return the metrics that there are: those of the set, and the lengths of the texts that it has."""
+    """Return the metrics of the set, and the lengths of its texts."""
     lengths = [name for name, text in LENGTHS.items() if text in data.fields and name not in data.metrics]
     return (*data.metrics, *lengths)
 
 
 def check_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of metrics, all that there are when none is given."""
+    """Return the names, or all metrics if there are none; raise UnknownNameError for an unknown one."""
     available = known_metrics(data)
     if not available:
         raise MissingDataError("The evaluation set has no metrics and no texts whose length could be one.")
@@ -48,7 +48,7 @@ def metric_scores(data: EvalSet, name: str) -> Floats:
 
 
 def standardise(scores: Floats) -> Floats:
-    """Return scores with mean 0 and variance 1 for each model over the whole set, 0 where one is missing."""
+    """Return scores with mean 0 and variance 1 for each model over the whole set; missing ones are 0."""
     scored = ~np.isnan(scores)
     count = np.maximum(scored.sum(axis=0), 1)
     mean = np.where(scored, scores, 0.0).sum(axis=0) / count
@@ -63,7 +63,7 @@ def variates_of(data: EvalSet, names: Iterable[str]) -> Floats:
     return np.stack([standardise(metric_scores(data, name)) for name in names])
 
 
-# --- folds: what is learned from some items is used on the others ---
+# --- folds ---
 
 
 class Split(NamedTuple):
@@ -74,10 +74,10 @@ class Split(NamedTuple):
 
 
 def splits_of(sample: JudgedSample, keys: rng.Keys, folds: int, seed: int) -> list[Split]:
-    """Return the splits of the judged rows into folds; with one fold all are learned from and used.
+    """Return the splits of the judged rows into folds; with one fold all rows learn and are used.
 
     Folds are of drawn units (items, or documents where documents or a pool of them were drawn), equal in
-    size, and hang on a hash of the seed and the ids. ``keys`` are those of all items.
+    size, and depend on a hash of the seed and the ids. ``keys`` are those of all items.
     """
     first = np.unique(sample.cluster, return_index=True)[1]
     count = min(folds, len(first))
@@ -93,9 +93,9 @@ def splits_of(sample: JudgedSample, keys: rng.Keys, folds: int, seed: int) -> li
 
 
 def fold_groups(sample: JudgedSample) -> Ints | None:
-    """Return what must stay in one fold: the units of the draw or of the pool, where not single items.
+    """Return the units of the draw or of the pool, which must stay in one fold: a code for every item.
 
-    One code for every item of the set; None where every judged item is a unit by itself.
+    None where every judged item is a unit by itself.
     """
     if len(np.unique(sample.cluster)) == len(sample.rows):
         return None
@@ -110,7 +110,7 @@ def fold_groups(sample: JudgedSample) -> Ints | None:
 def neighbour_predictions(
     sample: JudgedSample, variates: Floats, splits: Sequence[Split], neighbours: int
 ) -> Floats:
-    """Return what kNN predicts for every item and model; for judged items from the other folds.
+    """Return kNN predictions for every item and model; for judged items from the other folds.
 
     Args:
         sample: The judged items.
@@ -155,7 +155,7 @@ FEWEST = 30
 
 @dataclass(frozen=True, eq=False)
 class GuardedPredictions:
-    """Predictions (N × models) with their slopes shrunk, and the models for which none is used.
+    """Predictions with shrunk slopes.
 
     Attributes:
         predicted: N × models.
@@ -167,23 +167,31 @@ class GuardedPredictions:
     fallen_back: Mask
     too_few: Mask
 
+    def linear(self, sample: JudgedSample, parameters: float) -> LinearForm:
+        """Return the difference estimator with these predictions, and which models fell back."""
+        linear = difference_form(sample, self.predicted, parameters=parameters)
+        return replace(linear, fallen_back=self.fallen_back, notes=self.notes())
+
     def notes(self) -> tuple[str, ...]:
         """Say how many models fell back to the weighted mean, and why."""
-        too_few = self._note(self.too_few, "too few judged items to trust the prediction")
-        useless = self.fallen_back & ~self.too_few
-        return too_few + self._note(useless, "the prediction tells nothing of the judged scores")
-
-    def _note(self, mask: Mask, why: str) -> tuple[str, ...]:
-        count, total = int(mask.sum()), len(mask)
-        subject = "all models fall" if count == total else f"{count} of {total} models fall"
-        return (f"{subject} back to the weighted mean: {why}.",) if count else ()
+        reasons = {
+            "too few judged items to trust the prediction": self.too_few,
+            "the prediction tells nothing of the judged scores": self.fallen_back & ~self.too_few,
+        }
+        total = len(self.fallen_back)
+        counts = {reason: int(mask.sum()) for reason, mask in reasons.items() if mask.any()}
+        return tuple(
+            f"{'all models fall' if count == total else f'{count} of {total} models fall'} back to the "
+            f"weighted mean: {reason}."
+            for reason, count in counts.items()
+        )
 
 
 def fall_back(sample: JudgedSample) -> LinearForm:
     """Return the weighted mean, with the note that there are too few units for a prediction."""
-    everyone = np.ones(sample.models, bool)
-    notes = GuardedPredictions(np.zeros((0, 0)), everyone, everyone).notes()
-    return replace(difference_form(sample), fallen_back=everyone, notes=notes)
+    all_models = np.ones(sample.models, bool)
+    notes = GuardedPredictions(np.zeros((0, 0)), all_models, all_models).notes()
+    return replace(difference_form(sample), fallen_back=all_models, notes=notes)
 
 
 def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
@@ -197,12 +205,12 @@ def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredict
 
 
 def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
-    """Give pooled predictions two slopes: one for what is hard for all models, one for what sets them apart.
+    """Give pooled predictions two slopes: for what all models find hard, and for how models differ.
 
     A prediction less its model's mean is the mean over the models, g_i, and the rest, h_ij. Least squares of
     the scores on both, over all judged cells, gives the slopes; each is shrunk by max(0, ρ̂² − 1/(n−2))/ρ̂²
-    with its own ρ̂² (the second with n times the models but one). All models are corrected alike, so that
-    differences of models are free of what makes items hard. With n < 30 units, or where both slopes come to
+    with its own ρ̂² (the second with n times the models but one). All models have the same slopes, so that
+    differences of models do not depend on how hard the items are. With n < 30 units, or where both slopes are
     0, no prediction is used.
     """
     centred = predicted - sample.whole_mean(predicted)
@@ -210,10 +218,9 @@ def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPre
     parts = np.stack([np.broadcast_to(level, centred.shape), centred - level])
     too_few = sample.fewest_units < FEWEST
     slopes = np.zeros(2) if too_few else _two_slopes(sample, parts)
-    combined = np.einsum("k,kij->ij", slopes, parts)
-    return GuardedPredictions(
-        np.asarray(combined), np.full(sample.models, not slopes.any()), np.full(sample.models, too_few)
-    )
+    combined = np.asarray(np.einsum("k,kij->ij", slopes, parts))
+    fallen_back = np.full(sample.models, not slopes.any())
+    return GuardedPredictions(combined, fallen_back, np.full(sample.models, too_few))
 
 
 def _two_slopes(sample: JudgedSample, parts: Floats) -> Floats:
@@ -227,10 +234,9 @@ def _two_slopes(sample: JudgedSample, parts: Floats) -> Floats:
     of_item = (weight * score).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
     score_squares = np.array([(weight * of_item**2).sum(), (weight * (score - of_item) ** 2).sum()])
     gain = _correlation(joint, score_squares, np.diag(squared)) ** 2
-    # What sets models apart is learned from all of them but one.
+    # How models differ is learned from all of them but one.
     counts = sample.fewest_units * np.array([1.0, max(sample.models - 1.0, 1.0)])
-    cost = 1.0 / (counts - 2.0)
-    return np.where(slopes > 0, slopes * _shrinkage(gain, cost), 0.0)
+    return np.where(slopes > 0, slopes * _shrinkage(gain, 1.0 / (counts - 2.0)), 0.0)
 
 
 def _about_mean(values: Floats, weight: Floats) -> Floats:
@@ -239,8 +245,8 @@ def _about_mean(values: Floats, weight: Floats) -> Floats:
     return np.asarray(values - (weight * values).sum(axis=-2, keepdims=True) / total)
 
 
-def _correlation(joint: Floats, scores: Floats, predictions: Floats) -> Floats:
-    scale = np.sqrt(scores * predictions)
+def _correlation(joint: Floats, score_squares: Floats, prediction_squares: Floats) -> Floats:
+    scale = np.sqrt(score_squares * prediction_squares)
     return np.divide(joint, scale, out=np.zeros(len(joint)), where=scale > 0)
 
 
@@ -253,5 +259,6 @@ def moments(sample: JudgedSample, predicted: Floats) -> tuple[Floats, Floats, Fl
     weight = sample.share
     score = _about_mean(sample.values, weight)
     prediction = _about_mean(np.where(sample.judged, predicted[sample.rows], 0.0), weight)
-    joint, score_squares = (weight * prediction * score).sum(axis=0), (weight * score**2).sum(axis=0)
-    return np.asarray(joint), np.asarray(score_squares), np.asarray((weight * prediction**2).sum(axis=0))
+    products = (weight * prediction * score, weight * score**2, weight * prediction**2)
+    joint, score_squares, prediction_squares = (np.asarray(values.sum(axis=0)) for values in products)
+    return joint, score_squares, prediction_squares
