@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 EXIT_DONE = 0
 EXIT_NO = 1
@@ -98,6 +100,17 @@ class ExtraMissingError(SparinglyError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f'{feature} needs an extra. Install it with: pip install "sparingly[{extra}]"')
+
+
+def import_extra(package: str, feature: str, extra: str) -> Any:
+    """Return a module of an optional package; raise ExtraMissingError if the package is not installed."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        # A package that is installed but lacks one of its own is not ours to explain.
+        if (error.name or "").partition(".")[0] != package.partition(".")[0]:
+            raise
+        raise ExtraMissingError(feature, extra) from None
 
 
 class AnswerIsNo(SparinglyError):  # noqa: N818 - an answer, not a fault

@@ -16,14 +16,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import ExtraMissingError, InputError
+from sparingly.base.errors import InputError, import_extra
 from sparingly.choose.distil.card import ModelCard
 from sparingly.choose.distil.encoder.fitted import is_encoder, load_encoder, save_encoder
 from sparingly.choose.distil.learner import BITS, BoostedTrees, LightFit, LinearWeights
@@ -154,12 +153,7 @@ def check_extra() -> None:
 
 
 def _skops() -> Any:
-    try:
-        return import_module("skops.io")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "skops":
-            raise
-        raise ExtraMissingError("Saving a distilled model", EXTRA) from None
+    return import_extra("skops.io", "Saving a distilled model", EXTRA)
 
 
 # The numbers of a model by name

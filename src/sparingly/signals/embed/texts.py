@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -25,10 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import (
     DataError,
-    ExtraMissingError,
     InputError,
     UnknownNameError,
     UsageError,
+    import_extra,
     nearest,
     one_line,
 )
@@ -265,12 +264,7 @@ def _hub_revision(name: str) -> str | None:
 
 
 def _package(package: str, model: str) -> Any:
-    try:
-        return import_module(package)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        raise ExtraMissingError(f'The embedding "{model}"', EXTRA) from None
+    return import_extra(package, f'The embedding "{model}"', EXTRA)
 
 
 # The cache of vectors on disk. A model has a folder; every batch adds one file with the digests of its texts

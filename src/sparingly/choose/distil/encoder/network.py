@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
-from importlib import import_module
 from itertools import pairwise
 from json import dumps, loads
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Ints
-from sparingly.base.errors import ExtraMissingError, InputError, UsageError, one_line
+from sparingly.base.errors import InputError, UsageError, import_extra, one_line
 from sparingly.data.signature import LETTERS
 
 EXTRA = "distil,embed"
@@ -25,12 +24,7 @@ _FEATURE = "An encoder (transformers, safetensors and torch)"
 
 def load_package(name: str) -> Any:
     """Return a package, or raise ExtraMissingError that says what to install."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != name.partition(".")[0]:
-            raise
-        raise ExtraMissingError(_FEATURE, EXTRA) from None
+    return import_extra(name, _FEATURE, EXTRA)
 
 
 def check_packages() -> None:
