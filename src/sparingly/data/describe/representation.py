@@ -263,7 +263,8 @@ def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...
         means = row_means(scores)
         judged = ~np.isnan(means) & (flags >= 0)
         if judged.any():
-            low = _is_low(means, judged)
+            # The lowest quarter; the best score is never low, however many items have it.
+            low = judged & (means <= np.quantile(means[judged], LOW)) & (means < means[judged].max())
             missed = low & (flags == 0)
             codes = np.where(judged, np.where(low, flags, len(FLAGS)), -1)
             spots.append(
@@ -277,12 +278,6 @@ def blind_spots(data: EvalSet, flags: Ints, rows: Ints) -> tuple[BlindSpots, ...
                 )
             )
     return tuple(spots)
-
-
-def _is_low(means: Floats, judged: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say which means are in the lowest quarter; the best score is never low, however many items have it."""
-    quartile, best = np.quantile(means[judged], LOW), means[judged].max()
-    return np.asarray(judged & (means <= quartile) & (means < best))
 
 
 DOUBLING = (1, 2, 4, 8, 16, 32, 64, 128)

@@ -351,6 +351,9 @@ class EvalSetBuilder:
             ratings = self._ratings.table(models)
         except InputError as error:
             raise error.at(file=self.file) from None
+        # Scores in words have a scale; a header may say others.
+        worded = [f"{kind}:{name}" for kind, name in self._numbers if self._words.of_words((kind, name))]
+        worded += [fields.aspect(name) for name in self._ratings.worded]
         return EvalSet.from_arrays(
             self.items.names(),
             self.models.names(),
@@ -371,15 +374,9 @@ class EvalSetBuilder:
             },
             ratings=ratings,
             preferences=self._preferences.table(),
-            scales=self._known_scales(),
+            scales={**dict.fromkeys(worded, SCALE), **self._scales},
             name=self.name,
         )
-
-    def _known_scales(self) -> dict[str, Scale]:
-        """Return the scales that words or a header tell, by field."""
-        worded = [f"{kind}:{name}" for kind, name in self._numbers if self._words.of_words((kind, name))]
-        worded += [fields.aspect(name) for name in self._ratings.worded]
-        return {**dict.fromkeys(worded, SCALE), **self._scales}
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:
         columns = self._numbers.get((kind, name))

@@ -423,7 +423,9 @@ class _LongTableReader:
         belong to the cell.
         """
         grid, series = self.grid, self._column(column)
-        numeric = self.roles.guess_metrics and self._means_numbers(series)
+        is_text = series.dtype == pl.String
+        numeric = mostly_numbers(series, self.source) if is_text else is_numeric(series)
+        numeric = self.roles.guess_metrics and numeric
         by_item, differs = grid.by_item.common_values(series)
         if differs is None and (grid.compares or not numeric):
             self._take_column(column, by_item)
@@ -435,10 +437,6 @@ class _LongTableReader:
             raise UsageError(_TWICE.format(column))
         else:
             self.cells[column] = grid.objects(series)
-
-    def _means_numbers(self, series: pl.Series) -> bool:
-        """Say whether a further column holds numbers, or texts most of which are numbers."""
-        return mostly_numbers(series, self.source) if series.dtype == pl.String else is_numeric(series)
 
 
 # --- Writing --------------------------------------------------------------------------------------

@@ -125,7 +125,9 @@ def draw_items(count: int, documents: int, domains: int, seed: int) -> Synthetic
     """Draw items in documents of varied lengths; a document has one domain, near lengths and difficulties."""
     random = rng.generator(seed, "synthetic", "items")
     groups = documents or count
-    lengths = _document_lengths(count, groups, random)
+    # Every document has an item; few are long and many short.
+    shares = random.gamma(1.2, 1.0, groups) + 1e-9
+    lengths = 1 + random.multinomial(count - groups, shares / shares.sum())
     group = np.repeat(np.arange(groups), lengths)
     position = np.arange(count) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     domain_of_group = random.integers(0, max(domains, 1), groups)
@@ -144,12 +146,6 @@ def draw_items(count: int, documents: int, domains: int, seed: int) -> Synthetic
         difficulty=difficulty,
         discrimination=np.exp(random.normal(0.0, DISCRIMINATION_SPREAD, count)),
     )
-
-
-def _document_lengths(count: int, documents: int, random: np.random.Generator) -> Ints:
-    """Share items out among documents, at least one each, few long and many short ones."""
-    weights = random.gamma(1.2, 1.0, documents) + 1e-9
-    return 1 + random.multinomial(count - documents, weights / weights.sum())
 
 
 def draw_abilities(models: int, spread: float, seed: int) -> Floats:
