@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
-from sparingly.choose.crowd import Sides, sides_of
+from sparingly.choose.crowd import ModelSides, sides_of
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
@@ -201,7 +201,7 @@ def test_a_crowd_leaves_two_models_to_judge(demo: EvalSet) -> None:
         sparingly.select(demo, "random", 5, crowd=demo.models)
     with pytest.raises(UsageError, match=r"Only Alder 70B is left to judge.* or judge its models too"):
         sparingly.select(demo, "random", 5, crowd=demo.models[1:])
-    assert sides_of(demo, demo.models[2:], "rest") == Sides(demo.models[2:], demo.models[:2])
+    assert sides_of(demo, demo.models[2:], "rest") == ModelSides(demo.models[2:], demo.models[:2])
 
 
 # --- a crowd of one ----------------------------------------------------------------------------------------

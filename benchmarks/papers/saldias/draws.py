@@ -17,7 +17,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Mask
 from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.stratified import Plan, Stratified
+from sparingly.choose.design.stratified import StrataPlan, Stratified
 from sparingly.infer.estimate.sample import JudgedSample
 
 
@@ -85,7 +85,7 @@ def uniform_draws(case: Case, share: float) -> Draw:
 def stratified_draws(case: Case, share: float, strata: Strata, metrics: tuple[str, ...]) -> Draw:
     """Return draws in strata, one for every system."""
     budget, count = Budget.parse(float(share)), count_of(case, share)
-    plans: list[Plan] = []
+    plans: list[StrataPlan] = []
     for model in case.data.models:
         if strata.by_system or not plans:
             # Strata go by item means, and those of a single system are its own scores.

@@ -96,13 +96,13 @@ _HINTS: dict[type[Method], dict[str, Any]] = {}
 
 
 def parameter(
-    default: Any = MISSING, help: str = "", minimum: float | None = None, *, before: Any = MISSING
+    default: Any = MISSING, help: str = "", minimum: float | None = None, *, before_added: Any = MISSING
 ) -> Any:
     """Declare a parameter of a method: its default, what it means, and the least value it may have.
 
-    ``before`` is what a text means that was saved, with all parameters spelled, before there was this one.
+    ``before_added`` is the value that texts saved before there was this parameter stand for.
     """
-    return field(default=default, metadata={"help": help, "minimum": minimum, "before": before})
+    return field(default=default, metadata={"help": help, "minimum": minimum, "before_added": before_added})
 
 
 def registered() -> dict[str, type[Method]]:
@@ -326,9 +326,9 @@ def spell_saved(text: str) -> str:
         return text
     spelled = {key for key, _ in call.values}
     later = [
-        (part.name, _value_of(part.metadata["before"], True))
+        (part.name, _value_of(part.metadata["before_added"], True))
         for part in fields(method)
-        if part.name not in spelled and part.metadata.get("before", MISSING) is not MISSING
+        if part.name not in spelled and part.metadata.get("before_added", MISSING) is not MISSING
     ]
     if not later:
         return text

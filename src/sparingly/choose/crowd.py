@@ -27,7 +27,7 @@ _PAPER = "(Zouhar et al. 2025, section 5.3)"
 
 
 @dataclass(frozen=True)
-class Sides:
+class ModelSides:
     """The two sides of a selection: the models that its method sees, and those that people judge.
 
     Attributes:
@@ -47,19 +47,19 @@ class Sides:
         return data if self.judged is None else data.take(models=self.judged)
 
 
-def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> Sides:
+def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> ModelSides:
     """Return who is on which side; names that are not there, and sides that are too small, are errors."""
     crowd_names = () if crowd is None else _model_names(data, crowd, "crowd")
     if crowd is not None and not crowd_names:
         raise UsageError("The crowd is empty: name at least one model, or leave it out to use all of them.")
     judged = _judged(data, crowd_names, judge)
     if judged is not None and len(judged) < 2:
-        who = f"Only {listing(judged)} is" if judged else "Nobody is"
+        left_text = f"Only {listing(judged)} is" if judged else "Nobody is"
         raise UsageError(
-            f"{who} left to judge, and a ranking needs two models. Make the crowd smaller, or judge its "
-            "models too (judge=all)."
+            f"{left_text} left to judge, and a ranking needs two models. Make the crowd smaller, or judge "
+            "its models too (judge=all)."
         )
-    return Sides(crowd_names, judged)
+    return ModelSides(crowd_names, judged)
 
 
 def _judged(data: EvalSet, crowd: tuple[str, ...], judge: Judge) -> tuple[str, ...] | None:
@@ -83,7 +83,7 @@ def _model_names(data: EvalSet, names: Iterable[str], noun: str) -> tuple[str, .
     return tuple(sorted(ids))
 
 
-def check_crowd(sides: Sides, chooser: Method, visible: EvalSet) -> None:
+def check_crowd(sides: ModelSides, chooser: Method, visible: EvalSet) -> None:
     """Refuse a crowd of one model where the utility compares models."""
     utility = getattr(chooser, "utility", None)
     if len(sides.crowd) != 1 or len(visible) < 2 or not isinstance(utility, Utility):
@@ -102,7 +102,7 @@ def _is_constant(values: Floats) -> bool:
 
 
 def both_sides_notes(
-    data: EvalSet, chooser: Method, sides: Sides, pool: Signature | None = None
+    data: EvalSet, chooser: Method, sides: ModelSides, pool: Signature | None = None
 ) -> tuple[str, ...]:
     """Warn where ``metric_avg`` has looked for what is hard for models that are judged on it."""
     judged = data.models if sides.judged is None else sides.judged

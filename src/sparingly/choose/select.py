@@ -25,7 +25,7 @@ from sparingly.base.registry import (
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, parse_call
 from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic, check_question
-from sparingly.choose.crowd import Judge, Sides, both_sides_notes, check_crowd, sides_of
+from sparingly.choose.crowd import Judge, ModelSides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector, amount_text
 from sparingly.choose.design.top import Top
@@ -188,10 +188,10 @@ def _with_shut_out(excluded: tuple[str, ...], view: EvalSet, chosen: Chosen) -> 
     return excluded if chosen.shut is None else tuple(sorted({*excluded, *view.items[chosen.shut]}))
 
 
-def _check_skipped(chosen: Chosen, sides: Sides, pool: Selection | None) -> None:
+def _check_skipped(chosen: Chosen, sides: ModelSides, pool: Selection | None) -> None:
     """Refuse to skip items with the same outputs where not all items or not all models are looked at."""
     skipped = chosen.same_outputs is not None and len(chosen.same_outputs) > 0
-    if skipped and (pool is not None or sides != Sides()):
+    if skipped and (pool is not None or sides != ModelSides()):
         raise UsageError(
             "Items with the same outputs are skipped in the first phase, among all models: leave out "
             f"same_outputs=skip with {'a pool' if pool is not None else 'crowd= and judge='}."
@@ -218,11 +218,11 @@ def _candidates(view: EvalSet, excluded: tuple[str, ...]) -> Ints:
 
 
 def _with_sides(
-    chosen: Chosen, view: EvalSet, chooser: Selector, sides: Sides, pool: Selection | None
+    chosen: Chosen, view: EvalSet, chooser: Selector, sides: ModelSides, pool: Selection | None
 ) -> Chosen:
     """Return what was chosen with the models to judge, and a warning where a model is on both sides."""
     _check_skipped(chosen, sides, pool)
-    if chosen.models is not None and sides != Sides():
+    if chosen.models is not None and sides != ModelSides():
         raise UsageError(
             f"The method {chooser.name} chooses the models to judge by itself: leave out crowd= and judge=."
         )

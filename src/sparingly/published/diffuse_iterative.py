@@ -31,7 +31,7 @@ class Step(NamedTuple):
     """What a split changes: the point that leaves the vote, and those that take its place."""
 
     dropped: int | None
-    added: tuple[int, ...]
+    new_points: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +87,12 @@ class SplitTree:
             standing[node] = self.representative(node, free)
         free[list(standing.values())] = False
         # Largest clusters first, as diffuse lists them; the order does not change the vote.
-        found = [Step(None, tuple(standing.values()))]
+        sequence = [Step(None, tuple(standing.values()))]
         for merge in range(points - 1 - first, -1, -1):
             if points - int(free.sum()) >= limit:
                 break
-            found.append(self._split(points + merge, merge, standing, free))
-        return found
+            sequence.append(self._split(points + merge, merge, standing, free))
+        return sequence
 
     def representatives(self, count: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
         """Yield for 1, 2 … ``most`` clusters the point that stops representing, and those that begin."""
@@ -108,15 +108,15 @@ class SplitTree:
 
     def _split(self, node: int, merge: int, standing: dict[int, int], free: NDArray[np.bool_]) -> Step:
         dropped = standing.pop(node)
-        added = []
+        new_points = []
         for child in self.linkage.merges[merge].tolist():
             standing[child] = self.representative(child, free)
             if free[standing[child]]:
-                added.append(standing[child])
+                new_points.append(standing[child])
             free[standing[child]] = False
         # A part may be represented by the point that stood for the whole: then it stays in the vote.
         stays = dropped in (standing[child] for child in self.linkage.merges[merge].tolist())
-        return Step(None if stays else dropped, tuple(added))
+        return Step(None if stays else dropped, tuple(new_points))
 
     def _cluster_nodes(self, count: int) -> list[int]:
         """Return the nodes of so many clusters."""
@@ -323,16 +323,16 @@ class DiffuseIterative(Strategy):
             if labels >= spent:
                 break
             steps.append(step)
-            labels += len(step.added)
+            labels += len(step.new_points)
         return steps, spent
 
     def _next_step(self, state: State, pair: tuple[str, str], spent: int) -> list[int]:
         """Return the items of the next step that asks for something; none beyond ``most``."""
         labels = 0
         for step in self._steps(state, pair):
-            labels += len(step.added)
+            labels += len(step.new_points)
             if labels > spent:
-                return list(step.added) if labels <= self.most else []
+                return list(step.new_points) if labels <= self.most else []
         return []
 
     def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
@@ -352,7 +352,7 @@ class DiffuseIterative(Strategy):
             return [
                 Step(
                     None if step.dropped is None else int(rows[step.dropped]),
-                    tuple(int(row) for row in rows[list(step.added)]),
+                    tuple(int(row) for row in rows[list(step.new_points)]),
                 )
                 for step in tree.steps(self.least, self.most)
             ]
@@ -367,7 +367,7 @@ def standing_points(steps: list[Step]) -> Ints:
     for step in steps:
         if step.dropped is not None:
             standing.pop(step.dropped, None)
-        standing |= dict.fromkeys(step.added)
+        standing |= dict.fromkeys(step.new_points)
     return np.array(list(standing), np.int64)
 
 

@@ -130,7 +130,7 @@ def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
     path: list[int] = []
     for step in range(points - 1):
         if not path:
-            path.append(int(clusters.gone.argmin()))
+            path.append(int(clusters.removed.argmin()))
         low, high = clusters.nearest_pair(path)
         heights[step] = clusters.distances[low, high]
         merges[step] = clusters.names[low], clusters.names[high]
@@ -148,19 +148,19 @@ class _ActiveClusters:
         distances: Of all places; what stands at a place that is gone means nothing.
         weights: How many points every cluster has.
         names: The first point of every cluster.
-        gone: 0 for a cluster, infinite for a place that is gone.
+        removed: 0 for a cluster, infinite for a place that is gone.
     """
 
     distances: NDArray[np.float32]
     weights: NDArray[np.float32]
     names: Ints
-    gone: NDArray[np.float32]
+    removed: NDArray[np.float32]
 
     def nearest_pair(self, path: list[int]) -> tuple[int, int]:
         """Walk to nearest neighbours until two are nearest to each other, and take them off the path."""
         while True:
             last = path[-1]
-            row = self.distances[last] + self.gone
+            row = self.distances[last] + self.removed
             near = int(row.argmin())
             # Of several equally near ones the walk goes back where it came from, or it might never end.
             if len(path) > 1 and row[path[-2]] <= row[near]:
@@ -185,18 +185,18 @@ class _ActiveClusters:
         weights[low] += weights[high]
         distances[low] = merged
         distances[:, low] = merged
-        self.gone[high] = np.inf
+        self.removed[high] = np.inf
 
     def without_gone(self, path: list[int]) -> tuple[_ActiveClusters, list[int]]:
         """Move the clusters together, in the memory that they have, and find the path among them."""
-        active = np.flatnonzero(self.gone == 0.0)
+        active = np.flatnonzero(self.removed == 0.0)
         for place, row in enumerate(active.tolist()):
             self.distances[place, : len(active)] = self.distances[row, active]
         compact = _ActiveClusters(
             self.distances[: len(active), : len(active)],
             self.weights[active],
             self.names[active],
-            self.gone[active],
+            self.removed[active],
         )
         return compact, np.searchsorted(active, path).tolist()
 

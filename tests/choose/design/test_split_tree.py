@@ -22,7 +22,7 @@ def test_first_picks_are_those_of_one_item_per_cluster(count: int) -> None:
     tree = tree_of(30)
     labels = tree.linkage.cut(count)
     picked, _ = represent(tree.vectors, labels, count, "cosine", tree.keys, tree.seed)
-    assert sorted(tree.steps(count)[0].added) == sorted(picked.tolist())
+    assert sorted(tree.steps(count)[0].new_points) == sorted(picked.tolist())
 
 
 @settings(max_examples=30)
@@ -32,33 +32,33 @@ def test_every_point_is_asked_for_once_and_the_vote_has_one_of_each_cluster(
 ) -> None:
     tree = tree_of(points, seed)
     steps = tree.steps(first)
-    asked = [point for step in steps for point in step.added]
+    asked = [point for step in steps for point in step.new_points]
     assert len(asked) == len(set(asked))
     standing: set[int] = set()
     for place, step in enumerate(steps):
         if step.dropped is not None:
             standing.remove(step.dropped)
-        standing |= set(step.added)
+        standing |= set(step.new_points)
         count = min(first, points) + place
         labels = tree.linkage.cut(count)
         # As long as every cluster has a point that nobody asked for, each has exactly one in the vote.
-        if len(step.added) == 2 or place == 0:
+        if len(step.new_points) == 2 or place == 0:
             assert len(standing) <= count
             assert len({int(labels[point]) for point in standing}) == len(standing)
 
 
 def test_a_split_asks_for_two_new_points_and_drops_the_parents() -> None:
     steps = tree_of(60).steps(5)
-    assert [len(step.added) for step in steps[:4]] == [5, 2, 2, 2]
-    first = set(steps[0].added)
+    assert [len(step.new_points) for step in steps[:4]] == [5, 2, 2, 2]
+    first = set(steps[0].new_points)
     assert steps[1].dropped in first
-    assert not set(steps[1].added) & first
+    assert not set(steps[1].new_points) & first
 
 
 def test_equal_points_are_no_trouble() -> None:
     vectors = np.zeros((6, 3))
     tree = SplitTree(ward_linkage(vectors), vectors, rng.keys_of(list("abcdef")))
-    assert sorted(point for step in tree.steps(2) for point in step.added) == list(range(6))
+    assert sorted(point for step in tree.steps(2) for point in step.new_points) == list(range(6))
 
 
 def test_representatives_of_ever_more_clusters_are_those_of_each_cut() -> None:
@@ -76,5 +76,5 @@ def test_representatives_of_ever_more_clusters_are_those_of_each_cut() -> None:
 def test_steps_end_where_enough_was_asked_for() -> None:
     tree = tree_of(40)
     some, every = tree.steps(5, 11), tree.steps(5)
-    assert sum(len(step.added) for step in some) == 11
+    assert sum(len(step.new_points) for step in some) == 11
     assert some == every[: len(some)]

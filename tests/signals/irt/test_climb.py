@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.published.irt.abilities import SharedObjective
-from sparingly.published.irt.climb import Patience, climb, moment_start
+from sparingly.published.irt.climb import ClimbPatience, climb, moment_start
 from sparingly.published.irt.items import PointItems
 from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors
 from tests.signals.irt.simulated import simulate
@@ -18,7 +18,7 @@ def test_more_rounds_never_end_lower(response: Response) -> None:
     objective = SharedObjective(responses, priors, uncertain=False)
     reached = [
         climb(
-            PointItems(priors), [responses], [start], shared, objective, Patience(rounds, 2, 1e-6, 0.0)
+            PointItems(priors), [responses], [start], shared, objective, ClimbPatience(rounds, 2, 1e-6, 0.0)
         ).sums.objective
         for rounds in (0, 1, 2, 4, 8, 16)
     ]
@@ -31,7 +31,7 @@ def test_it_stops_when_nothing_is_gained() -> None:
     start, shared = moment_start(responses, CONTINUOUS)
     objective = SharedObjective(responses, CONTINUOUS, uncertain=False)
     found = climb(
-        PointItems(CONTINUOUS), [responses], [start], shared, objective, Patience(500, 3, 1e-6, 1e-9)
+        PointItems(CONTINUOUS), [responses], [start], shared, objective, ClimbPatience(500, 3, 1e-6, 1e-9)
     )
     assert found.rounds < 60
     assert np.abs(found.sums.slope).max() < 1e-2

@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.climb import Patience, climb_normals
+from sparingly.published.irt.climb import ClimbPatience, climb_normals
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
 from tests.signals.irt.simulated import simulate, with_gaps
@@ -45,7 +45,7 @@ def settled(request: pytest.FixtureRequest) -> tuple[Responses, Priors, Normals,
     priors = Priors()
     scores = with_gaps(simulate(priors, 12, 7, 2, response).scores, 0.1, 3)
     responses = as_responses(scores, response, 0.5, scale=False)
-    found = climb_normals(responses, priors, Patience(rounds=80, steps=4, enough=1e-6, gain=1e-8))
+    found = climb_normals(responses, priors, ClimbPatience(rounds=80, steps=4, enough=1e-6, gain=1e-8))
     return responses, priors, found.states[0], found.shared, -found.sums.objective
 
 
@@ -85,7 +85,7 @@ def test_the_usual_patience_comes_close_to_the_long_run(response: Response) -> N
     scores = np.clip(simulate(Priors(), 120, 8, 5, response).scores, 0, 1)
     responses = as_responses(scores, response)
     usual = climb_normals(responses, priors)
-    long = climb_normals(responses, priors, Patience(rounds=200, steps=4, enough=1e-6, gain=1e-8))
+    long = climb_normals(responses, priors, ClimbPatience(rounds=200, steps=4, enough=1e-6, gain=1e-8))
     # The bound is of the order of hundreds; an item may still gain a fiftieth of one.
     assert usual.sums.objective - long.sums.objective < 0.02 * 120
     assert np.corrcoef(usual.shared.ability, long.shared.ability)[0, 1] > 0.995

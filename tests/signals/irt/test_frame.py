@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.published.irt.integral import Frame, prior_bends, prior_slopes, widening
+from sparingly.published.irt.integral import ScaleFrame, prior_bends, prior_slopes, widening
 from sparingly.published.irt.model import Priors, expit
 
 ABILITY = np.array([-1.2, 0.1, 0.4, 0.9, 2.0])
@@ -13,11 +13,11 @@ STEP = 1e-4
 
 
 def test_a_change_of_abilities_is_a_shift_a_stretch_and_the_rest() -> None:
-    frame = Frame.of(ABILITY)
+    frame = ScaleFrame.from_abilities(ABILITY)
     np.testing.assert_allclose(frame.common @ np.ones(5), [1.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(frame.common @ (ABILITY - ABILITY.mean()), [0.0, 1.0], atol=1e-12)
     change = np.array([0.3, -0.2, 0.5, 0.1, 0.0])
-    left = frame.rest @ change
+    left = frame.remainder @ change
     np.testing.assert_allclose(frame.common @ left, 0.0, atol=1e-12)
     shift, stretch = frame.common @ change
     np.testing.assert_allclose(left + shift + stretch * frame.offsets, change, atol=1e-12)
@@ -25,10 +25,10 @@ def test_a_change_of_abilities_is_a_shift_a_stretch_and_the_rest() -> None:
 
 @pytest.mark.parametrize("ability", [np.array([0.7]), np.array([0.7, 0.7, 0.7])])
 def test_abilities_that_are_all_the_same_cannot_stretch(ability: Floats) -> None:
-    frame = Frame.of(ability)
+    frame = ScaleFrame.from_abilities(ability)
     assert (frame.common[1] == 0.0).all()
     np.testing.assert_allclose(frame.common[0] @ np.ones(len(ability)), 1.0)
-    np.testing.assert_allclose(frame.rest @ np.ones(len(ability)), 0.0, atol=1e-12)
+    np.testing.assert_allclose(frame.remainder @ np.ones(len(ability)), 0.0, atol=1e-12)
 
 
 def moved(shift: float, stretch: float, slope: float, difficulty: float) -> tuple[float, float]:
@@ -64,7 +64,7 @@ def test_an_item_that_is_carried_along_keeps_its_curve() -> None:
 
 
 def test_items_are_carried_by_a_shift_and_a_stretch() -> None:
-    frame = Frame.of(ABILITY)
+    frame = ScaleFrame.from_abilities(ABILITY)
     carried = frame.frame_jacobian(np.array([[2.0], [0.8], [-0.5]]))
     assert carried.shape == (3, 6, 1)
     np.testing.assert_array_equal(carried[:, -1], 0.0)
@@ -76,7 +76,7 @@ def test_items_are_carried_by_a_shift_and_a_stretch() -> None:
 
 
 def test_mixing_takes_the_common_part_from_the_scale() -> None:
-    frame = Frame.of(ABILITY)
+    frame = ScaleFrame.from_abilities(ABILITY)
     mixing = frame.mixing()
     # Derivatives by abilities, noise, m and log k: what all abilities share is told by the last two.
     slopes = mixing @ np.array([5.0, -1.0, 2.0, 0.0, 1.0, 7.0, 0.4, -0.3])
@@ -96,12 +96,14 @@ def test_widths_grow_with_abilities_unless_the_prior_of_items_holds_them() -> No
 
 
 def test_a_straight_function_bends_when_abilities_stretch_by_a_factor() -> None:
-    frame, slope = Frame.of(ABILITY), np.array([0.5, -1.0, 2.0, 0.3, 1.0])
+    frame, slope = ScaleFrame.from_abilities(ABILITY), np.array([0.5, -1.0, 2.0, 0.3, 1.0])
 
     def along(change: Floats) -> float:
         """The function after a change of abilities whose stretch is a factor."""
         shift, stretch = frame.common @ change
-        return float(slope @ (frame.origin + shift + np.exp(stretch) * (frame.offsets + frame.rest @ change)))
+        return float(
+            slope @ (frame.origin + shift + np.exp(stretch) * (frame.offsets + frame.remainder @ change))
+        )
 
     gained = frame.bent(slope)
     for change in (frame.offsets, np.array([0.3, -0.2, 0.5, 0.1, 0.0])):

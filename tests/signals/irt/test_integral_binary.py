@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.integral import Frame
+from sparingly.published.irt.integral import ScaleFrame
 from sparingly.published.irt.integral_binary import BinaryIntegral, grid_of
 from sparingly.published.irt.model import BINARY, Priors, Responses, as_responses
 from tests.signals.irt.brute import brute
@@ -40,7 +40,7 @@ def test_derivatives_are_those_of_the_sum_over_the_grid(priors: Priors, gaps: fl
     responses, shared = answered(priors, gaps, 40)
     integral = BinaryIntegral(responses, priors)
     totals, moments = integral.at(shared, integral.start())
-    frame = Frame.of(shared.ability)
+    frame = ScaleFrame.from_abilities(shared.ability)
     plain = totals.curvature - frame.bent(totals.slope)
     for model in range(MODELS):
         change = np.zeros(MODELS)
@@ -65,7 +65,7 @@ def test_widening_is_how_second_derivatives_fall_when_abilities_stretch(priors: 
     for stretch in (-0.1, 0.1):
         ability = shared.ability + stretch * offsets
         there, _ = integral.at(Shared(ability, np.zeros(6), 0.0), integral.start())
-        curvature = there.curvature - Frame.of(ability).bent(there.slope)
+        curvature = there.curvature - ScaleFrame.from_abilities(ability).bent(there.slope)
         logs.append(np.linalg.slogdet(curvature + np.eye(6))[1])
     # Per direction; the covariance of first derivatives, which also changes, is left out of the widening.
     assert totals.widening == pytest.approx(-0.5 * (logs[1] - logs[0]) / 0.2 / 6, abs=0.25)

@@ -6,7 +6,7 @@ import pytest
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.climb import climb_normals
-from sparingly.published.irt.integral import Frame
+from sparingly.published.irt.integral import ScaleFrame
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.model import Priors, Responses, as_responses
 from tests.signals.irt.brute import brute
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_a_dense_grid(fitted: tuple[Responses, Continuo
             )
             curvature[one, other] = curvature[other, one] = 0.5 * (second + third / STEP**2)
     slope = (up - down) / (2 * STEP)
-    curvature[:MODELS, :MODELS] += Frame.of(shared.ability).bent(slope[:MODELS])
+    curvature[:MODELS, :MODELS] += ScaleFrame.from_abilities(shared.ability).bent(slope[:MODELS])
     # In units of how far a step would go: some of the derivatives are a hundred times the others.
     scale = np.sqrt(np.diag(curvature) + 1.0)
     np.testing.assert_allclose(totals.slope / scale, slope / scale, atol=0.05)
@@ -101,7 +101,7 @@ def test_narrow_posteriors_are_found_wherever_the_whole_scale_lies() -> None:
     integral = ContinuousIntegral(responses, found.states, PRIORS)
     shared = Shared(found.shared.ability, np.zeros(8), found.shared.log_noise)
     totals, moments = integral.at(shared, integral.start())
-    frame = Frame.of(shared.ability)
+    frame = ScaleFrame.from_abilities(shared.ability)
     for change in (0.02 * np.ones(8), 0.02 * frame.offsets):
         step = np.append(change, 0.0)
         places = integral.start()

@@ -6,7 +6,7 @@ import pytest
 from sparingly.base.arrays import Floats
 from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.items import PointItems, Points, local_at
+from sparingly.published.irt.items import ItemPoints, PointItems, local_at
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
 from tests.signals.irt.simulated import simulate, with_gaps
 
@@ -77,7 +77,7 @@ def test_no_step_makes_an_item_worse(response: Response) -> None:
     responses, priors = made(response), default_priors(response)
     values, shared = some_point(12, 5)
     items = PointItems(priors)
-    state = Points(values, np.zeros(12))
+    state = ItemPoints(values, np.zeros(12))
     before = items.objectives(responses, state, shared)
     for _ in range(30):
         state, sums = items.improve(responses, state, shared, 1, 0.0)

@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared, SharedObjective, newton_step
-from sparingly.published.irt.items import PointItems, Points, local_at
+from sparingly.published.irt.items import ItemPoints, PointItems, local_at
 from sparingly.published.irt.model import (
     CONTINUOUS,
     Priors,
@@ -19,7 +19,7 @@ from tests.signals.irt.simulated import simulate, with_gaps
 ITEMS, MODELS = 6, 4
 
 
-def made(response: Response) -> tuple[Responses, Priors, Points, Shared]:
+def made(response: Response) -> tuple[Responses, Priors, ItemPoints, Shared]:
     drawn = simulate(Priors(), ITEMS, MODELS, 3, response)
     responses = as_responses(with_gaps(drawn.scores, 0.1, 1), response, 0.5, scale=False)
     truth = drawn.truth
@@ -27,7 +27,7 @@ def made(response: Response) -> tuple[Responses, Priors, Points, Shared]:
     return (
         responses,
         default_priors(response),
-        Points(values, np.zeros(ITEMS)),
+        ItemPoints(values, np.zeros(ITEMS)),
         Shared(truth.ability, np.zeros(MODELS), np.log(0.1)),
     )
 

@@ -194,12 +194,12 @@ def draw_local_pivotal(
 class _Neighbours:
     """The nearest undecided neighbours of units, looked up anew only when a unit's list is used up."""
 
-    def __init__(self, places: Floats, wanted: int) -> None:
-        self.places, self.wanted = places, wanted
+    def __init__(self, places: Floats, count: int) -> None:
+        self.places, self.count = places, count
         self.alive = np.ones(len(places), bool)
         self.lists = np.full((len(places), _NEIGHBOURS), -1)
 
-    def of(self, active: Ints) -> Ints:
+    def nearest(self, active: Ints) -> Ints:
         """Return the nearest undecided units of every active one, or −1 where they are not known."""
         nearest, is_known = self._first_alive(active)
         if (~is_known).sum() > _UNKNOWN * len(active):
@@ -210,8 +210,8 @@ class _Neighbours:
     def _first_alive(self, active: Ints) -> tuple[Ints, Mask]:
         lists = self.lists[active]
         alive = (lists >= 0) & self.alive[lists]
-        first = np.argsort(~alive, axis=1, kind="stable")[:, : self.wanted]
-        return np.take_along_axis(lists, first, axis=1), np.asarray(alive.sum(axis=1) >= self.wanted)
+        first = np.argsort(~alive, axis=1, kind="stable")[:, : self.count]
+        return np.take_along_axis(lists, first, axis=1), np.asarray(alive.sum(axis=1) >= self.count)
 
     def look_up(self, active: Ints, units: Ints) -> None:
         """Find the nearest active neighbours of some units."""
@@ -239,13 +239,13 @@ def _nearest(points: Floats, queries: Floats, count: int) -> Ints:
 
 def _next_meetings(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:
     """Return who meets next: pairs of mutual nearest neighbours, or threes, none of them in two meetings."""
-    neighbours = near.of(active)
+    neighbours = near.nearest(active)
     groups = (
         _disjoint_groups(active, neighbours, generator) if by_three else _mutual_pairs(active, neighbours)
     )
     if not len(groups):
         near.look_up(active, active)
-        neighbours = near.of(active)
+        neighbours = near.nearest(active)
         groups = groups if by_three else _mutual_pairs(active, neighbours)
     # Ties that outlive the jitter can leave no pair that is mutual: then any near ones meet.
     return groups if len(groups) else _disjoint_groups(active, neighbours, generator)

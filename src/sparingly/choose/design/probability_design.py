@@ -312,7 +312,7 @@ class ProbabilityDesign(DrawDesign):
         count = self.pilot.judged(data)
         if count < FEWEST:
             return PilotEvidence(0.0, count, 0.0, 0.0, np.zeros(count), np.ones(count))
-        residuals = self.pilot.learned(data)
+        residuals = self.pilot.residuals(data)
         weights = np.ones(len(data)) if self.weights is None else importance(data, self.weights)
         sizes = weights if self.utility is None else weights * sizes_of(self.utility.values(data))
         squares = residuals.own * weights[residuals.rows] ** 2 / self.pilot.chances(data)[residuals.rows]

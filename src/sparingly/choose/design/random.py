@@ -90,8 +90,8 @@ class Random(ListSelector):
             mask[affordable[0]] = True
             counts[groups.of_unit[affordable[0]]] = 1
         noun = "cost" if budget.kind == "cost" else "items"
-        wanted = np.floor(limit * shares / shares.sum())
-        return order[mask[order]], counts, short_groups_note(groups, wanted, limits, noun)
+        target = np.floor(limit * shares / shares.sum())
+        return order[mask[order]], counts, short_groups_note(groups, target, limits, noun)
 
 
 def _why_unknown(weights: Floats, counts: Floats) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ class Guided(Selector):
     def _agreements(self, data: EvalSet, draws: list[Chosen]) -> list[float]:
         """Return how nearly every sample ranks the models as all items do."""
         scores = self._scores(data)
-        samples = [(_judged(scores, data.models, drawn), drawn.cluster_weight) for drawn in draws]
+        samples = [(_judged(scores, data.models, draw), draw.cluster_weight) for draw in draws]
         if self.agreement == "kendall":
             population_means = _means(scores)
             return [kendall_b(population_means, _means(*sample)) for sample in samples]

@@ -180,7 +180,7 @@ _ADVICE = (
 )
 
 
-class Plan(NamedTuple):
+class StrataPlan(NamedTuple):
     """The strata, the number of items each gives on average, and what to say of them."""
 
     strata: Strata
@@ -296,16 +296,16 @@ class Stratified(WholeSetSelector):
             data, Spending.from_budget(data, budget, self.cost, np.arange(len(data)))
         ).strata.labels
 
-    def _plan_of(self, data: EvalSet, spending: Spending) -> Plan:
+    def _plan_of(self, data: EvalSet, spending: Spending) -> StrataPlan:
         return self.plan(data, spending.limit, spending.charges if spending.by_cost else None)
 
-    def plan(self, data: EvalSet, count: float, costs: Floats | None = None) -> Plan:
+    def plan(self, data: EvalSet, count: float, costs: Floats | None = None) -> StrataPlan:
         """Return the strata of a set, and how many items each gives on average.
 
         ``count`` is a number of items or, where ``costs`` of the items are given, the expected cost.
         """
         strata = self._strata(data)
-        weights, told = self._weights(data, strata)
+        weights, weight_notes = self._weights(data, strata)
         if costs is None:
             expected = allocation(strata.sizes, weights, count)
         else:
@@ -315,7 +315,7 @@ class Stratified(WholeSetSelector):
             expected = allocation_by_cost(strata.sizes, weights, totals, count)
             check_enough(expected, count, "item", by_cost=True)
         strata_text = f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'}"
-        notes = [f"{strata_text} {self._words(data, strata)}.", *told]
+        notes = [f"{strata_text} {self._words(data, strata)}.", *weight_notes]
         if self.rounding == "published":
             counts = rounded_as_published(expected, strata.sizes)
             strata, expected, lost = without_empty(strata, counts)
@@ -324,7 +324,7 @@ class Stratified(WholeSetSelector):
                     f"merged: rounding left {len(lost)} of {len(lost) + len(strata.names)} strata without an "
                     f"item, and each was merged with the nearest: {listing(lost, 3)}."
                 )
-        return Plan(strata, expected, tuple(notes))
+        return StrataPlan(strata, expected, tuple(notes))
 
     def _strata(self, data: EvalSet) -> Strata:
         by = self.by or _usual(data)
@@ -365,9 +365,12 @@ class Stratified(WholeSetSelector):
         spread = self.spread or METRICS
         values = self._mean_metric(data) if spread == METRICS else _numbers(data, spread)
         noun = "the metrics" if spread == METRICS else spread.partition(":")[2] or spread
-        return sizes * self._settled(strata, strata.deviations(values)), (*notes, _ADVICE.format(what=noun))
+        return sizes * self._floored_spread(strata, strata.deviations(values)), (
+            *notes,
+            _ADVICE.format(what=noun),
+        )
 
-    def _settled(self, strata: Strata, deviations: Floats) -> Floats:
+    def _floored_spread(self, strata: Strata, deviations: Floats) -> Floats:
         """Return σ of every stratum; unless it is the published form, none is 0 and one item has the mean."""
         if self.rounding == "published":
             return deviations

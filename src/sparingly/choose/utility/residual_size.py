@@ -62,11 +62,11 @@ class ResidualSize(Utility):
     def values(self, data: EvalSet) -> Floats:
         """Return the expected sizes, NaN for an item without any metric score."""
         too_few = self.judged(data) < FEWEST
-        sizes = np.ones(len(data)) if too_few else np.sqrt(self.learned(data).expected)
+        sizes = np.ones(len(data)) if too_few else np.sqrt(self.residuals(data).expected)
         has_metric = np.stack([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics])
         return np.where(has_metric.any(axis=0), sizes, np.nan)
 
-    def learned(self, data: EvalSet) -> ResidualSizes:
+    def residuals(self, data: EvalSet) -> ResidualSizes:
         """Return the residuals of the pilot and the expected ones of all items."""
         return residual_sizes(
             data,

@@ -14,7 +14,7 @@ from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import Method as Test
-from sparingly.choose.crowd import Judge, Sides, sides_of
+from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY, Selection
@@ -193,7 +193,7 @@ def method_replay(
     """Return the set on which a method is run again; with a crowd it sees some models, others are judged."""
     sides = sides_of(data, crowd, judge)
     part, _ = judged_part(sides.of_judged(data), truth)
-    if sides == Sides():
+    if sides == ModelSides():
         return MethodReplay(part, part)
     return MethodReplay(part, data.take(items=part.items), sides.crowd)
 

@@ -124,7 +124,7 @@ class Local:
     slope_ability: Floats
     cross: Floats
 
-    def put(self, source: Local, mask: Mask) -> None:
+    def replace_where(self, source: Local, mask: Mask) -> None:
         """Overwrite the numbers of some items by those that another evaluation gave them."""
         for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
             np.copyto(mine, theirs, where=mask)

@@ -11,14 +11,14 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared, SharedObjective, Sums
-from sparingly.published.irt.items import NormalItems, Normals, PointItems, Points
+from sparingly.published.irt.items import ItemPoints, NormalItems, Normals, PointItems
 from sparingly.published.irt.model import Priors, Responses
 
 _DAMPING = 0.1
 _NOISE = 0.15
 
 
-def moment_start(responses: Responses, priors: Priors) -> tuple[Points, Shared]:
+def moment_start(responses: Responses, priors: Priors) -> tuple[ItemPoints, Shared]:
     """Return items and abilities that reproduce the mean response of every item and of every model.
 
     The logit of an item's mean, measured against where its curve levels off, is how far its difficulty lies
@@ -36,10 +36,10 @@ def moment_start(responses: Responses, priors: Priors) -> tuple[Points, Shared]:
     difficulty = (typical - logit) / discrimination
     values = np.stack([np.log(top / (1.0 - top)), np.full(len(level), discrimination), difficulty])
     shared = Shared(ability, np.zeros(len(ability)), float(np.log(_NOISE)))
-    return Points(values, np.full(len(level), _DAMPING)), shared
+    return ItemPoints(values, np.full(len(level), _DAMPING)), shared
 
 
-def mirrored(start: Points, shared: Shared) -> Points:
+def mirrored(start: ItemPoints, shared: Shared) -> ItemPoints:
     """Return the same items with curves that fall where they rose, through the same typical response.
 
     An item on which better models do worse has its optimum at a negative discrimination, and between the two
@@ -47,7 +47,7 @@ def mirrored(start: Points, shared: Shared) -> Points:
     """
     logit, discrimination, difficulty = start.values
     mirror = np.stack([logit, -0.5 * discrimination, 2.0 * shared.ability.mean() - difficulty])
-    return Points(mirror, np.full(len(logit), _DAMPING))
+    return ItemPoints(mirror, np.full(len(logit), _DAMPING))
 
 
 def _item_levels(responses: Responses) -> Floats:
@@ -74,7 +74,7 @@ def _expit(value: float) -> float:
 State = TypeVar("State")
 
 
-class Items(Protocol[State]):
+class ItemFit(Protocol[State]):
     """How the items of a fit are represented, and how they move at given abilities."""
 
     def improve(
@@ -101,7 +101,7 @@ class Climb(Generic[State]):
 
 
 @dataclass(frozen=True)
-class Patience:
+class ClimbPatience:
     """When to stop.
 
     Attributes:
@@ -118,12 +118,12 @@ class Patience:
 
 
 def climb(
-    items: Items[State],
+    items: ItemFit[State],
     blocks: list[Responses],
     states: list[State],
     shared: Shared,
     objective: SharedObjective,
-    patience: Patience,
+    patience: ClimbPatience,
 ) -> Climb[State]:
     """Improve items and shared parameters in turn until a round gains next to nothing."""
     states, sums = _sweep(items, blocks, states, shared, objective, patience)
@@ -148,12 +148,12 @@ def climb(
 
 
 def _sweep(
-    items: Items[State],
+    items: ItemFit[State],
     blocks: list[Responses],
     states: list[State],
     shared: Shared,
     objective: SharedObjective,
-    patience: Patience,
+    patience: ClimbPatience,
 ) -> tuple[list[State], Sums]:
     moved = [
         items.improve(block, state, shared, patience.steps, patience.enough)
@@ -167,7 +167,7 @@ def _sweep(
 
 
 BLOCK = 2048
-_MAP_PATIENCE = Patience(rounds=60, steps=3, enough=1e-6, gain=1e-7)
+_MAP_PATIENCE = ClimbPatience(rounds=60, steps=3, enough=1e-6, gain=1e-7)
 _FIRST_STEPS = 8
 _ROUGHLY = 1e-2
 _LOOKS = 1
@@ -175,7 +175,9 @@ _LOOKS = 1
 _WORTH_TURNING = 1e-3
 
 
-def climb_points(responses: Responses, priors: Priors, patience: Patience = _MAP_PATIENCE) -> Climb[Points]:
+def climb_points(
+    responses: Responses, priors: Priors, patience: ClimbPatience = _MAP_PATIENCE
+) -> Climb[ItemPoints]:
     """Find the parameters at which the posterior density is highest near where the moments point.
 
     Every item is first fitted twice at the abilities of the start, once with a rising and once with a falling
@@ -202,10 +204,10 @@ def climb_points(responses: Responses, priors: Priors, patience: Patience = _MAP
 
 
 def _mirror_items(
-    items: PointItems, blocks: list[Responses], states: list[Points], shared: Shared
-) -> tuple[list[Points], bool]:
+    items: PointItems, blocks: list[Responses], states: list[ItemPoints], shared: Shared
+) -> tuple[list[ItemPoints], bool]:
     """Turn the curves of items that are better off so, and say whether there were any."""
-    better: list[Points] = []
+    better: list[ItemPoints] = []
     any_turned = False
     for block, state in zip(blocks, states, strict=True):
         mirror, _ = items.improve(block, mirrored(state, shared), shared, _FIRST_STEPS, _ROUGHLY)
@@ -213,7 +215,7 @@ def _mirror_items(
         turns = gain > _WORTH_TURNING
         any_turned = any_turned or bool(turns.any())
         better.append(
-            Points(
+            ItemPoints(
                 np.where(turns, mirror.values, state.values), np.where(turns, mirror.damping, state.damping)
             )
         )
@@ -221,18 +223,18 @@ def _mirror_items(
 
 
 # --- the variational fit ---
-# Items and abilities are independent of each other (mean field). The three parameters of one item are
+# ItemFit and abilities are independent of each other (mean field). The three parameters of one item are
 # jointly normal, because the scores of a dozen models leave them strongly correlated, and three independent
 # ones would come out far too sure. How sure abilities are, and items through them, is found afterwards
 # (``posterior``).
 
 
-_START = Patience(rounds=20, steps=3, enough=1e-4, gain=1e-5)
-_VARIATIONAL_PATIENCE = Patience(rounds=12, steps=3, enough=1e-3, gain=1e-3)
+_START = ClimbPatience(rounds=20, steps=3, enough=1e-4, gain=1e-5)
+_VARIATIONAL_PATIENCE = ClimbPatience(rounds=12, steps=3, enough=1e-3, gain=1e-3)
 
 
 def climb_normals(
-    responses: Responses, priors: Priors, patience: Patience = _VARIATIONAL_PATIENCE
+    responses: Responses, priors: Priors, patience: ClimbPatience = _VARIATIONAL_PATIENCE
 ) -> Climb[Normals]:
     """Maximise the bound, starting from the most probable parameters and the curvature there."""
     points = climb_points(responses, priors, _START)

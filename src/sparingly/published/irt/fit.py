@@ -10,7 +10,7 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError
 from sparingly.published.irt.abilities import DIAGONAL, Shared, SharedObjective, Sums, inverse
 from sparingly.published.irt.climb import Climb, climb_normals, climb_points
-from sparingly.published.irt.integral import Frame, Integral, Moments, Places
+from sparingly.published.irt.integral import Integral, Moments, Places, ScaleFrame
 from sparingly.published.irt.integral_binary import BinaryIntegral
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
@@ -162,7 +162,7 @@ class _Top:
         sums = Sums(-totals.value, totals.curvature, totals.curvature, totals.slope)
         sums = self._objective.with_priors(sums, shared)
         models = len(shared.ability)
-        frame = Frame.of(shared.ability)
+        frame = ScaleFrame.from_abilities(shared.ability)
         curvature, slope = sums.curvature, sums.slope
         curvature[:models, :models] += frame.bent(self._objective.slope(shared)[:models])
         volume = totals.widening * self._informed_directions(curvature[:models, :models])

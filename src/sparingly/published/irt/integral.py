@@ -178,24 +178,24 @@ _LEAST_BEND = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class ScaleFrame:
     """How a change of abilities splits into a shift, a stretch, and what is left.
 
     Attributes:
         origin: The mean ability.
         common: The shift and the relative stretch that a change of one ability amounts to, 2 x models; the
             second row is 0 where abilities are all the same.
-        rest: What is left of a change once these are taken out, models x models.
+        remainder: What is left of a change once these are taken out, models x models.
         offsets: How far every ability is from the origin.
     """
 
     origin: float
     common: Floats
-    rest: Floats
+    remainder: Floats
     offsets: Floats
 
     @classmethod
-    def of(cls, ability: Floats) -> Frame:
+    def from_abilities(cls, ability: Floats) -> ScaleFrame:
         """Return the frame of some abilities."""
         models = len(ability)
         origin = float(ability.mean())
@@ -214,7 +214,7 @@ class Frame:
         """
         models = len(self.offsets)
         mixing = np.zeros((models + 1, models + 3))
-        mixing[:models, :models] = self.rest.T
+        mixing[:models, :models] = self.remainder.T
         mixing[:models, -2:] = self.common.T
         mixing[models, models] = 1.0
         return mixing
@@ -225,7 +225,7 @@ class Frame:
         Along log k abilities do not grow evenly, so a function with the given slope bends even if it is
         linear in the abilities.
         """
-        stretch, aside = self.common[1], self.rest.T @ slope
+        stretch, aside = self.common[1], self.remainder.T @ slope
         twisted = np.outer(stretch, aside)
         return np.asarray(-(slope @ self.offsets) * np.outer(stretch, stretch) - twisted - twisted.T)
 

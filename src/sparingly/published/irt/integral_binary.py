@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.integral import (
-    Frame,
     Moments,
     Places,
+    ScaleFrame,
     Totals,
     around_zero,
     feasibility_rule,
@@ -47,7 +47,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Points of the grid.
+    """ItemPoints of the grid.
 
     Attributes:
         values: (logit c, a, b), 3 x points.
@@ -113,11 +113,11 @@ class BinaryIntegral:
 
     def at(self, shared: Shared, places: Places) -> tuple[Totals, Moments]:
         """Integrate the items out at given abilities."""
-        frame = Frame.of(shared.ability)
-        table = _Table.of(self._grid, shared.ability, self._priors)
+        frame = ScaleFrame.from_abilities(shared.ability)
+        table = _Table.from_grid(self._grid, shared.ability, self._priors)
         size = max(1, _CELLS // len(self._grid.logs))
         parts = [
-            table.integrate(_Answers(self._patterns[part], self._counts[part], self._whole))
+            table.integrate(BinaryAnswers(self._patterns[part], self._counts[part], self._whole))
             for part in (slice(start, start + size) for start in range(0, len(self._patterns), size))
         ]
         totals = table.totals(reduce(add, (sums for sums, _ in parts)))
@@ -126,7 +126,7 @@ class BinaryIntegral:
         return Totals(totals.value, totals.slope, curvature, totals.widening), moments
 
 
-class _Answers:
+class BinaryAnswers:
     """Patterns of answers, and what they say in numbers.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class BinarySums:
     """Means over the posteriors of items, summed over them.
 
     Attributes:
@@ -172,9 +172,9 @@ class _Sums:
     spread: Floats
     pairs: Floats
 
-    def __add__(self, other: _Sums) -> _Sums:
+    def __add__(self, other: BinarySums) -> BinarySums:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Sums(*(mine + theirs for mine, theirs in pairs))
+        return BinarySums(*(mine + theirs for mine, theirs in pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class _Table:
     bends: tuple[Singles, Singles]
 
     @classmethod
-    def of(cls, grid: Grid, ability: Floats, priors: Priors) -> _Table:
+    def from_grid(cls, grid: Grid, ability: Floats, priors: Priors) -> _Table:
         """Evaluate the curves at some abilities."""
         slope, difficulty, top = grid.values[1][:, None], grid.values[2][:, None], grid.feasibility[:, None]
         with np.errstate(over="ignore"):
@@ -225,7 +225,7 @@ class _Table:
         )
         return cls(values, squares, prior, stretch, *pairs)
 
-    def integrate(self, answers: _Answers) -> tuple[_Sums, Moments]:
+    def integrate(self, answers: BinaryAnswers) -> tuple[BinarySums, Moments]:
         """Integrate out the items of some patterns of answers."""
         logs = answers.present @ self.logs[0].T + answers.success @ self.logs[1].T + self.prior
         largest = logs.max(axis=1)
@@ -244,7 +244,7 @@ class _Table:
             self._spread(answers, shares, slopes) if many_nodes else -(slopes.T * answers.counts) @ slopes
         )
         pairs = np.zeros((0, 0)) if many_nodes else shares.T @ answers.pairs()
-        sums = _Sums(
+        sums = BinarySums(
             float(answers.counts @ (largest + np.log(total))),
             *(
                 part.astype(np.float64)
@@ -260,7 +260,7 @@ class _Table:
         variance = np.maximum(self.squares @ shares.T - mean * mean, 0.0)
         return sums, Moments(mean.astype(np.float64), variance.astype(np.float64), np.stack(follow))
 
-    def totals(self, sums: _Sums) -> Totals:
+    def totals(self, sums: BinarySums) -> Totals:
         """Return the second derivatives: the means of minus those at the points, minus a covariance."""
         products = self._products(sums.pairs) if len(sums.pairs) else 0.0
         curvature = np.diag(sums.bend) - products - sums.spread
@@ -283,7 +283,7 @@ class _Table:
         linear[:, place, number - models + place] = self.slopes[1]
         return np.asarray(np.tensordot(linear @ products, linear, ((0, 2), (0, 2))))
 
-    def _spread(self, answers: _Answers, shares: Singles, slopes: Singles) -> Singles:
+    def _spread(self, answers: BinaryAnswers, shares: Singles, slopes: Singles) -> Singles:
         """Return the covariances of derivatives by two abilities, for many models.
 
         Their answers leave each item few points of the grid; the others have next to nothing of its

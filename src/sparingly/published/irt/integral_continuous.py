@@ -12,9 +12,9 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.integral import (
-    Frame,
     Moments,
     Places,
+    ScaleFrame,
     Totals,
     prior_bends,
     prior_slopes,
@@ -37,7 +37,7 @@ class _Slopes:
     slope: Floats
     curvature: Floats
 
-    def put(self, source: _Slopes, mask: Mask) -> None:
+    def replace_where(self, source: _Slopes, mask: Mask) -> None:
         """Overwrite some of the numbers by those of another point."""
         for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
             np.copyto(mine, theirs, where=mask)
@@ -69,7 +69,7 @@ def ridge(
         trial = _slopes(responses, difficulty, tried, shared, priors)
         better = trial.objective <= current.objective
         np.copyto(values, tried, where=better)
-        current.put(trial, better)
+        current.replace_where(trial, better)
         damping = np.where(better, 0.1 * damping, 10.0 * damping + _DAMPING)
     first, cross, second = current.curvature
     return values[1], 1.0 / np.sqrt(second - cross * cross / first)
@@ -243,7 +243,7 @@ class ContinuousIntegral:
         models, items = self._responses.shape
         nodes = len(_DIFFICULTY[0]) * len(_DISCRIMINATION[0])
         size = max(_LEAST_ITEMS, _CELLS // (models * nodes))
-        frame = Frame.of(shared.ability)
+        frame = ScaleFrame.from_abilities(shared.ability)
         parts = []
         for start in range(0, items, size):
             part = slice(start, start + size)
@@ -254,7 +254,7 @@ class ContinuousIntegral:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class ContinuousSums:
     """Means over the posteriors of items, summed over them.
 
     Derivatives are of the log-likelihood of responses and item together, by abilities, noise, m and log k
@@ -278,11 +278,11 @@ class _Sums:
     common: Floats
     squares: float
 
-    def __add__(self, other: _Sums) -> _Sums:
+    def __add__(self, other: ContinuousSums) -> ContinuousSums:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Sums(*(mine + theirs for mine, theirs in pairs))
+        return ContinuousSums(*(mine + theirs for mine, theirs in pairs))
 
-    def totals(self, frame: Frame) -> Totals:
+    def totals(self, frame: ScaleFrame) -> Totals:
         """Return derivatives by abilities and noise alone."""
         models = len(self.bend)
         curvature = -self.spread
@@ -325,12 +325,12 @@ class _Nodes:
 class _Block:
     """A block of items small enough for arrays of models x nodes x items."""
 
-    def __init__(self, responses: Responses, shared: Shared, frame: Frame, priors: Priors) -> None:
+    def __init__(self, responses: Responses, shared: Shared, frame: ScaleFrame, priors: Priors) -> None:
         self._responses, self._shared, self._frame, self._priors = responses, shared, frame, priors
         self._precision = float(np.exp(-2.0 * shared.log_noise))
         self._squares = self._precision * np.einsum("mn,mn->n", responses.values, responses.values)
 
-    def integrate(self, places: Places) -> tuple[_Sums, Moments]:
+    def integrate(self, places: Places) -> tuple[ContinuousSums, Moments]:
         """Integrate the items out."""
         nodes, value = self._evaluated(*self._place_nodes(places))
         slopes = self._slopes(nodes)
@@ -340,7 +340,7 @@ class _Block:
         counts = self._responses.per_item()
         bends = prior_bends(nodes.slope, nodes.difficulty, self._frame.origin, self._priors)
         once, cross, twice = np.einsum("kn,bkn->b", nodes.shares, bends)
-        sums = _Sums(
+        sums = ContinuousSums(
             value=value - float((0.5 * self._squares + counts * (_LOG_ROOT + self._shared.log_noise)).sum()),
             slope=mean.sum(axis=1),
             spread=_second_moments(nodes, slopes) - mean @ mean.T,

@@ -137,15 +137,15 @@ _LEAST_DAMPING = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class ItemPoints:
     """The parameters of a block of items, (logit c, a, b) x items, and how cautiously each item moves."""
 
     values: Floats
     damping: Floats
 
-    def take(self, items: slice) -> Points:
+    def take(self, items: slice) -> ItemPoints:
         """Return some of the items."""
-        return Points(self.values[:, items], self.damping[items])
+        return ItemPoints(self.values[:, items], self.damping[items])
 
 
 def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: bool = False) -> Local:
@@ -218,8 +218,8 @@ class PointItems:
         self._means, self._sds = priors.item_means, priors.item_sds
 
     def improve(
-        self, responses: Responses, state: Points, shared: Shared, steps: int, enough: float
-    ) -> tuple[Points, Sums]:
+        self, responses: Responses, state: ItemPoints, shared: Shared, steps: int, enough: float
+    ) -> tuple[ItemPoints, Sums]:
         """Move every item towards its optimum, a few Newton steps, none of which makes it worse."""
         values, damping = state.values.copy(), state.damping
         local = self._safe_local(responses, values, shared)
@@ -233,17 +233,17 @@ class PointItems:
             damping = next_damping(damping, better, _POINT_EASING)
             np.copyto(values, tried, where=better)
             np.copyto(objective, trial_objective, where=better)
-            local.put(trial, better)
+            local.replace_where(trial, better)
             if np.abs(step / self._sds).max() < enough:
                 break
         sums = summed(responses, shared, local, self._slope(local, values), self._precision(local), objective)
-        return Points(values, damping), sums
+        return ItemPoints(values, damping), sums
 
-    def precision(self, responses: Responses, state: Points, shared: Shared) -> Floats:
+    def precision(self, responses: Responses, state: ItemPoints, shared: Shared) -> Floats:
         """Return minus the second derivatives of the log posterior at the points, 6 x items."""
         return self._precision(self._safe_local(responses, state.values, shared))
 
-    def objectives(self, responses: Responses, state: Points, shared: Shared) -> Floats:
+    def objectives(self, responses: Responses, state: ItemPoints, shared: Shared) -> Floats:
         """Return minus the log posterior of every item, up to a constant."""
         return self._objective(state.values, local_at(responses, state.values, shared))
 
@@ -450,7 +450,7 @@ class NormalItems:
             np.copyto(mean, tried, where=better)
             np.copyto(precision, target, where=better)
             np.copyto(objective, trial_objective, where=better)
-            local.put(trial, better)
+            local.replace_where(trial, better)
             if np.abs(step / self._sds).max() < enough:
                 break
         sums = summed(responses, shared, local, self._slope(local, mean), precision, objective)

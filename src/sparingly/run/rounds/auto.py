@@ -248,7 +248,7 @@ class Auto(Strategy):
         0.05,
         "for the ranking: by what share unequal depths may raise the mean variance of scores",
         minimum=0.0,
-        before=np.inf,
+        before_added=np.inf,
     )
     trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
     spread: bool = parameter(True, "whether the order is spread over metrics and documents")
