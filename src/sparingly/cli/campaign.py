@@ -17,8 +17,8 @@ from sparingly.cli.strengths import check_strengths
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
+    from sparingly.run.campaign.answers import Acknowledgement
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.campaign.record import Acknowledgement
 
 __all__ = [
     "campaign",

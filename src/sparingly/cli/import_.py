@@ -13,7 +13,7 @@ from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
 
 if TYPE_CHECKING:
-    from sparingly.run.campaign.record import RecordedCounts
+    from sparingly.run.campaign.answers import RecordedCounts
     from sparingly.run.exchange.report import ImportReport
 
 

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, UsageError
-from sparingly.run.campaign.answers import marks_at
+from sparingly.run.campaign.answers import Acknowledgement, marks_at
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.record import Acknowledgement
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.spans import Span
 from tests.run.campaign.made import answer_all, begin, made_set, row

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sparingly.run.campaign.record import Acknowledgement, RecordedCounts
+from sparingly.run.campaign.answers import Acknowledgement, RecordedCounts
 from sparingly.run.campaign.rounds import NextStep
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sparingly.base.errors import DataError
-from sparingly.run.campaign.record import Acknowledgement
+from sparingly.run.campaign.answers import Acknowledgement
 from sparingly.run.forms.answer import Answer
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served
 

@@ -1,99 +1,41 @@
-"""Answers: read from files and streams; marked errors and placements on the page as they are stored."""
+"""Record answers: each is checked, numbered and stored, or refused with a sentence.
+
+The answer of a rater about a cell (an item and a model, or a pair) on an aspect is the last one given. Under
+one client id the same answer is written once, however often it is sent; a changed answer is a new row that
+corrects the one before. Errors that were marked, and where an output was shown, are written with their
+answer, or not at all.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select
 
-from sparingly.base.errors import InputError
+from sparingly.base.errors import DataError, InputError, SparinglyError, UnknownNameError, UsageError
 from sparingly.data import files
-from sparingly.run.campaign.journal import as_json
-from sparingly.run.campaign.tables import MARKS, PLACEMENTS
+from sparingly.data.io.words import SCALE
+from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.datasets import DataSets, models_of
+from sparingly.run.campaign.group_commit import GroupWriter
+from sparingly.run.campaign.journal import Clock, Journal, as_json
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
 from sparingly.run.forms.answer import Answer, Placement, check_columns
 from sparingly.run.forms.spans import Span
-
-# --- Placements: where an output was shown, to examine order effects ---
-
-
-def save_placements(connection: Connection, campaign: str, placements: Mapping[int, Placement]) -> None:
-    """Save where outputs were shown, by the numbers of their ratings."""
-    rows = [
-        {"campaign": campaign, "seq": seq, **vars(placement), "turned": int(placement.turned)}
-        for seq, placement in sorted(placements.items())
-    ]
-    if rows:
-        connection.execute(insert(PLACEMENTS), rows)
-
-
-def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
-    """Return where the outputs of all ratings up to a number were shown, by the ratings' numbers.
-
-    Answers that did not come from the web pages, or came before this was saved, have no row.
-    """
-    table = PLACEMENTS.c
-    rows = connection.execute(
-        select(table.seq, table.place, table.cards, table.turned)
-        .where(table.campaign == campaign, table.seq <= seq)
-        .order_by(table.seq)
-    )
-    return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
-
-
-# --- Marked errors ---
-
-
-def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
-    """Return marked errors as the database has them."""
-    return [{"start": mark.start, "end": mark.end, "severity": mark.severity} for mark in marks]
-
-
-def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:
-    """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
-    if not marks_by_rating:
-        return
-    table = MARKS.c
-    query = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(marks_by_rating)))
-    stored = set(connection.execute(query).scalars())
-    rows = [
-        {"campaign": campaign, "seq": seq, "marks": as_json(stored_marks(marks))}
-        for seq, marks in sorted(marks_by_rating.items())
-        if seq not in stored
-    ]
-    if rows:
-        connection.execute(insert(MARKS), rows)
-
-
-def marks_by_seq(
-    connection: Connection, campaign: str, seqs: Sequence[int]
-) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of some ratings, by the ratings' numbers."""
-    table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
-
-
-def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of all ratings up to a number, by the ratings' numbers."""
-    table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
-
 
 # --- Answers from a file or a stream, as CSV or JSON Lines ---
 
 
-Numbered = tuple[int, Answer | InputError]
+Numbered = tuple[int, Answer | SparinglyError]
 STANDARD_INPUT = "-"
 
 
@@ -173,3 +115,417 @@ def _csv_rows(
         raise InputError(f"this is not CSV ({error})", file=path, line=place["line"]) from None
     except InputError as error:
         raise error.at(file=path, line=place["line"]) from None
+
+
+# --- Why an answer is refused ---
+
+
+class RefusedError(DataError):
+    """An answer that does not belong to the campaign."""
+
+
+def aspect_of(settings: Settings, answer: Answer) -> str:
+    """Return the aspect of an answer: the one it names, or the only one that is asked for."""
+    if answer.aspect is None and len(settings.aspects) == 1:
+        return next(iter(settings.aspects))
+    if answer.aspect is None:
+        raise RefusedError(f"The answer names none of the aspects {', '.join(settings.aspects)}.")
+    if answer.aspect not in settings.aspects:
+        raise UnknownNameError("aspect", answer.aspect, settings.aspects)
+    return answer.aspect
+
+
+def cell_of(answer: Answer) -> tuple[str, str, float]:
+    """Return the two models of an answer (the second empty for a single output), and its score.
+
+    A pair is stored in the order of the names; the sign of its score is turned where it came the other way.
+    """
+    if answer.pair is None:
+        if answer.model is None:
+            raise RefusedError("The answer names no model.")
+        return answer.model, "", float(answer.score)
+    first, second = sorted(answer.pair)
+    swapped = (first, second) != tuple(answer.pair)
+    return first, second, -answer.score + 0.0 if swapped else float(answer.score)
+
+
+def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
+    """Raise RefusedError for a score that is no finite number, or outside the scale."""
+    if not math.isfinite(answer.score):
+        raise RefusedError(f"The score {answer.score} of the item {answer.item} is no finite number.")
+    ends = (-1.0, 1.0) if answer.pair is not None else settings.aspects[aspect]
+    if answer.word and (answer.pair is not None or ends != SCALE):
+        raise RefusedError(
+            f'The score "{answer.word}" of the item "{answer.item}" is a word, and {aspect} is scored in '
+            "numbers: words go with a scale from 0 to 1."
+        )
+    if ends is not None and not ends[0] <= answer.score <= ends[1]:
+        raise RefusedError(
+            f'The score {answer.score:g} of the item "{answer.item}" is outside the scale of {aspect}, '
+            f"{ends[0]:g} to {ends[1]:g}."
+        )
+
+
+def why_not_asked(
+    connection: Connection, data_sets: DataSets, names: Sequence[str], answer: Answer, seq: int
+) -> SparinglyError:
+    """Return why an answer is about nothing that was asked: an unknown name, or something else."""
+    sets = [data_sets.at(connection, name, seq) for name in names]
+    with_item = [data for data in sets if answer.item in set(data.items)]
+    if not with_item:
+        return UnknownNameError(
+            "item", answer.item, [str(item) for data in sets for item in data.items[:500]]
+        )
+    models = sorted({model for data in with_item for model in data.models})
+    for name in answer.pair or (answer.model or "",):
+        if name not in models:
+            return UnknownNameError("model", name, models)
+    whom = f'"{answer.model}"' if answer.pair is None else " and ".join(f'"{name}"' for name in answer.pair)
+    return RefusedError(f'Nobody was asked to judge {whom} on the item "{answer.item}".')
+
+
+# --- Recording ---
+
+
+Outcome = Literal["new", "correction", "same", "refused"]
+OnError = Literal["keep", "rollback"]
+BATCH = 500
+# What makes two answers of one sender the same.
+_CONTENT = ("score", "seconds", "comment")
+_KEY = ("data", "round", "rater", "item", "model", "other", "aspect")
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """What became of one answer; where it was not refused, it is in the database for good.
+
+    Attributes:
+        line: Its line in the file, or its place among the answers given, from 1.
+        what: ``new``, ``correction`` of an earlier answer, the ``same`` as one that is there, or ``refused``.
+        seq: Its number in the journal; None where it was refused.
+        sentence: Why it was refused; None where it was not.
+    """
+
+    line: int
+    what: Outcome
+    seq: int | None = None
+    sentence: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what became of the answer as plain values."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass
+class RecordedCounts:
+    """How many answers were new, corrections, the same as before, or refused."""
+
+    new: int = 0
+    correction: int = 0
+    same: int = 0
+    refused: int = 0
+    sentences: list[str] = field(default_factory=list)
+
+    def add(self, acknowledgement: Acknowledgement) -> None:
+        """Count one answer."""
+        setattr(self, acknowledgement.what, getattr(self, acknowledgement.what) + 1)
+        if acknowledgement.sentence is not None:
+            self.sentences.append(_with_line(acknowledgement.line, acknowledgement.sentence))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {**vars(self), "sentences": list(self.sentences)}
+
+
+class Recorder:
+    """Writes answers into a campaign."""
+
+    def __init__(self, database: Database, settings: Settings, data_sets: DataSets, clock: Clock) -> None:
+        self.database, self.settings, self.data_sets, self.clock = database, settings, data_sets, clock
+        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(
+            lambda answers: self._write(answers, "keep")
+        )
+
+    def record(
+        self,
+        answers: Iterable[Numbered],
+        *,
+        on_error: OnError = "keep",
+        batch: int = BATCH,
+        acknowledge: Callable[[Acknowledgement], None] | None = None,
+    ) -> RecordedCounts:
+        """Write answers batch by batch; ``acknowledge`` is called for each when it is safely there.
+
+        With ``rollback``, everything is one batch, and the first answer that is refused undoes all of it.
+        """
+        total, waiting = RecordedCounts(), iter(answers)
+        while part := list(waiting) if on_error == "rollback" else list(islice(waiting, batch)):
+            acknowledgements = (
+                self._write(part, on_error) if on_error == "rollback" else self._group.write(part)
+            )
+            for acknowledgement in acknowledgements:
+                total.add(acknowledgement)
+                if acknowledge is not None:
+                    acknowledge(acknowledgement)
+        return total
+
+    def _write(self, answers: Sequence[Numbered], on_error: OnError) -> list[Acknowledgement]:
+        with self.database.writing() as connection:
+            journal = Journal(connection, self.settings.name, self.clock)
+            if journal.closed is not None:
+                raise UsageError(f'The campaign "{self.settings.name}" is closed: it takes no more answers.')
+            batch = _AnswerBatch(connection, journal, self.settings, self.data_sets, answers)
+            acknowledgements = []
+            for line, answer in answers:
+                acknowledgement = batch.take(line, answer)
+                if acknowledgement.what == "refused" and on_error == "rollback":
+                    sentence = _with_line(line, acknowledgement.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
+                acknowledgements.append(acknowledgement)
+            batch.write()
+        return acknowledgements
+
+
+class _AnswerBatch:
+    """The answers of one transaction, and what the database knows about them."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        journal: Journal,
+        settings: Settings,
+        data_sets: DataSets,
+        answers: Sequence[Numbered],
+    ) -> None:
+        self.connection, self.journal, self.settings, self.data_sets = (
+            connection,
+            journal,
+            settings,
+            data_sets,
+        )
+        readable = [answer for _, answer in answers if isinstance(answer, Answer)]
+        self.items = sorted({answer.item for answer in readable})
+        self.raters = sorted({answer.rater for answer in readable})
+        self.models = {data: models_of(connection, settings.name, data) for data in settings.budgets}
+        self.round_of_cell = self._read_rounds()
+        # Earlier rows, by the question and by the sender; the last one counts.
+        self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self.last: dict[tuple[Any, ...], int] = {}
+        for row in self._earlier_rows():
+            self._remember(row)
+        self.marks = self._earlier_marks(readable)
+        self.new_marks: dict[int, tuple[Span, ...]] = {}
+        self.placements: dict[int, Placement] = {}
+        self.known_raters = self._known_raters()
+        self.rows: list[dict[str, Any]] = []
+        self.new_raters: list[dict[str, Any]] = []
+
+    def take(self, line: int, answer: Answer | SparinglyError) -> Acknowledgement:
+        """Number an answer, or say why it is refused."""
+        try:
+            if not isinstance(answer, Answer):
+                raise answer
+            values = self._checked(answer)
+        except SparinglyError as error:
+            return Acknowledgement(line, "refused", sentence=str(error))
+        earlier = self.by_client.get(_key(values, with_client=True))
+        if earlier is not None and self._is_same(earlier, values, answer.marks):
+            self._mark(earlier["seq"], answer.marks)
+            return Acknowledgement(line, "same", earlier["seq"])
+        values["revision"] = 0 if earlier is None else earlier["revision"] + 1
+        values["corrects"] = self.last.get(_key(values))
+        row = self.journal.rating(values)
+        self._remember(row)
+        self._mark(row["seq"], answer.marks)
+        if answer.placement is not None:
+            self.placements[row["seq"]] = answer.placement
+        self.rows.append(row)
+        if answer.rater not in self.known_raters:
+            self.known_raters.add(answer.rater)
+            self.new_raters.append({"campaign": self.settings.name, "rater": answer.rater, "seq": row["seq"]})
+        return Acknowledgement(line, "new" if row["corrects"] is None else "correction", row["seq"])
+
+    def write(self) -> None:
+        """Write what was taken."""
+        if self.new_raters:
+            self.connection.execute(insert(RATERS), self.new_raters)
+        self.journal.write_ratings(self.rows)
+        save_marks(self.connection, self.settings.name, self.new_marks)
+        save_placements(self.connection, self.settings.name, self.placements)
+        if self.rows:
+            self.journal.finish()
+
+    def _checked(self, answer: Answer) -> dict[str, Any]:
+        """Return the columns of an answer, or raise RefusedError."""
+        aspect = aspect_of(self.settings, answer)
+        model, second, score = cell_of(answer)
+        check_score(self.settings, aspect, answer)
+        data, round = self._place(answer, model, second)
+        for name in (model, second):
+            presence = self.models[data].get(name)
+            if presence is not None and presence.withdrawn is not None:
+                raise RefusedError(f'The model "{name}" was withdrawn from the campaign.')
+        return {
+            "data": data,
+            "round": round,
+            "rater": answer.rater,
+            "item": answer.item,
+            "model": model,
+            "other": second,
+            "aspect": aspect,
+            "client": answer.client,
+            "score": score,
+            "seconds": answer.seconds,
+            "comment": answer.comment,
+        }
+
+    def _place(self, answer: Answer, model: str, second: str) -> tuple[str, int]:
+        """Return the data set and the round in which a cell was asked for."""
+        sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
+        places = [
+            (data, self.round_of_cell[cell])
+            for data in sets
+            if (cell := (data, answer.item, model, second)) in self.round_of_cell
+        ]
+        if not places:
+            raise why_not_asked(self.connection, self.data_sets, sets, answer, self.journal.last_seq)
+        if len(places) > 1:
+            raise RefusedError(
+                f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
+            )
+        return places[0]
+
+    def _read_rounds(self) -> dict[tuple[str, str, str, str], int]:
+        table = ASKED.c
+        rows = self.connection.execute(
+            select(table.data, table.item, table.model, table.other, table.round).where(
+                table.campaign == self.settings.name,
+                table.data.in_(list(self.settings.budgets)),
+                table.item.in_(self.items),
+            )
+        )
+        return {(row.data, row.item, row.model, row.other): row.round for row in rows}
+
+    def _earlier_rows(self) -> Iterator[dict[str, Any]]:
+        table = RATINGS.c
+        rows = self.connection.execute(
+            select(*(table[name] for name in (*_KEY, *_CONTENT, "client", "revision", "seq")))
+            .where(
+                table.campaign == self.settings.name,
+                table.data.in_(list(self.settings.budgets)),
+                table.item.in_(self.items),
+                table.rater.in_(self.raters),
+            )
+            .order_by(table.seq)
+        )
+        return (dict(row) for row in rows.mappings())
+
+    def _earlier_marks(self, answers: Sequence[Answer]) -> dict[int, list[dict[str, Any]]]:
+        """Return the marks of the rows that are there, where an answer comes with some."""
+        if all(answer.marks is None for answer in answers):
+            return {}
+        senders = {answer.client for answer in answers if answer.marks is not None}
+        seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
+        return marks_by_seq(self.connection, self.settings.name, seqs)
+
+    def _is_same(
+        self, earlier: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Span, ...] | None
+    ) -> bool:
+        if any(earlier[name] != values[name] for name in _CONTENT):
+            return False
+        earlier_marks = self.marks.get(earlier["seq"])
+        return marks is None or earlier_marks is None or earlier_marks == stored_marks(marks)
+
+    def _mark(self, seq: int, marks: tuple[Span, ...] | None) -> None:
+        if marks is not None and seq not in self.marks:
+            self.new_marks[seq] = marks
+            self.marks[seq] = stored_marks(marks)
+
+    def _known_raters(self) -> set[str]:
+        table = RATERS.c
+        query = select(table.rater).where(table.campaign == self.settings.name, table.rater.in_(self.raters))
+        return set(self.connection.execute(query).scalars())
+
+    def _remember(self, row: dict[str, Any]) -> None:
+        self.by_client[_key(row, with_client=True)] = row
+        self.last[_key(row)] = row["seq"]
+
+
+def _with_line(line: int, sentence: str) -> str:
+    """Say where an answer stands, unless the sentence does: a file may have thousands."""
+    return sentence if f"line {line}" in sentence else f"line {line}: {sentence}"
+
+
+def _key(row: dict[str, Any], *, with_client: bool = False) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ((*_KEY, "client") if with_client else _KEY))
+
+
+# --- Placements: where an output was shown, to examine order effects ---
+
+
+def save_placements(connection: Connection, campaign: str, placements: Mapping[int, Placement]) -> None:
+    """Save where outputs were shown, by the numbers of their ratings."""
+    rows = [
+        {"campaign": campaign, "seq": seq, **vars(placement), "turned": int(placement.turned)}
+        for seq, placement in sorted(placements.items())
+    ]
+    if rows:
+        connection.execute(insert(PLACEMENTS), rows)
+
+
+def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
+    """Return where the outputs of all ratings up to a number were shown, by the ratings' numbers.
+
+    Answers that did not come from the web pages, or came before this was saved, have no row.
+    """
+    table = PLACEMENTS.c
+    rows = connection.execute(
+        select(table.seq, table.place, table.cards, table.turned)
+        .where(table.campaign == campaign, table.seq <= seq)
+        .order_by(table.seq)
+    )
+    return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
+
+
+# --- Marked errors ---
+
+
+def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
+    """Return marked errors as the database has them."""
+    return [{"start": mark.start, "end": mark.end, "severity": mark.severity} for mark in marks]
+
+
+def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:
+    """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
+    if not marks_by_rating:
+        return
+    table = MARKS.c
+    query = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(marks_by_rating)))
+    stored = set(connection.execute(query).scalars())
+    rows = [
+        {"campaign": campaign, "seq": seq, "marks": as_json(stored_marks(marks))}
+        for seq, marks in sorted(marks_by_rating.items())
+        if seq not in stored
+    ]
+    if rows:
+        connection.execute(insert(MARKS), rows)
+
+
+def marks_by_seq(
+    connection: Connection, campaign: str, seqs: Sequence[int]
+) -> dict[int, list[dict[str, Any]]]:
+    """Return the marks of some ratings, by the ratings' numbers."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
+    )
+    return {row.seq: json.loads(row.marks) for row in rows}
+
+
+def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:
+    """Return the marks of all ratings up to a number, by the ratings' numbers."""
+    table = MARKS.c
+    rows = connection.execute(
+        select(table.seq, table.marks).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    )
+    return {row.seq: json.loads(row.marks) for row in rows}

@@ -12,22 +12,22 @@ from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
-from sparingly.run.campaign.answers import read_answers
-from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, create, prepare
-from sparingly.run.campaign.database import Database, migrate
-from sparingly.run.campaign.journal import Clock, Journal, utc_now
-from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
-from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
-from sparingly.run.campaign.questions import questions_at, unanswered
-from sparingly.run.campaign.reader import CampaignReader
-from sparingly.run.campaign.record import (
+from sparingly.run.campaign.answers import (
     BATCH,
     Acknowledgement,
     OnError,
     RecordedCounts,
     Recorder,
     check_score,
+    read_answers,
 )
+from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, create, prepare
+from sparingly.run.campaign.database import Database, migrate
+from sparingly.run.campaign.history import questions_at, unanswered
+from sparingly.run.campaign.journal import Clock, Journal, utc_now
+from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
+from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
+from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.release import Release, release
 from sparingly.run.campaign.results import Findings, findings
 from sparingly.run.campaign.rounds import (

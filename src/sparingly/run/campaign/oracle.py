@@ -14,11 +14,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from sparingly.base.errors import DataError, UsageError, one_line
+from sparingly.run.campaign.answers import Acknowledgement
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.history import History, paused_at
+from sparingly.run.campaign.history import History, paused_at, questions_at, unanswered
 from sparingly.run.campaign.journal import Clock, Journal, timestamp
-from sparingly.run.campaign.questions import questions_at, unanswered
-from sparingly.run.campaign.record import Acknowledgement
 from sparingly.run.campaign.tables import CLAIMS
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.question import Question

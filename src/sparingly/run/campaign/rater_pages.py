@@ -17,9 +17,8 @@ from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
-from sparingly.run.campaign.history import PAUSED, RESUMED
+from sparingly.run.campaign.history import PAUSED, RESUMED, questions_at
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
-from sparingly.run.campaign.questions import questions_at
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
 from sparingly.run.forms.answer import Answer

@@ -31,11 +31,12 @@ from sparingly.run.campaign.history import (
     History,
     checked_seq,
     paused_at,
+    questions_at,
     rating_rows,
     spent_at,
+    unanswered,
 )
 from sparingly.run.campaign.journal import check_end
-from sparingly.run.campaign.questions import questions_at, unanswered
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS

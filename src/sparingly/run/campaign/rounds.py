@@ -23,10 +23,12 @@ from sparingly.run.campaign.history import (
     History,
     checked_seq,
     paused_at,
+    questions_at,
+    questions_of_round,
     spent_at,
+    unanswered,
 )
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
-from sparingly.run.campaign.questions import questions_at, questions_of_round, unanswered
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, DATA_VERSIONS, MODELS, ROUNDS

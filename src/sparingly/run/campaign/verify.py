@@ -13,9 +13,8 @@ from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.history import DataSnapshot
+from sparingly.run.campaign.history import DataSnapshot, questions_of_round
 from sparingly.run.campaign.journal import as_json
-from sparingly.run.campaign.questions import questions_of_round
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED

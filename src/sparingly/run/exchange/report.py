@@ -25,8 +25,8 @@ from sparingly.run.forms.question import Question
 
 if TYPE_CHECKING:
     from sparingly.data.scale import Scale
+    from sparingly.run.campaign.answers import RecordedCounts
     from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.campaign.record import RecordedCounts
 
 
 # Who "judged" two equal outputs: nobody need be asked.

@@ -13,8 +13,8 @@ from sparingly.run.exchange.tool import PHRASES, AnnotationTool
 from sparingly.show.terminal.console import line, make_console, make_table, notes
 
 if TYPE_CHECKING:
+    from sparingly.run.campaign.answers import RecordedCounts
     from sparingly.run.campaign.reader import SetStatus, Status
-    from sparingly.run.campaign.record import RecordedCounts
     from sparingly.run.campaign.release import Release
     from sparingly.run.campaign.rounds import NextStep
     from sparingly.run.exchange.export_import import ExportReport

@@ -18,8 +18,8 @@ from fastapi.staticfiles import StaticFiles
 
 from sparingly._version import __version__
 from sparingly.base.errors import DataError, SparinglyError
+from sparingly.run.campaign.answers import RefusedError
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.record import RefusedError
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import entry, organiser
 from sparingly.show.web.entry import ForeignFormError, NoEntryError

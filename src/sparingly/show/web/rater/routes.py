@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.record import RefusedError
+from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.rater.page import PageView
 from sparingly.show.web.rater.service import RaterService

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.answers import Acknowledgement, check_score
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.campaign.record import Acknowledgement, check_score
 from sparingly.run.forms.question import Question
 from sparingly.show.web.rater.page import PageViews, draft_name
 from sparingly.show.web.rater.queue import PageQueue
