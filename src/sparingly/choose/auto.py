@@ -135,9 +135,9 @@ class AutoSelector(Selector):
         return automatic(data, budget, self.question).method.resolve(data, budget)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Refuse: what is read is known only when the design is."""
+        """Raise UsageError: the fields are known only when the design is."""
         raise UsageError("The method auto is a design only after it has seen the data: resolve it.")
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
-        """Refuse: the design that was chosen draws."""
+        """Raise UsageError: the design that was chosen draws."""
         raise UsageError("The method auto is a design only after it has seen the data: resolve it.")

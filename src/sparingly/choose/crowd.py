@@ -84,7 +84,7 @@ def _model_names(data: EvalSet, names: Iterable[str], noun: str) -> tuple[str, .
 
 
 def check_crowd(sides: ModelSides, chooser: Method, visible: EvalSet) -> None:
-    """Refuse a crowd of one model where the utility compares models."""
+    """Raise UsageError for a crowd of one model where the utility compares models."""
     utility = getattr(chooser, "utility", None)
     if len(sides.crowd) != 1 or len(visible) < 2 or not isinstance(utility, Utility):
         return

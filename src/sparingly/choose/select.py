@@ -189,7 +189,7 @@ def _with_shut_out(excluded: tuple[str, ...], view: EvalSet, chosen: Chosen) -> 
 
 
 def _check_skipped(chosen: Chosen, sides: ModelSides, pool: Selection | None) -> None:
-    """Refuse to skip items with the same outputs where not all items or not all models are looked at."""
+    """Raise UsageError where items with the same outputs are skipped with a pool or a crowd."""
     skipped = chosen.same_outputs is not None and len(chosen.same_outputs) > 0
     if skipped and (pool is not None or sides != ModelSides()):
         raise UsageError(
@@ -297,7 +297,7 @@ def _phase_seed(seed: int, pool: Selection | None) -> int:
 
 
 def _never_notes(data: EvalSet, excluded: tuple[str, ...]) -> tuple[str, ...]:
-    """Say what the never-select list shuts out, and which of its ids are not there."""
+    """Return notes on what the never-select list excludes, and on its unknown ids."""
     if not excluded:
         return ()
     ids = set(data.items)
@@ -308,7 +308,7 @@ def _never_notes(data: EvalSet, excluded: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _cost_note(chosen: Chosen) -> tuple[str, ...]:
-    """Say what the chosen items cost, and what as many random ones would."""
+    """Return a note on what the chosen items cost, and what as many random ones would."""
     if chosen.cost is None or chosen.mean_cost is None:
         return ()
     count = len(chosen.rows)

@@ -80,7 +80,7 @@ class AnchorPoints(WholeSetSelector):
     weighted: bool = parameter(True, "whether items carry the sizes of their clusters as weights")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the metrics."""
+        """Resolve the metrics."""
         return replace(self, metrics=settled_metrics(data, self.metrics, self.name))
 
     def reads(self, data: EvalSet) -> frozenset[str]:

@@ -229,7 +229,7 @@ class Casf(Strategy):
             raise UsageError(f"In casf, preliminary is a share between 0 and 1, not {self.preliminary:g}.")
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle the metrics, and say what is missing."""
+        """Resolve the metrics; raise an error that names what is missing."""
         names = self.metrics or tuple(data.metrics)
         for name in names:
             the_only("metric", name, data.metrics, "")

@@ -104,7 +104,7 @@ class DiffUse(WholeSetSelector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what an item's vector is made of, and check that the models are there."""
+        """Resolve the features, and check that the models are there."""
         return replace(self, pairs=self._settled_pairs(self._view(data)))
 
     def reads(self, data: EvalSet) -> frozenset[str]:

@@ -234,7 +234,7 @@ class DiffuseIterative(Strategy):
             raise UsageError("In diffuse_iterative, least is at most as large as most.")
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle the models."""
+        """Resolve the models."""
         for name in self.models:
             if name not in data.models:
                 raise UnknownNameError("model", name, data.models)
@@ -286,7 +286,7 @@ class DiffuseIterative(Strategy):
         return [self._verdict(state, pair) for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
 
     def estimate(self, state: State, **options: Any) -> Estimate:
-        """Refuse: votes on picked items tell who wins, not how good a model is."""
+        """Raise UsageError: votes on picked items show who wins, not how good a model is."""
         raise UsageError(
             "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
         )

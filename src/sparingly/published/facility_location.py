@@ -125,7 +125,7 @@ class FacilityLocation(WholeSetSelector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the metrics."""
+        """Resolve the metrics."""
         if self.space != "metrics":
             return self
         return replace(self, metrics=settled_metrics(data, self.metrics, self.name))

@@ -57,7 +57,7 @@ class IncrementalStrata(Strategy):
     neighbours: int = parameter(25, "with spread=knn: how many judged items predict one", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Settle what the strata are."""
+        """Resolve the strata."""
         if self.spread == "knn" and not data.metrics:
             raise MissingDataError("incremental_strata:spread=knn needs metrics, and the set has none.")
         return replace(self, by=self._design.resolve(data, budget).by)

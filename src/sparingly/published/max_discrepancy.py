@@ -48,7 +48,7 @@ class MaxDiscrepancy(WholeSetSelector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the metrics."""
+        """Resolve the metrics."""
         if len(data.models) < 2:
             raise DataError("Models that differ need to be two, and there are fewer.")
         if self.space == "outputs":

@@ -67,7 +67,7 @@ class LocalPivotal(ProbabilityDesign):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the metrics."""
+        """Resolve the metrics."""
         resolved = replace(super().resolve(data, budget), documents=self._uses_documents(data))
         if self.space != "metrics":
             return resolved
@@ -162,7 +162,7 @@ class Cube(ProbabilityDesign):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what is balanced."""
+        """Resolve the variables to balance."""
         names = resolve_names(data, self.balance or _usual(data))
         if not names:
             raise MissingDataError(
@@ -197,7 +197,7 @@ class Cube(ProbabilityDesign):
         return draw_cube(frame.chances, variables, generator, frame.charges)
 
     def remarks(self, frame: Frame) -> tuple[str, ...]:
-        """Say how much is balanced, and when it is too much."""
+        """Return notes on how much is balanced, and whether that is too much."""
         count = self.balance_variables(frame.data).shape[1]
         note = f"balanced on {count} variables."
         if 2 * count > frame.count:

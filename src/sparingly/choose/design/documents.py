@@ -113,7 +113,7 @@ def document_chances(shape: Floats, lengths: Floats, count: float) -> Floats:
 
 
 def check_enough(chances: Floats, count: float, noun: str, *, by_cost: bool = False) -> None:
-    """Refuse a budget under which a draw is often empty."""
+    """Raise UsageError for a budget under which a draw is often empty."""
     expected = float(chances.sum())
     if expected >= 1.0 - 1e-9:
         return
@@ -225,7 +225,7 @@ def snippet_rows(start: Ints, length: Ints, counts: Ints, documents: Ints) -> tu
 
 
 def chances_note(chances: Floats, unit: str) -> str:
-    """Say how large the inclusion probabilities are."""
+    """Return a note on the range of the inclusion probabilities."""
     low, high = float(chances.min()), float(chances.max())
     if high - low <= 1e-12:
         return f"every {unit} had the inclusion probability {high:.4g}."
@@ -233,7 +233,7 @@ def chances_note(chances: Floats, unit: str) -> str:
 
 
 def importance_note(column: str) -> str:
-    """Say what drawing by importance means."""
+    """Return a note on drawing by importance."""
     return (
         f'drawn by the importance of the items ("{column}"): scores weighted by it are of another mean '
         "than the plain one."
@@ -276,7 +276,7 @@ class Documents(WholeSetSelector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what a cost budget counts."""
+        """Resolve the cost."""
         return replace(self, cost=cost_to_count(data, budget, self.cost))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -394,7 +394,7 @@ class Snippets(WholeSetSelector):
             )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle how long fixed snippets are."""
+        """Resolve the length of fixed snippets."""
         return replace(self, length=self.length or _USUAL_LENGTH) if self.kind == "fixed" else self
 
     def count(self, budget: Budget, candidates: Ints) -> int:

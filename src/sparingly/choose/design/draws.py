@@ -44,7 +44,7 @@ def is_whole(total: float) -> bool:
 
 
 def decide_last(mass: float, draw: float) -> bool:
-    """Settle the last unit: taken with what is left, which is 0 or 1 when the probabilities add up."""
+    """Return whether the last unit is taken: with what is left, 0 or 1 when the probabilities add up."""
     return mass > 0.5 if is_whole(mass) else draw < mass
 
 

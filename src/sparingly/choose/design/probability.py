@@ -257,10 +257,10 @@ class PilotEvidence:
     """What a pilot says of unequal probabilities.
 
     Attributes:
-        tau: The share that they have earned; 0 where none is.
+        tau: The share by size that the pilot supports; 0 where none is.
         judged: The number of judged items.
         correlation: The cross-fitted correlation of prediction and score across the models of an item.
-        best: The τ that leaves least of the variance on the pilot, earned or not.
+        best: The τ that leaves least of the variance on the pilot, supported or not.
         squares: The squared residuals of the judged items over the pilot's probabilities.
         size: Their sizes, as shares of the mean size of all items.
     """

@@ -154,7 +154,7 @@ class DrawDesign(Selector):
         return None
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what a cost budget counts."""
+        """Resolve the cost."""
         return replace(self, cost=cost_to_count(data, budget, self.cost))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -230,7 +230,7 @@ class DrawDesign(Selector):
         return (f"inclusion probabilities lie between {low:.4g} and {high:.4g}.",)
 
     def _spent_note(self, frame: Frame, limit: float, charge_unit: str) -> tuple[str, ...]:
-        """Say what the draw takes of the budget on average and at most."""
+        """Return a note on what the draw takes of the budget on average and at most."""
         if frame.charges is None:
             return ()
         maximum = self.greatest(frame, frame.charges)
@@ -284,7 +284,7 @@ class ProbabilityDesign(DrawDesign):
             raise UsageError("A pilot settles tau only where it is asked to: add tau=pilot.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the utility, tau, and what a cost budget counts."""
+        """Resolve the utility, tau and the cost."""
         utility = None if self.utility is None else self.utility.resolve(data)
         resolved = replace(super().resolve(data, budget), utility=utility, pilot=self._resolve_pilot(data))
         tau = resolved.pilot_evidence(data).tau if self.tau == PILOT else self._resolved_tau
@@ -345,7 +345,7 @@ class ProbabilityDesign(DrawDesign):
         return Sizes(sizes * weights, utility, notes)
 
     def _pilot_notes(self, data: EvalSet) -> tuple[str, ...]:
-        """Say what the pilot has to do with tau, where there is one."""
+        """Return a note on how the pilot sets tau, where there is one."""
         if self.pilot is None:
             return ()
         pilot_design = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
@@ -458,7 +458,7 @@ class Systematic(ProbabilityDesign):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what the list is sorted by."""
+        """Resolve the order of the list."""
         if self.order == BY_UTILITY and self.utility is None:
             raise UsageError("order=utility needs a utility: name one with utility=(…).")
         resolved = super().resolve(data, budget)

@@ -95,7 +95,7 @@ class Random(ListSelector):
 
 
 def _why_unknown(weights: Floats, counts: Floats) -> tuple[str, ...]:
-    """Say why a draw has no inclusion probabilities; nothing when it has."""
+    """Return a note on why a draw has no inclusion probabilities; none when it has."""
     if np.ptp(weights) > 0:
         return (f"{_UNEQUAL}.",)
     # Without a chance to be drawn, a group's items cannot be spoken for by weights.
@@ -136,7 +136,7 @@ class Guided(Selector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the design and which metric is meant."""
+        """Resolve the design and the metric."""
         resolved = replace(self, design=self.design.resolve(data, budget))
         if self.under in LENGTHS and self.under not in data.metrics:
             return resolved

@@ -171,7 +171,7 @@ class SubsetSearch(WholeSetSelector):
             raise UsageError("The parameter truth of search goes with oracle=true; a metric is under=.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle which metric or aspect is meant."""
+        """Resolve the metric or aspect."""
         if self.under in LENGTHS and self.under not in data.metrics:
             return self
         if not self.oracle:

@@ -91,7 +91,7 @@ class ListSelector(Selector):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what a cost budget counts, and say which column is missing."""
+        """Resolve the cost; raise UnknownNameError for a column to balance over that is missing."""
         if self.balance is not None and self.balance not in data.columns:
             raise UnknownNameError("column", self.balance, data.columns, "It is the column to balance over.")
         return replace(self, cost=cost_to_count(data, budget, self.cost))
@@ -129,7 +129,7 @@ class ListSelector(Selector):
 
 
 def cost_to_count(data: EvalSet, budget: Budget, cost: str | None) -> str | None:
-    """Return the settled cost of a design: what is named, or the cost column where the budget is a cost."""
+    """Return the cost of a design: the one named, or the cost column where the budget is a cost."""
     if cost is not None:
         item_costs(data, cost)
         return resolve_cost(data, cost)
@@ -150,7 +150,7 @@ def amount_text(total: float, unit: str) -> str:
 
 
 def short_groups_note(groups: Groups, quota: Floats, count: Floats, noun: str) -> tuple[str, ...]:
-    """Say which groups were smaller than their quota and that the others took the rest."""
+    """Return a note on groups that were smaller than their quota."""
     short = [name for name, more, less in zip(groups.names, quota, count, strict=True) if less < more - 1e-9]
     if not short:
         return ()

@@ -243,7 +243,7 @@ class Stratified(WholeSetSelector):
             raise UsageError("In stratified, σ comes from spread or from residual: leave out one of them.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle what the strata are, what σ is of, and what a cost budget counts."""
+        """Resolve the strata, the spread and the cost."""
         return replace(self._resolved(data), cost=cost_to_count(data, budget, self.cost))
 
     def _resolved(self, data: EvalSet) -> Self:
@@ -380,7 +380,7 @@ class Stratified(WholeSetSelector):
 
 
 def _spent_note(strata: Strata, expected: Floats, spending: Spending) -> tuple[str, ...]:
-    """Say what a draw costs on average and at most, where the budget is a cost."""
+    """Return a note on the mean and maximum cost of a draw, where the budget is a cost."""
     if not spending.by_cost:
         return ()
     mean = float(expected @ (strata.totals(spending.charges) / strata.sizes))

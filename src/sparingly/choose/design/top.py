@@ -56,7 +56,7 @@ class Top(ListSelector):
         return format_call(Call(inner.name, (*inner.values, *design_values)))
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Settle the utility's metric and what a cost budget counts."""
+        """Resolve the utility and the cost."""
         return replace(super().resolve(data, budget), utility=self.utility.resolve(data))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -151,7 +151,7 @@ def _fill(mask: NDArray[np.bool_], order: Ints, values: Floats, weights: Floats,
 
 
 def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
-    """Say what is proven: no set that fits is worth more than the bound."""
+    """Return a note on the bound: no set that fits is worth more."""
     more = bound / worth - 1 if worth > 0 else 0.0
     quota_text = " within the groups' quotas" if within_quotas else ""
     return (
@@ -160,7 +160,7 @@ def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
 
 
 def _equal_note(utility: Floats) -> tuple[str, ...]:
-    """Say when a utility does not tell units apart: then the seed alone has chosen."""
+    """Return a note where all utilities are equal and the seed alone has chosen."""
     if len(utility) < 2 or np.nanmax(utility) > np.nanmin(utility):
         return ()
     return ("all utilities are equal, so the seed alone has chosen.",)

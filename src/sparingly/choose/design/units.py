@@ -197,7 +197,7 @@ def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
 
 
 def skipped_note(count: int) -> str:
-    """Say how many items are skipped, and what that means."""
+    """Return a note on how many items are skipped, and what that means."""
     if not count:
         return "no item has the same output of all models, so none is skipped."
     items = "1 item on which all models wrote the same is" if count == 1 else ITEMS.format(count=count)

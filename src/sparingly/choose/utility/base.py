@@ -49,7 +49,7 @@ class MetricUtility(Utility):
     metric: str | None = parameter(None, "the metric; the only one there is unless given")
 
     def resolve(self, data: EvalSet) -> Self:
-        """Settle which metric is meant."""
+        """Resolve the metric."""
         if self.metric in LENGTHS and self.metric not in data.metrics:
             return self
         how = f"Name one: {self.name}:metric=…" if len(data.metrics) else f"The method {self.name} needs one."

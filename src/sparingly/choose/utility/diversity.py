@@ -42,7 +42,7 @@ class Diversity(Utility):
     )
 
     def resolve(self, data: EvalSet) -> Self:
-        """Say so when there are no outputs."""
+        """Raise MissingDataError when there are no outputs."""
         if "outputs" in self.reads(data):
             _outputs(data)
         return self

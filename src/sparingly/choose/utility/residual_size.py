@@ -45,7 +45,7 @@ class ResidualSize(Utility):
     )
 
     def resolve(self, data: EvalSet) -> Self:
-        """Settle what was judged, and what is learned from."""
+        """Resolve the aspect and the metrics."""
         aspect = the_only("aspect", self.aspect, data.aspects, f"Name one: {self.name}:aspect=….")
         if not len(data.metrics):
             raise MissingDataError(f"The method {self.name} needs metrics, and the evaluation set has none.")
