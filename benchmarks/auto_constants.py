@@ -86,13 +86,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--sets", default="", help="names with commas; all unless given")
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     grid = ReplayGrid(
-        entries(), sets=tuple(filter(None, given.sets.split(","))), runs=GridRuns(stochastic=given.seeds)
+        entries(), sets=tuple(filter(None, args.sets.split(","))), runs=GridRuns(stochastic=args.seeds)
     )
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    play(grid, given.data, given.out, jobs=given.jobs)
-    show(read_results(given.out))
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    play(grid, args.data, args.out, jobs=args.jobs)
+    show(read_results(args.out))
     return 0
 
 

@@ -78,10 +78,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("table", type=Path)
     parser.add_argument("--docs", action="store_true")
-    given = parser.parse_args(arguments)
-    block = block_of(given.table)
+    args = parser.parse_args(arguments)
+    block = block_of(args.table)
     print(block)
-    if given.docs:
+    if args.docs:
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {MARKER: block}))
     return 0
 

@@ -243,17 +243,17 @@ def _decided(whole: EvalSet) -> NDArray[np.bool_] | None:
     return decide(joint.tests().agreeing(joint.scores), joint.scores).better
 
 
-def said_of(found: Replay, priors: Mapping[str, EffectPrior] = PRIORS) -> Iterator[Said]:
+def said_of(replay: Replay, priors: Mapping[str, EffectPrior] = PRIORS) -> Iterator[Said]:
     """Yield what is said of a replay under every prior, and what was so."""
-    targets = [(found.of_set, 1, BEST_SET)]
-    if found.of_inputs.n <= MOST_OF_INPUTS * found.of_inputs.size:
-        targets.append((found.of_inputs, 0, BEST_POPULATION))
+    targets = [(replay.of_set, 1, BEST_SET)]
+    if replay.of_inputs.n <= MOST_OF_INPUTS * replay.of_inputs.size:
+        targets.append((replay.of_inputs, 0, BEST_POPULATION))
     for name, prior in priors.items():
         # The chance to be the best knows nothing of documents.
         if prior.document_correlation == USUAL_EFFECTS.document_correlation:
             for sampled, target, best in targets:
                 yield from _said_of_models(sampled, target, best, name, prior)
-        yield from _said_of_pairs(found, name, prior)
+        yield from _said_of_pairs(replay, name, prior)
 
 
 def _said_of_models(
@@ -277,10 +277,10 @@ def _said_of_models(
     yield Said(better, name, sampled.n, said[~np.isnan(said)], was_so[~np.isnan(said)])
 
 
-def _said_of_pairs(found: Replay, name: str, prior: EffectPrior) -> Iterator[Said]:
+def _said_of_pairs(replay: Replay, name: str, prior: EffectPrior) -> Iterator[Said]:
     """Yield what was said of all pairs, and of neighbours in the order, with what all items decide."""
-    sampled = found.of_set
-    if found.better is None or not np.isfinite(sampled.covariances[1]).all() or sampled.freedoms[1] < 1:
+    sampled = replay.of_set
+    if replay.better is None or not np.isfinite(sampled.covariances[1]).all() or sampled.freedoms[1] < 1:
         return
     first, second = pair_indices(len(sampled.scores))
     chance = chance_full_set_shows(
@@ -295,7 +295,7 @@ def _said_of_pairs(found: Replay, name: str, prior: EffectPrior) -> Iterator[Sai
         unseen=sampled.unseen,
     )
     ahead = sampled.scores[first] >= sampled.scores[second]
-    was_so = np.where(ahead, found.better[first, second], found.better[second, first]).astype(np.float64)
+    was_so = np.where(ahead, replay.better[first, second], replay.better[second, first]).astype(np.float64)
     place = np.argsort(np.argsort(-sampled.scores, kind="stable"), kind="stable")
     given = np.isfinite(chance)
     next_to = given & (np.abs(place[first] - place[second]) == 1)
@@ -591,22 +591,22 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Play the replays, and say which bands are off."""
-    asked = options(arguments)
-    families = asked.only or list(FAMILIES)
-    parts, rows = parts_of(families, asked.runs), []
-    for row in run_parts(parts, asked.data, asked.kept, asked.jobs):
+    args = options(arguments)
+    families = args.only or list(FAMILIES)
+    parts, rows = parts_of(families, args.runs), []
+    for row in run_parts(parts, args.data, args.kept, args.jobs):
         rows.append(row)
         print(f"\r{len(rows)} of {len(parts)} parts", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    computed: Row = {"version": sparingly.__version__, "date": date.today().isoformat(), "runs": asked.runs}
+    computed: Row = {"version": sparingly.__version__, "date": date.today().isoformat(), "runs": args.runs}
     computed |= summarise(rows, families)
     print(blocks(computed)["best calibration"])
     for prior, found in computed["variants"].items():
         worst_of = ", ".join(f"{question} {100 * off:.1f}" for question, off in found.items())
         print(f"{prior:<14} largest deviation: {worst_of}")
-    if asked.docs:
-        write_whole(asked.results, json.dumps(computed, separators=(",", ":")) + "\n")
-        write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
+    if args.docs:
+        write_whole(args.results, json.dumps(computed, separators=(",", ":")) + "\n")
+        write_whole(args.page, replaced(args.page.read_text(encoding="utf-8"), blocks(computed)))
     wrong = missed(computed["tables"])
     for text in wrong:
         print(f"off by more than 5 points: {text}")

@@ -239,10 +239,10 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--database", action="append", choices=("sqlite", "postgresql"))
-    asked = parser.parse_args()
-    for database in asked.database or ("sqlite", "postgresql"):
+    args = parser.parse_args()
+    for database in args.database or ("sqlite", "postgresql"):
         with address(database) as where:
-            found = measure(database, where, raters=asked.raters, seconds=asked.seconds)
+            found = measure(database, where, raters=args.raters, seconds=args.seconds)
         print(json.dumps(asdict(found)), flush=True)
         if found.lost or found.doubled or found.invented or not found.verified:
             raise SystemExit(f"{database}: answers were lost, doubled or invented")

@@ -33,16 +33,16 @@ def main(arguments: list[str] | None = None) -> int:
     reader.add_argument("--kept", type=Path, default=ROOT / ".bench" / "papers", help="finished cells")
     reader.add_argument("--jobs", type=int, default=1, help="processes")
     reader.add_argument("--print", action="store_true", help="print the tables and write nothing")
-    given = reader.parse_args(arguments)
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data.", file=sys.stderr)
+    args = reader.parse_args(arguments)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data.", file=sys.stderr)
         return 2
-    work = Work(given.data, given.kept, FULL, jobs=given.jobs)
+    work = Work(args.data, args.kept, FULL, jobs=args.jobs)
     computed = {name: part.figures(work) for name, part in PARTS.items()}
     blocks = {
         name: text for part, found in computed.items() for name, text in PARTS[part].blocks(found).items()
     }
-    if given.print:
+    if args.print:
         print("\n\n".join(blocks.values()))
         return 0
     today = date.today().isoformat()

@@ -175,17 +175,17 @@ class Cell:
     mild_differences: Tally = field(default_factory=Tally)
     fallen_back: int = 0
 
-    def count(self, found: Estimate, truth: Floats, skew: Floats) -> None:
+    def count(self, estimate: Estimate, truth: Floats, skew: Floats) -> None:
         """Add the models of one estimate, and the differences of every model and the next."""
         mild = np.abs(skew) <= MOST_SKEW
-        self.fallen_back += found.outcome.fallen_back
-        ends = (found.scores, found.standard_errors, found.low, found.high, truth)
-        self.scores.add(*ends, widened=found.outcome.bounds)
+        self.fallen_back += estimate.outcome.fallen_back
+        ends = (estimate.scores, estimate.standard_errors, estimate.low, estimate.high, truth)
+        self.scores.add(*ends, widened=estimate.outcome.bounds)
         self._add_mild(self.mild_scores, mild, ends)
         first, second = ring(truth)
-        centre = found.scores[first] - found.scores[second]
-        assert found.pairs is not None
-        errors, made = found.pairs.intervals(first, second, centre, [""] * len(first))
+        centre = estimate.scores[first] - estimate.scores[second]
+        assert estimate.pairs is not None
+        errors, made = estimate.pairs.intervals(first, second, centre, [""] * len(first))
         ends = (centre, errors, made.low, made.high, truth[first] - truth[second])
         self.differences.add(*ends, widened=made.outcome.bounds)
         self._add_mild(self.mild_differences, mild[first] & mild[second], ends)
@@ -256,9 +256,9 @@ def _plain(whole: Scores, taken: np.ndarray[Any, np.dtype[np.bool_]], *chances: 
     """Return a drawn sample for the weighted mean."""
     seen = np.where(taken[:, None], whole.scores, np.nan)
 
-    def found(asked: EstimateRequest) -> Estimate:
+    def found(request: EstimateRequest) -> Estimate:
         return estimate_scores(
-            seen, *chances, target=asked.target, interval=asked.interval, seed=asked.seed, **how
+            seen, *chances, target=request.target, interval=request.interval, seed=request.seed, **how
         )
 
     return Drawn(whole, found)
@@ -350,8 +350,8 @@ def by_metrics(estimator: str, design: str = "uniform") -> Design:
         sample = sample_from(data, whole.scores, chosen)
         linear = as_estimator(estimator).resolve(data).linear(sample, data, int(drawn.integers(2**31)))
 
-        def found(asked: EstimateRequest) -> Estimate:
-            return assemble(sample, linear, data.models, asked, aspect="truth", estimator=estimator)
+        def found(request: EstimateRequest) -> Estimate:
+            return assemble(sample, linear, data.models, request, aspect="truth", estimator=estimator)
 
         return Drawn(whole, found)
 
@@ -550,22 +550,22 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the grid and say which bars are missed."""
-    asked = options(arguments)
-    found, absent = real_families(asked.data)
+    args = options(arguments)
+    found, absent = real_families(args.data)
     families = {**FAMILIES, **found}
     for reason in absent:
         print(f"left out: {reason}")
-    named = [families[name] for name in asked.family or families]
-    finished, rows = FinishedParts(asked.kept, _CODE, _GRID), []
+    named = [families[name] for name in args.family or families]
+    finished, rows = FinishedParts(args.kept, _CODE, _GRID), []
     print(
         f"{'design':<26}{'scores':<18}{'n':>4} {'target':<11}{'of':<12}cover   bias  se/sd  withheld  wrong"
     )
-    for design in asked.only or DESIGNS:
+    for design in args.only or DESIGNS:
         for family in named:
-            for n in asked.n or SIZES:
-                rows.append(_cell(finished, design, family, n, asked.intervals, asked.interval))
-    if asked.docs:
-        _write(rows, absent, asked)
+            for n in args.n or SIZES:
+                rows.append(_cell(finished, design, family, n, args.intervals, args.interval))
+    if args.docs:
+        _write(rows, absent, args)
     return 1 if any([_said(row) for row in rows]) else 0
 
 
@@ -640,7 +640,7 @@ def _said(row: dict[str, Any]) -> bool:
     return bool(said)
 
 
-def _write(rows: list[dict[str, Any]], absent: tuple[str, ...], asked: argparse.Namespace) -> None:
+def _write(rows: list[dict[str, Any]], absent: tuple[str, ...], args: argparse.Namespace) -> None:
     """Write the figures, and the table into its page."""
     computed = {
         "version": sparingly.__version__,
@@ -649,8 +649,8 @@ def _write(rows: list[dict[str, Any]], absent: tuple[str, ...], asked: argparse.
         "left_out": list(absent),
         "rows": [compact(row) for row in rows],
     }
-    write_whole(asked.results, json.dumps(computed, ensure_ascii=False, separators=(",", ":")) + "\n")
-    write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
+    write_whole(args.results, json.dumps(computed, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_whole(args.page, replaced(args.page.read_text(encoding="utf-8"), blocks(computed)))
 
 
 if __name__ == "__main__":

@@ -280,7 +280,7 @@ def run_chunk(part: Part, draws: int, folder: Path, cache: Path) -> dict[str, An
             )
             first, second = _pairs(len(truth))
             pairs = made._differences(first, second)
-            ends = [(one.difference, one.standard_error, one.low, one.high) for one in pairs]
+            ends = [(pair.difference, pair.standard_error, pair.low, pair.high) for pair in pairs]
             centre, errors, low, high = np.array(ends).T
             counts.setdefault(f"{target} differences", []).append(
                 _counted(centre, errors, low, high, truth[first] - truth[second], n, False)
@@ -334,16 +334,16 @@ def _counted(
     ]
 
 
-def cells(asked: argparse.Namespace) -> Iterator[Cell]:
+def cells(args: argparse.Namespace) -> Iterator[Cell]:
     """Yield the cells that are asked for."""
-    there = [one.label for one in REAL if (asked.data / f"{one.name}.jsonl.gz").exists() or asked.cached]
-    part, parts = (int(text) for text in asked.part.split("/"))
+    there = [one.label for one in REAL if (args.data / f"{one.name}.jsonl.gz").exists() or args.cached]
+    part, parts = (int(text) for text in args.part.split("/"))
     place = 0
     for label in (*there, *MADE):
-        for n in asked.n or SIZES:
+        for n in args.n or SIZES:
             for target in TARGETS if label in there else (BOTH,):
                 place += 1
-                among = not asked.case or any(name in label for name in asked.case)
+                among = not args.case or any(name in label for name in args.case)
                 if among and place % parts == part % parts:
                     yield label, n, target
 
@@ -394,31 +394,31 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the cells, print and judge them."""
-    asked = options(arguments)
-    cache = asked.kept / "data"
-    wanted = [cell for cell in cells(asked) if fits(cell[0], cell[1], asked.data, cache)]
-    rows = figures(wanted, run_parts(wanted, asked, cache))
+    args = options(arguments)
+    cache = args.kept / "data"
+    wanted = [cell for cell in cells(args) if fits(cell[0], cell[1], args.data, cache)]
+    rows = figures(wanted, run_parts(wanted, args, cache))
     verdict = judged(rows)
     print("\n".join([*map(_line, rows), verdict["text"]]))
-    if asked.docs:
+    if args.docs:
         write(rows, verdict)
     return 0 if verdict["holds"] else 1
 
 
-def run_parts(wanted: list[Cell], asked: argparse.Namespace, cache: Path) -> dict[Part, dict[str, Any]]:
+def run_parts(wanted: list[Cell], args: argparse.Namespace, cache: Path) -> dict[Part, dict[str, Any]]:
     """Return what all parts gave: the first draws of all cells before further ones of any."""
-    finished, size = FinishedParts(asked.kept / "parts"), min(CHUNK, asked.draws)
-    parts = [(cell, chunk) for chunk in range(-(-asked.draws // CHUNK)) for cell in wanted]
+    finished, size = FinishedParts(args.kept / "parts"), min(CHUNK, args.draws)
+    parts = [(cell, chunk) for chunk in range(-(-args.draws // CHUNK)) for cell in wanted]
 
     def key(part: Part) -> dict[str, Any]:
         return {"cell": part[0], "chunk": part[1], "draws": size}
 
-    if asked.finished:
+    if args.finished:
         saved = {part: finished.saved(key(part)) for part in parts}
         return {part: row for part, row in saved.items() if row is not None}
-    where = {"folder": asked.data, "cache": cache}
+    where = {"folder": args.data, "cache": cache}
     rows = finished.rows(
-        parts, key, partial(run_chunk, draws=size, **where), asked.jobs, partial(run_first, **where)
+        parts, key, partial(run_chunk, draws=size, **where), args.jobs, partial(run_first, **where)
     )
     return dict(zip(parts, rows, strict=True))
 

@@ -39,15 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     reader.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     reader.add_argument("--kept", type=Path, default=ROOT / ".bench" / "papers", help="finished seeds")
     reader.add_argument("--print", action="store_true", help="print the tables and write nothing")
-    given = reader.parse_args(arguments)
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data.", file=sys.stderr)
+    args = reader.parse_args(arguments)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data.", file=sys.stderr)
         return 2
-    work = Work(given.data, given.kept, FULL, jobs=given.jobs)
+    work = Work(args.data, args.kept, FULL, jobs=args.jobs)
     found, ends = (part.figures(work, most_pairs=None) for part in (curves, iterative))
     made = date.today().isoformat()
     tables = blocks(found, ends, made)
-    if given.print:
+    if args.print:
         print("\n\n".join(tables.values()))
         return 0
     computed = {"version": sparingly.__version__, "date": made, "curves": found, "ends": ends}

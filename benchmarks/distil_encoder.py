@@ -41,20 +41,20 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def learned(held: Mapping[str, NDArray[Any]], family: str, given: argparse.Namespace) -> EncoderFit:
+def learned(held: Mapping[str, NDArray[Any]], family: str, args: argparse.Namespace) -> EncoderFit:
     """Return what was learned of the other families, by the best of the rates."""
     texts = [str(text) for text in held[f"{family}/texts"]]
     targets = held[f"{family}/utilities"].astype(float)
     fits = []
-    for rate in given.rates:
+    for rate in args.rates:
         training = EncoderTraining(
-            base=given.base,
-            epochs=given.epochs,
-            batch=given.batch,
-            step=given.step,
+            base=args.base,
+            epochs=args.epochs,
+            batch=args.batch,
+            step=args.step,
             rate=rate,
-            patience=given.patience,
-            longest=given.longest,
+            patience=args.patience,
+            longest=args.longest,
         )
         start = time.perf_counter()
         fit = fit_encoder(texts, targets, training, 0, family)
@@ -67,16 +67,16 @@ def learned(held: Mapping[str, NDArray[Any]], family: str, given: argparse.Names
 
 def main(arguments: list[str] | None = None) -> int:
     """Learn every fold, and write what is told of the sets that were left out."""
-    given = options(arguments)
+    args = options(arguments)
     told: dict[str, NDArray[Any]] = {}
-    with np.load(given.texts, allow_pickle=False) as held:
+    with np.load(args.texts, allow_pickle=False) as held:
         families = sorted({name.split("/")[0] for name in held.files})
         for family in families:
-            fit = learned(held, family, given)
+            fit = learned(held, family, args)
             for name in held.files:
                 if name.startswith(f"{family}/") and name.split("/")[1] not in ("texts", "utilities"):
                     told[name.split("/")[1]] = fit.predict([str(text) for text in held[name]])
-    np.savez_compressed(given.out, **told)  # type: ignore[arg-type]
+    np.savez_compressed(args.out, **told)  # type: ignore[arg-type]
     return 0
 
 

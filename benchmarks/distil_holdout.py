@@ -57,7 +57,7 @@ class Learned(Protocol):
 
 def block_of(
     results: Results,
-    told: Correlations,
+    correlations: Correlations,
     learners: Sequence[str],
     utilities: Sequence[str],
     folds: Sequence[Learned],
@@ -67,7 +67,7 @@ def block_of(
         f"Made on {today()} by `python -m benchmarks.distil_holdout --docs`{_encoder_too(learners)}.",
         _learned_table(folds),
         "Rank correlation of what was told with the utility itself, on sources that were left out:",
-        _correlation_table(told, learners, utilities),
+        _correlation_table(correlations, learners, utilities),
         "Soft pairwise accuracy of choosing by it, mean over budgets of 5–50 % and over the sets, and labels "
         "for random's accuracy in per cent of random's (from there on, divided by random's own); 95 % "
         "intervals over seeds and resamples of the sets:",
@@ -102,11 +102,11 @@ def _learned_table(folds: Sequence[Learned]) -> str:
     return _table(("left out", "sets", "items", "learned from"), lines)
 
 
-def _correlation_table(told: Correlations, learners: Sequence[str], utilities: Sequence[str]) -> str:
+def _correlation_table(correlations: Correlations, learners: Sequence[str], utilities: Sequence[str]) -> str:
     lines = []
     for learner in learners:
         for utility in utilities:
-            found = {key[0]: value for key, value in told.items() if key[1:] == (learner, utility)}
+            found = {key[0]: value for key, value in correlations.items() if key[1:] == (learner, utility)}
             low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
             lines.append(
                 [
@@ -277,15 +277,15 @@ def grid_for(learners: list[str], names: list[str], seeds: int) -> ReplayGrid:
     )
 
 
-def with_told(data: EvalSet, name: str, told: Predictions) -> EvalSet:
+def with_told(data: EvalSet, name: str, predictions: Predictions) -> EvalSet:
     """Return a set with what was told as metrics, the same for all models."""
-    for (where, learner, utility), values in told.items():
+    for (where, learner, utility), values in predictions.items():
         if where == name:
             data = data.with_metric(f"{learner}_{utility}", np.tile(values[:, None], len(data.models)))
     return data
 
 
-def correlations(data: Mapping[str, EvalSet], told: Predictions) -> dict[tuple[str, str, str], float]:
+def correlations(data: Mapping[str, EvalSet], predictions: Predictions) -> dict[tuple[str, str, str], float]:
     """Return the rank correlation of what was told with the utility itself."""
     from scipy.stats import spearmanr
 
@@ -296,40 +296,40 @@ def correlations(data: Mapping[str, EvalSet], told: Predictions) -> dict[tuple[s
     }
     return {
         key: float(spearmanr(values, true[key[0], key[2]], nan_policy="omit").statistic)
-        for key, values in told.items()
+        for key, values in predictions.items()
     }
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Learn, tell, replay, and print the tables."""
-    given = options(arguments)
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data.", file=sys.stderr)
+    args = options(arguments)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data.", file=sys.stderr)
         return 2
-    names = sorted(given.sets)
-    data = opened(given.data, names)
+    names = sorted(args.sets)
+    data = opened(args.data, names)
     every = list(folds(data))
-    if given.export is not None:
-        exported(every, given.export)
+    if args.export is not None:
+        exported(every, args.export)
         return 0
     told: Predictions = {}
     for learner in LEARNERS:
         for fold in every:
             told |= told_by(fold, learner)
     learners = list(LEARNERS)
-    if given.encoder is not None:
-        told |= told_elsewhere(given.encoder, names)
+    if args.encoder is not None:
+        told |= told_elsewhere(args.encoder, names)
         learners.append("encoder")
-    given.kept.mkdir(parents=True, exist_ok=True)
-    table = given.kept / "table.parquet"
+    args.kept.mkdir(parents=True, exist_ok=True)
+    table = args.kept / "table.parquet"
     with tempfile.TemporaryDirectory() as folder:
         for name, one in data.items():
             sparingly.save(with_told(one, name, told), Path(folder) / f"{name}.parquet")
-        play(grid_for(learners, names, given.seeds), Path(folder), table, jobs=given.jobs)
+        play(grid_for(learners, names, args.seeds), Path(folder), table, jobs=args.jobs)
     results = read_results(table)
     block = block_of(results, correlations(data, told), learners, list(UTILITIES), every)
     print(block)
-    if given.docs:
+    if args.docs:
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {MARKER: block}))
     return 0
 

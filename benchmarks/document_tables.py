@@ -90,9 +90,9 @@ ERROR_SETS = (
 )
 
 
-def error_figures(data: EvalSet, one: Set, text: str, count: int) -> dict[str, float]:
+def error_figures(data: EvalSet, data_set: Set, text: str, count: int) -> dict[str, float]:
     """Return the mean over models and draws of |weighted mean − mean of all|, and its standard error."""
-    values = data.truth(one.human)
+    values = data.truth(data_set.human)
     whole = values.mean(axis=0)
     quick = f"{text},context=0".replace("snippets,", "snippets:") if text.startswith("snippets") else text
     missed = [
@@ -154,10 +154,10 @@ def cell(figures: dict[str, Any], file: str, method: str, share: float) -> dict[
 def shared_sets(figures: dict[str, Any], share: float) -> list[str]:
     """Return the sets on which every method can spend a budget."""
     return [
-        one.file
-        for one in SETS
-        if one.file in figures["ranks"]
-        and all(cell(figures, one.file, method.name, share) is not None for method in METHODS)
+        data_set.file
+        for data_set in SETS
+        if data_set.file in figures["ranks"]
+        and all(cell(figures, data_set.file, method.name, share) is not None for method in METHODS)
     ]
 
 
@@ -182,7 +182,11 @@ def changes_block(figures: dict[str, Any], share: float) -> str:
         for method in METHODS
     ]
     text = table(["draw", *COLUMNS], rows)
-    out = [one.title for one in SETS if one.file in figures["ranks"] and one.file not in files]
+    out = [
+        data_set.title
+        for data_set in SETS
+        if data_set.file in figures["ranks"] and data_set.file not in files
+    ]
     left = f" Without {', '.join(out)}: fixed snippets there cannot be of so many items." if out else ""
     title = f"{100 * share:.0f} % of the items"
     return (
@@ -194,14 +198,14 @@ def changes_block(figures: dict[str, Any], share: float) -> str:
 
 def kendall_block(figures: dict[str, Any], truth: str) -> str:
     """Return the table of mean Kendall's tau by set."""
-    files = [one.file for one in SETS if one.file in figures["ranks"]]
+    files = [data_set.file for data_set in SETS if data_set.file in figures["ranks"]]
     common = shared_sets(figures, SHOWN)
     rows = []
     for method in METHODS:
         by_set = {file: _of(figures, file, method, truth, "kendall") for file in files}
         mean = float(np.mean([by_set[file] for file in common])) if common else float("nan")
         rows.append([method.title, f"{mean:.3f}", *(_number(by_set[file], 2) for file in files)])
-    titles = {one.file: one.title for one in SETS}
+    titles = {data_set.file: data_set.title for data_set in SETS}
     return table(["draw", f"mean of {len(common)}", *(titles[file] for file in files)], rows)
 
 
@@ -234,14 +238,14 @@ def bands_block(figures: dict[str, Any]) -> str:
     """Return the table of shares by length of document."""
     ends = [*(f"{low}–{high - 1}" for low, high in pairwise(BANDS)), f"{BANDS[-1]}+"]
     rows = []
-    for one in SETS:
-        if one.file not in figures["bands"]:
+    for data_set in SETS:
+        if data_set.file not in figures["bands"]:
             continue
-        held = figures["bands"][one.file]
+        held = figures["bands"][data_set.file]
         for title, name in (("full set", "full"), ("fixed", FIXED), ("budgeted", BUDGETED)):
             what = "" if name == "full" else f", {held['items']:.0f} items"
             shares = ["–" if not whole else f"{100 * part:.0f} %" for part, whole in _pairs(held, name)]
-            rows.append([one.title if name == "full" else "", f"{title}{what}", *shares])
+            rows.append([data_set.title if name == "full" else "", f"{title}{what}", *shares])
     return table(["set", "sample", *ends], rows, texts=2)
 
 
@@ -253,7 +257,7 @@ def published_block(figures: dict[str, Any]) -> str:
     """Return the published counts beside ours, at the budget that lies nearest."""
     rows = []
     for title, number, row, text, share in PUBLISHED:
-        files = [one.file for one in SETS if one.file in figures["ranks"]]
+        files = [data_set.file for data_set in SETS if data_set.file in figures["ranks"]]
         if number == 3:
             files = shared_sets(figures, share)
         ours = [
@@ -272,16 +276,16 @@ def _fraction(runs: Runs) -> str:
 
 def error_blocks(figures: dict[str, Any]) -> dict[str, str]:
     """Return the table of errors of scores relative to a uniform draw."""
-    sets = [one for one in ERROR_SETS if one.file in figures["errors"]]
+    sets = [data_set for data_set in ERROR_SETS if data_set.file in figures["errors"]]
     rows = []
     for text in ERROR_METHODS:
         cells = []
-        for one in sets:
-            held = figures["errors"][one.file]
+        for data_set in sets:
+            held = figures["errors"][data_set.file]
             share, error = ratio(held[text], held[UNIFORM])
             cells.append(f"{share:.2f} ± {error:.2f}")
         rows.append([f"`{text}`{' (documents)' if text == 'stratified' else ''}", *cells])
-    return {"documents-errors": table(["method", *(one.title for one in sets)], rows)}
+    return {"documents-errors": table(["method", *(data_set.title for data_set in sets)], rows)}
 
 
 def made_block(figures: dict[str, Any], table_name: str) -> str:
@@ -305,8 +309,8 @@ DRAWS = {"ranks": 130, "errors": 500}
 class Kept:
     """Finished cells of one set in a file, and the set itself, loaded where a cell is missing."""
 
-    def __init__(self, data: Path, one: Set, file: Path | None) -> None:
-        self._path, self._file = data / f"{one.file}.jsonl.gz", file
+    def __init__(self, data: Path, data_set: Set, file: Path | None) -> None:
+        self._path, self._file = data / f"{data_set.file}.jsonl.gz", file
         there = file is not None and file.exists()
         self._cells: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file and there else {}
 
@@ -325,46 +329,46 @@ class Kept:
         return self._cells[key]
 
 
-def ranks(kept: Kept, one: Set, count: int) -> dict[str, Any]:
+def ranks(kept: Kept, data_set: Set, count: int) -> dict[str, Any]:
     """Return the figures of one set by every method and budget, and the shares by length of document."""
     found: dict[str, Any] = {method.name: {} for method in METHODS}
     for method in METHODS:
         for share in SHARES:
 
             def make(data: sparingly.EvalSet, method: Any = method, share: float = share) -> Any:
-                return ranking_figures(data, one, method, share, count)
+                return ranking_figures(data, data_set, method, share, count)
 
             found[method.name][f"{share:g}"] = kept.cell(f"{method.name}|{share:g}|{count}", make)
     bands = kept.cell(f"bands|{count}", lambda data: band_figures(data, SHOWN, count))
     return {"ranks": found, "bands": bands}
 
 
-def score_errors(kept: Kept, one: Set, count: int) -> dict[str, Any]:
+def score_errors(kept: Kept, data_set: Set, count: int) -> dict[str, Any]:
     """Return the errors of scores of one set by every method."""
     found = {}
     for text in (UNIFORM, *ERROR_METHODS):
 
         def make(data: sparingly.EvalSet, text: str = text) -> Any:
-            return error_figures(data, one, text, count)
+            return error_figures(data, data_set, text, count)
 
         found[text] = kept.cell(f"{text}|{count}", make)
     return {"errors": found}
 
 
-def computed(name: str, given: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Any]:
+def computed(name: str, args: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Any]:
     """Return the figures with those of one table computed anew."""
     make, sets = (ranks, SETS) if name == "ranks" else (score_errors, ERROR_SETS)
-    count = given.draws or DRAWS[name]
+    count = args.draws or DRAWS[name]
     figures = {**figures, "version": sparingly.__version__}
     for part in ("ranks", "bands") if name == "ranks" else ("errors",):
         figures[part] = {}
-    for one in sets:
-        if given.only and one.file not in given.only:
+    for data_set in sets:
+        if args.only and data_set.file not in args.only:
             continue
-        file = None if given.keep is None else given.keep / f"{name}-{one.file}.json"
-        for part, found in make(Kept(given.data, one, file), one, count).items():
-            figures[part][one.file] = found
-        print(f"{name}: {one.file}", file=sys.stderr, flush=True)
+        file = None if args.keep is None else args.keep / f"{name}-{data_set.file}.json"
+        for part, found in make(Kept(args.data, data_set, file), data_set, count).items():
+            figures[part][data_set.file] = found
+        print(f"{name}: {data_set.file}", file=sys.stderr, flush=True)
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     figures["date"] = {**figures.get("date", {}), name: today}
     figures["draws"] = {**figures.get("draws", {}), name: count}
@@ -393,20 +397,20 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Compute a table, and write or print it."""
-    given = options(arguments)
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data.", file=sys.stderr)
+    args = options(arguments)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data.", file=sys.stderr)
         return 2
-    there = json.loads(given.results.read_text(encoding="utf-8")) if given.results.exists() else {}
-    figures = computed(given.table, given, there)
-    blocks = blocks_of(given.table, figures)
-    if given.only:
+    there = json.loads(args.results.read_text(encoding="utf-8")) if args.results.exists() else {}
+    figures = computed(args.table, args, there)
+    blocks = blocks_of(args.table, figures)
+    if args.only:
         print("\n\n".join(blocks.values()))
         return 0
-    given.results.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(given.results, json.dumps(figures, indent=None, ensure_ascii=False) + "\n")
-    if given.docs:
-        page = given.page or PAGES[given.table]
+    args.results.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(args.results, json.dumps(figures, indent=None, ensure_ascii=False) + "\n")
+    if args.docs:
+        page = args.page or PAGES[args.table]
         write_whole(page, replaced(page.read_text(encoding="utf-8"), blocks))
     return 0
 

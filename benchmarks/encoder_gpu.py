@@ -47,7 +47,7 @@ def main() -> int:
     reader.add_argument("--epochs", type=int, default=2)
     reader.add_argument("--step", type=int, default=128, help="how many are on the GPU at a time")
     reader.add_argument("--json", type=Path, help="write the rows there, too")
-    given = reader.parse_args()
+    args = reader.parse_args()
     torch, full = _torch(), find_spec("transformers") is not None
     device = best_device()
     name = torch.cuda.get_device_name() if device == "cuda" else "a processor, so precisions are the same"
@@ -56,12 +56,12 @@ def main() -> int:
         print("transformers is not here: a plain transformer of torch stands in.")
     print("size     precision  parameters  texts/s  update ms  peak GB  told/s  correlation  checkpoint s")
     rows = []
-    for size in given.sizes:
+    for size in args.sizes:
         for precision in ("auto", "full"):
-            rows.append(_row(size, precision, given, full))
+            rows.append(_row(size, precision, args, full))
             print(_line(rows[-1]), flush=True)
-    if given.json:
-        given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -73,14 +73,14 @@ def _torch() -> Any:
     return torch
 
 
-def _row(size: str, precision: str, given: argparse.Namespace, full: bool) -> dict[str, Any]:
+def _row(size: str, precision: str, args: argparse.Namespace, full: bool) -> dict[str, Any]:
     """Train once, and return what it took."""
     torch, device = _torch(), best_device()
-    texts, targets = made_sources(given.texts, 1)
+    texts, targets = made_sources(args.texts, 1)
     with deterministic(1), tempfile.TemporaryDirectory() as folder:
         tokens: EncoderTokenizer = _tokens() if full else PlainTokens()
         training = EncoderTraining(
-            "made", epochs=given.epochs, step=given.step, rate=RATE, precision=_checked(precision)
+            "made", epochs=args.epochs, step=args.step, rate=RATE, precision=_checked(precision)
         )
         lesson = prepare_texts(tokens, texts, targets, training, 1)
         transformer = _transformer(size, full)
@@ -105,18 +105,18 @@ def _row(size: str, precision: str, given: argparse.Namespace, full: bool) -> di
             "texts_a_second": read / seconds,
             "update_ms": 1000 * seconds / (read / training.batch),
             "peak_gb": peak,
-            **_told(known, given.texts // 4),
+            **_told(known, args.texts // 4),
             "checkpoint_seconds": _checkpoint_seconds(network, Path(folder)) if full else None,
             "losses": losses,
         }
 
 
-def _told(known: EncoderFit, count: int) -> dict[str, float]:
+def _told(fit: EncoderFit, count: int) -> dict[str, float]:
     """Return how fast and how well new sources are told."""
     texts, targets = made_sources(count, 2)
-    known.predict(texts[:256])
+    fit.predict(texts[:256])
     start = time.perf_counter()
-    told = known.predict(texts)
+    told = fit.predict(texts)
     seconds = time.perf_counter() - start
     return {
         "told_a_second": len(texts) / seconds,

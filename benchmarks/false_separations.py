@@ -137,23 +137,23 @@ def above(rows: Sequence[Row]) -> list[Row]:
     return [row for row, p in zip(rows, holm(tails), strict=True) if p < ALPHA]
 
 
-def run_cells(cells: Sequence[Cell], asked: argparse.Namespace) -> list[Row]:
+def run_cells(cells: Sequence[Cell], args: argparse.Namespace) -> list[Row]:
     """Return the cells in order: the first runs of all are computed before further ones of any."""
-    size = min(CHUNK, asked.runs)
-    parts = [(cell, chunk) for chunk in range(-(-asked.runs // size)) for cell in cells]
-    finished = FinishedParts(asked.kept)
+    size = min(CHUNK, args.runs)
+    parts = [(cell, chunk) for chunk in range(-(-args.runs // size)) for cell in cells]
+    finished = FinishedParts(args.kept)
 
     def key(part: tuple[Cell, int]) -> Row:
         return {**part[0]._asdict(), "chunk": part[1], "runs": size}
 
-    if asked.finished:
+    if args.finished:
         rows = [finished.saved(key(part)) for part in parts]
     else:
         work = finished.rows(
             parts,
             key,
             lambda part: run_cell(part[0], size, part[1]),
-            asked.jobs,
+            args.jobs,
             lambda part: run_cell(part[0], min(FIRST, size), part[1]),
         )
         rows = list(work)
@@ -248,28 +248,28 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the grid, and say which cells are above 5 %."""
-    asked = options(arguments)
+    args = options(arguments)
     cells = [
         Cell(family, situation, models, n)
         for family in FAMILIES
-        if any(family.startswith(start) for start in asked.only or ("",))
+        if any(family.startswith(start) for start in args.only or ("",))
         for situation in SITUATIONS
-        for models in asked.models or MODELS
-        for n in asked.n or SIZES
+        for models in args.models or MODELS
+        for n in args.n or SIZES
         if situation == "equal" or models > 2
     ]
     print(f"{'scores':<10} {'situation':<9} {'models':>6} {'n':>4}   false %        decided    Holm's")
     rows = []
-    for row in run_cells(cells, asked):
+    for row in run_cells(cells, args):
         rows.append(row)
         where = f"{row['family']:<10} {row['situation']:<9} {row['models']:>6} {row['n']:>4}"
         print(f"{where}   {_share(row):<12} {row['decided']:>9.2f} {row['holm']:>9.2f}", flush=True)
-    if asked.docs:
+    if args.docs:
         whole = len(FAMILIES) * (2 * len(MODELS) - 1) * len(SIZES)
         computed = {"version": sparingly.__version__, "date": date.today().isoformat(), "cells": whole}
         computed |= {"rows": rows}
-        write_whole(asked.results, json.dumps(computed, separators=(",", ":")) + "\n")
-        write_whole(asked.page, replaced(asked.page.read_text(encoding="utf-8"), blocks(computed)))
+        write_whole(args.results, json.dumps(computed, separators=(",", ":")) + "\n")
+        write_whole(args.page, replaced(args.page.read_text(encoding="utf-8"), blocks(computed)))
     wrong = above(rows)
     for row in wrong:
         print(f"above 5 %: {row['family']}, {row['situation']}, {row['models']} models, n = {row['n']}")

@@ -64,23 +64,23 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Compute figures, and write or print them."""
-    asked = options(arguments)
-    if not asked.data.is_dir():
-        print(f"There is no folder {asked.data}: name it with --data.", file=sys.stderr)
+    args = options(arguments)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data.", file=sys.stderr)
         return 2
-    if asked.docs and asked.only:
+    if args.docs and args.only:
         print("Tables are of all sets: leave out --only, or --docs.", file=sys.stderr)
         return 2
     found: dict[str, Any] = {}
-    if asked.part in ("errors", "all"):
-        found["errors"] = {name: errors(cases, asked) for name, cases in _groups().items()}
-    if asked.part in ("coverage", "all"):
-        found["coverage"] = coverage(asked)
+    if args.part in ("errors", "all"):
+        found["errors"] = {name: errors(cases, args) for name, cases in _groups().items()}
+    if args.part in ("coverage", "all"):
+        found["coverage"] = coverage(args)
     parts = blocks(found)
-    if not asked.docs:
+    if not args.docs:
         print("\n\n".join(parts.values()))
         return 0
-    _write(found, asked)
+    _write(found, args)
     return 0
 
 
@@ -88,25 +88,23 @@ def _groups() -> dict[str, Sequence[Case]]:
     return {"main": MAIN, "others": OTHERS}
 
 
-def errors(cases: Sequence[Case], asked: argparse.Namespace) -> list[dict[str, Any]]:
+def errors(cases: Sequence[Case], args: argparse.Namespace) -> list[dict[str, Any]]:
     """Return errors and accuracies: all designs on the main sets, a few on the others."""
     is_main = cases is MAIN
-    draws = asked.draws if is_main else asked.draws_others
+    draws = args.draws if is_main else args.draws_others
     return [
-        error_figures(case, asked.data, Kept(asked.keep), draws, *rows_of(is_main))
-        for case in _named(cases, asked)
+        error_figures(case, args.data, Kept(args.keep), draws, *rows_of(is_main))
+        for case in _named(cases, args)
     ]
 
 
-def coverage(asked: argparse.Namespace) -> list[dict[str, Any]]:
+def coverage(args: argparse.Namespace) -> list[dict[str, Any]]:
     """Return what claims hold on every set."""
-    return [
-        coverage_figures(case, asked.data, Kept(asked.keep), asked.parts) for case in _named(COVERAGE, asked)
-    ]
+    return [coverage_figures(case, args.data, Kept(args.keep), args.parts) for case in _named(COVERAGE, args)]
 
 
-def _named(cases: Sequence[Case], asked: argparse.Namespace) -> list[Case]:
-    return [case for case in cases if not asked.only or case.name in asked.only]
+def _named(cases: Sequence[Case], args: argparse.Namespace) -> list[Case]:
+    return [case for case in cases if not args.only or case.name in args.only]
 
 
 def blocks(found: dict[str, Any]) -> dict[str, str]:
@@ -119,23 +117,23 @@ def blocks(found: dict[str, Any]) -> dict[str, str]:
     return parts
 
 
-def _write(found: dict[str, Any], asked: argparse.Namespace) -> None:
+def _write(found: dict[str, Any], args: argparse.Namespace) -> None:
     """Write figures, tables and the picture; a part that was not computed stays as it was."""
-    old = json.loads(asked.results.read_text(encoding="utf-8")) if asked.results.exists() else {}
+    old = json.loads(args.results.read_text(encoding="utf-8")) if args.results.exists() else {}
     figures = {
         **old,
         "version": sparingly.__version__,
         "date": date.today().isoformat(),
-        "command": f"{COMMAND} all --docs {_numbers(asked)}",
+        "command": f"{COMMAND} all --docs {_numbers(args)}",
         **found,
     }
-    write_whole(asked.results, json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+    write_whole(args.results, json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
     page = replaced(
-        asked.page.read_text(encoding="utf-8"), {**blocks(figures), "honesty-runs": runs_of(figures)}
+        args.page.read_text(encoding="utf-8"), {**blocks(figures), "honesty-runs": runs_of(figures)}
     )
-    write_whole(asked.page, page)
+    write_whole(args.page, page)
     if "coverage" in figures:
-        sparingly.save_figure(draw(figures["coverage"]), asked.picture)
+        sparingly.save_figure(draw(figures["coverage"]), args.picture)
 
 
 def runs_of(figures: dict[str, Any]) -> str:
@@ -157,8 +155,8 @@ def runs_of(figures: dict[str, Any]) -> str:
     return f"{'; '.join(said)}. Command: `{figures['command']}`."
 
 
-def _numbers(asked: argparse.Namespace) -> str:
-    return f"--draws {asked.draws} --draws-others {asked.draws_others} --parts {asked.parts}"
+def _numbers(args: argparse.Namespace) -> str:
+    return f"--draws {args.draws} --draws-others {args.draws_others} --parts {args.parts}"
 
 
 def _counts(counts: Sequence[int]) -> str:

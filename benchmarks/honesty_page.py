@@ -45,11 +45,13 @@ def error_blocks(main: Sequence[Figures], others: Sequence[Figures]) -> dict[str
 
 def _errors(sets: Sequence[Figures]) -> str:
     heads = [
-        f"{one['title']}: {what}" for one in sets for what in ("error", "accuracy", "accuracy, predicted")
+        f"{data_set['title']}: {what}"
+        for data_set in sets
+        for what in ("error", "accuracy", "accuracy, predicted")
     ]
     rows = [["`random`", *_published("random"), *(_random_cells(sets))]]
     for place, row in enumerate(sets[0]["rows"]):
-        cells = [cell for one in sets for cell in _cells(one, one["rows"][place])]
+        cells = [cell for data_set in sets for cell in _cells(data_set, data_set["rows"][place])]
         rows.append([_named(row, sets[0]["metric"]), *_published(row["method"].split(":")[0]), *cells])
     return table(["chosen by", "published: error", "accuracy", *heads], rows)
 
@@ -62,23 +64,23 @@ def _published(name: str) -> tuple[str, str]:
 
 
 def _random_cells(sets: Sequence[Figures]) -> list[str]:
-    return [cell for one in sets for cell in ("1", _plus_minus(one["random"]["spa"]), "–")]
+    return [cell for data_set in sets for cell in ("1", _plus_minus(data_set["random"]["spa"]), "–")]
 
 
-def _cells(one: Figures, row: Figures) -> tuple[str, str, str]:
+def _cells(figures: Figures, row: Figures) -> tuple[str, str, str]:
     error = bold(f"{row['ratio']['mean']:.2f}", row["ratio"]["mean"] < 1)
     if not row["ours"]:
         return error, _plus_minus(row["spa"]["plain"]), "–"
-    bar = accuracy_of_cons(one)
+    bar = accuracy_of_cons(figures)
     own, predicted = (
         bold(_plus_minus(row["spa"][form]), row["spa"][form]["mean"] > bar) for form in (RANK, PREDICTED)
     )
     return error, own, predicted
 
 
-def _plus_minus(found: Figures) -> str:
-    text = points(found["mean"])
-    return text if found["low"] is None else f"{text} ± {points(found['high'] - found['mean'], 2)}"
+def _plus_minus(figures: Figures) -> str:
+    text = points(figures["mean"])
+    return text if figures["low"] is None else f"{text} ± {points(figures['high'] - figures['mean'], 2)}"
 
 
 def _named(row: Figures, metric: str) -> str:
@@ -87,18 +89,18 @@ def _named(row: Figures, metric: str) -> str:
     return f"`{text}`" + (", `greg`" if row["ours"] else "")
 
 
-def accuracy_of_cons(one: Figures) -> float:
+def accuracy_of_cons(figures: Figures) -> float:
     """Return the soft pairwise accuracy of ``metric_cons`` with plain means on a set."""
-    text = CONS.method.replace("{}", one["metric"])
-    return float(next(row for row in one["rows"] if row["method"] == text)["spa"]["plain"]["mean"])
+    text = CONS.method.replace("{}", figures["metric"])
+    return float(next(row for row in figures["rows"] if row["method"] == text)["spa"]["plain"]["mean"])
 
 
-def verdict(one: Figures, row: Figures, form: str) -> str:
+def verdict(figures: Figures, row: Figures, form: str) -> str:
     """Say whether the error is below random's and the accuracy above that of ``metric_cons``.
 
     Yes or no only where both intervals, over draws, say so; one list has no interval.
     """
-    bar, spa = accuracy_of_cons(one), row["spa"][form]
+    bar, spa = accuracy_of_cons(figures), row["spa"][form]
     low, high = (spa["mean"], spa["mean"]) if spa["low"] is None else (spa["low"], spa["high"])
     if row["ratio"]["high"] < 1 and low > bar:
         return REACHED
@@ -111,21 +113,23 @@ def _both(sets: Sequence[Figures], forms: Sequence[str]) -> str:
         if not row["ours"]:
             continue
         for form in forms:
-            found = [verdict(one, one["rows"][place], form) for one in sets]
-            cells = [cell for one in sets for cell in _against_cons(one, one["rows"][place], form)]
+            found = [verdict(data_set, data_set["rows"][place], form) for data_set in sets]
+            cells = [
+                cell for data_set in sets for cell in _against_cons(data_set, data_set["rows"][place], form)
+            ]
             answer = REACHED if set(found) == {REACHED} else MISSED if MISSED in found else OPEN
             text = _named(row, sets[0]["metric"])
             rows.append([text, form, *cells, bold(answer, answer == REACHED)])
     heads = [
-        f"{one['title']}: {what}"
-        for one in sets
+        f"{data_set['title']}: {what}"
+        for data_set in sets
         for what in ("error", "accuracy less `metric_cons`'s", "draws above")
     ]
     return table(["configuration", "p-values", *heads, "both on both sets"], rows, texts=2)
 
 
-def _against_cons(one: Figures, row: Figures, form: str) -> tuple[str, str, str]:
-    bar, spa, ratio = accuracy_of_cons(one), row["spa"][form], row["ratio"]
+def _against_cons(figures: Figures, row: Figures, form: str) -> tuple[str, str, str]:
+    bar, spa, ratio = accuracy_of_cons(figures), row["spa"][form], row["ratio"]
     ends = "" if spa["low"] is None else f" [{signed(spa['low'] - bar)}, {signed(spa['high'] - bar)}]"
     error = f"{ratio['mean']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]"
     return error, f"{signed(spa['mean'] - bar)}{ends}", f"{100 * row['above'][form]:.0f} %"
@@ -134,11 +138,13 @@ def _against_cons(one: Figures, row: Figures, form: str) -> tuple[str, str, str]
 def _budgets(sets: Sequence[Figures]) -> str:
     """Return the error and the accuracy of the best configuration at every budget."""
     rows = []
-    for one in sets:
-        text = BEST.method.replace("{}", one["metric"])
-        by_budget = next(row for row in one["rows"] if row["method"] == text)["by_budget"]
-        rows.append([f"{one['title']}: error", *(f"{value:.2f}" for value in by_budget["ratio"])])
-        rows.append([f"{one['title']}: accuracy, predicted", *(points(value) for value in by_budget["spa"])])
+    for data_set in sets:
+        text = BEST.method.replace("{}", data_set["metric"])
+        by_budget = next(row for row in data_set["rows"] if row["method"] == text)["by_budget"]
+        rows.append([f"{data_set['title']}: error", *(f"{value:.2f}" for value in by_budget["ratio"])])
+        rows.append(
+            [f"{data_set['title']}: accuracy, predicted", *(points(value) for value in by_budget["spa"])]
+        )
     return table(["budget", *(f"{100 * share:.0f} %" for share in by_budget["share"])], rows)
 
 
@@ -155,24 +161,24 @@ def _others(sets: Sequence[Figures]) -> str:
         "with `metric_avg`, tau 0.5: error",
         "accuracy, predicted",
     )
-    return table(heads, [_other(one) for one in sets])
+    return table(heads, [_other(data_set) for data_set in sets])
 
 
-def _other(one: Figures) -> list[str]:
-    by_text = {row["method"]: row for row in one["rows"]}
-    name = f"{one['title']} ({one['metric']}; {one['items']} × {one['models']})"
-    cells = [name, points(one["random"]["spa"]["mean"])]
+def _other(figures: Figures) -> list[str]:
+    by_text = {row["method"]: row for row in figures["rows"]}
+    name = f"{figures['title']} ({figures['metric']}; {figures['items']} × {figures['models']})"
+    cells = [name, points(figures["random"]["spa"]["mean"])]
     for method, form in (
         (CONS.method, "plain"),
         ("uniform", PREDICTED),
         ("local_pivotal", PREDICTED),
         (BEST.method, PREDICTED),
     ):
-        row = by_text.get(method.replace("{}", one["metric"]))
+        row = by_text.get(method.replace("{}", figures["metric"]))
         if row is None:
             cells += ["–", "–"]
             continue
-        better = row["spa"][form]["mean"] > one["random"]["spa"]["mean"]
+        better = row["spa"][form]["mean"] > figures["random"]["spa"]["mean"]
         cells.append(bold(f"{row['ratio']['mean']:.2f}", row["ratio"]["mean"] < 1))
         cells.append(bold(points(row["spa"][form]["mean"]), better))
     return cells
@@ -183,18 +189,18 @@ def coverage_blocks(sets: Sequence[Figures]) -> dict[str, str]:
     return {
         "honesty-coverage": _coverage(sets),
         "honesty-groups": _groups(sets),
-        "honesty-sets": "\n\n".join(folded(_heading(one), _details(one)) for one in sets),
+        "honesty-sets": "\n\n".join(folded(_heading(data_set), _details(data_set)) for data_set in sets),
     }
 
 
-def of_way(one: Figures, way: str) -> Figures | None:
+def of_way(figures: Figures, way: str) -> Figures | None:
     """Return the figures of a way on a set; None where it was not asked for."""
-    return next((row for row in one["rows"] if row["way"] == way), None)
+    return next((row for row in figures["rows"] if row["way"] == way), None)
 
 
 def over_sets(sets: Sequence[Figures], way: str, figure: str) -> list[float]:
     """Return the mean of a figure over the sets, at every budget; sets without it are left out."""
-    rows = [row[figure] for one in sets if (row := of_way(one, way)) is not None]
+    rows = [row[figure] for data_set in sets if (row := of_way(data_set, way)) is not None]
     told = np.array([[np.nan if value is None else value for value in row] for row in rows], np.float64)
     known = ~np.isnan(told)
     return [float(v) for v in np.where(known, told, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)]
@@ -205,7 +211,7 @@ def _coverage(sets: Sequence[Figures]) -> str:
     heads = ("intervals of differences hold", "of scores", "pairs significant", "and wrong", "wrong of these")
     rows = []
     for way in WAYS:
-        there = [one for one in sets if of_way(one, way.name) is not None]
+        there = [data_set for data_set in sets if of_way(data_set, way.name) is not None]
         if not there:
             continue
         cells = [_triple(over_sets(there, way.name, figure)) for figure in shown]
@@ -233,11 +239,12 @@ def _groups(sets: Sequence[Figures]) -> str:
     return table(["way", "told apart by", "pairs told apart", "and wrong"], rows, texts=2)
 
 
-def _heading(one: Figures) -> str:
-    return f"{one['title']}: {one['items']} items, {one['models']} models; metric {one['metric']}"
+def _heading(figures: Figures) -> str:
+    counts = f"{figures['items']} items, {figures['models']} models"
+    return f"{figures['title']}: {counts}; metric {figures['metric']}"
 
 
-def _details(one: Figures) -> str:
+def _details(figures: Figures) -> str:
     shown = (
         "difference coverage",
         "score coverage",
@@ -256,7 +263,7 @@ def _details(one: Figures) -> str:
         "in groups apart",
         "wrong",
     )
-    rows = [[row["way"], *(_triple(row[figure]) for figure in shown)] for row in one["rows"]]
+    rows = [[row["way"], *(_triple(row[figure]) for figure in shown)] for row in figures["rows"]]
     return table(["way", *heads], rows)
 
 
@@ -308,7 +315,7 @@ def draw(sets: Sequence[Figures]) -> VConcatChart:
 
 def _range(sets: Sequence[Figures], way: str) -> str:
     """Return the least and the most coverage of differences over the sets, at the shown budget."""
-    rows = [row for one in sets if (row := of_way(one, way)) is not None]
+    rows = [row for data_set in sets if (row := of_way(data_set, way)) is not None]
     told = [row[_DIFFERENCES[way]][_SHOWN] for row in rows]
     return "–".join(f"{100 * end:.0f}" for end in (min(told), max(told))) + " %"
 
@@ -340,7 +347,7 @@ def _placed(sets: Sequence[Figures], title: str, named: bool) -> dict[str, Any]:
     axis = alt.Axis(grid=False, ticks=False, domain=False, labelPadding=8, labelLimit=300, labels=named)
     return {
         "x": alt.X("least:Q").title(title).axis(format=".0%", tickCount=5).scale(zero=True),
-        "y": alt.Y("set:N", sort=[_name(one) for one in sets]).title(None).axis(axis),
+        "y": alt.Y("set:N", sort=[_name(data_set) for data_set in sets]).title(None).axis(axis),
         "yOffset": alt.YOffset("way:N", sort=list(LABELS.values())).scale(paddingOuter=0.6),
     }
 
@@ -360,19 +367,19 @@ def _looks() -> dict[str, Any]:
     }
 
 
-def _name(one: Figures) -> str:
-    return f"{one['title']} ({one['metric']})"
+def _name(figures: Figures) -> str:
+    return f"{figures['title']} ({figures['metric']})"
 
 
 def _marks(sets: Sequence[Figures], figures: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return for every set and way what holds at the shown budget, and the range over all budgets."""
     rows = []
-    for one in sets:
+    for data_set in sets:
         for way, figure in figures.items():
-            found = of_way(one, way)
+            found = of_way(data_set, way)
             if found is None or found[figure][_SHOWN] is None:
                 continue
             told = [value for value in found[figure] if value is not None]
-            place = {"set": _name(one), "way": LABELS[way], "value": found[figure][_SHOWN]}
+            place = {"set": _name(data_set), "way": LABELS[way], "value": found[figure][_SHOWN]}
             rows.append({**place, "least": min(told), "most": max(told)})
     return rows

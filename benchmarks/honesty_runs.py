@@ -342,18 +342,18 @@ def drawn_claims(data: EvalSet, values: Floats, chosen: Selection, seed: int) ->
     )
 
 
-def rank_claims(found: Estimate) -> tuple[Mask, Mask, Mask]:
+def rank_claims(estimate: Estimate) -> tuple[Mask, Mask, Mask]:
     """Return which pairs ``rank`` calls different: one by one, in groups, and all at once.
 
     None where it refuses, because too few items or documents are judged to say how sure it is.
     """
-    first, second = pair_indices(len(found.models))
-    if not np.isfinite(found.covariance).all() or found.freedom < 1:
+    first, second = pair_indices(len(estimate.models))
+    if not np.isfinite(estimate.covariance).all() or estimate.freedom < 1:
         nothing = np.zeros(len(first), bool)
         return nothing, nothing, nothing
     alpha = 1 - LEVEL
-    tests = t_tests(found.scores, found.covariance, found.freedom, certain=False)
-    decisions = decide(tests.two_sided, found.scores, alpha=alpha)
+    tests = t_tests(estimate.scores, estimate.covariance, estimate.freedom, certain=False)
+    decisions = decide(tests.two_sided, estimate.scores, alpha=alpha)
     return (
         tests.two_sided[first, second] < alpha,
         decisions.group[first] != decisions.group[second],
@@ -547,27 +547,27 @@ class Bench:
         return [error, *(float(soft_pairwise_accuracy(p, self.full.p_values)) for p in p_values)]
 
 
-def _from_t(found: Estimate) -> Floats:
+def _from_t(estimate: Estimate) -> Floats:
     """Return the one-sided p-value that the first model of every pair is better."""
-    first, second = pair_indices(len(found.models))
-    tests = t_tests(found.scores, found.covariance, found.freedom, certain=False)
+    first, second = pair_indices(len(estimate.models))
+    tests = t_tests(estimate.scores, estimate.covariance, estimate.freedom, certain=False)
     return np.asarray(tests.worse[second, first])
 
 
-def _predicted(found: Estimate) -> tuple[Floats, Floats]:
+def _predicted(estimate: Estimate) -> tuple[Floats, Floats]:
     """Return the p-values that judging everything is predicted to give, plain and shrunk.
 
     Computed from the arrays, and so also below the 30 items under which ``Estimate.full_set_p`` keeps silent.
     """
-    assert found.pairs is not None
-    first, second = pair_indices(len(found.models))
-    differences = found.scores[first] - found.scores[second]
-    spread = found.pairs.deviations(first, second)
-    errors = found.pairs.over_set.of_pairs(first, second)[0]
-    plain = full_set_p_values(differences, spread, found.size)
+    assert estimate.pairs is not None
+    first, second = pair_indices(len(estimate.models))
+    differences = estimate.scores[first] - estimate.scores[second]
+    spread = estimate.pairs.deviations(first, second)
+    errors = estimate.pairs.over_set.of_pairs(first, second)[0]
+    plain = full_set_p_values(differences, spread, estimate.size)
     # Under ten items there is no error to shrink by.
     known = errors if np.isfinite(errors).all() else None
-    return plain, full_set_p_values(differences, spread, found.size, errors=known)
+    return plain, full_set_p_values(differences, spread, estimate.size, errors=known)
 
 
 def error_figures(

@@ -129,12 +129,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replicates", type=float, default=1.0, help="a share of the usual number")
     parser.add_argument("--only", default="", help="settings whose name starts with this")
-    given = parser.parse_args()
+    args = parser.parse_args()
     heads = [f"{what}, {models} models" for what in ("held %", "r") for models in MODELS]
     print(f"| setting | items | missing | {' | '.join(heads)} |")
     print("|---" * (3 + len(heads)) + "|")
-    chosen = [setting for setting in SETTINGS if setting.name.startswith(given.only)]
-    found = [measured(setting, missing, given.replicates) for missing, setting in product(MISSING, chosen)]
+    chosen = [setting for setting in SETTINGS if setting.name.startswith(args.only)]
+    found = [measured(setting, missing, args.replicates) for missing, setting in product(MISSING, chosen)]
     return 0 if all(found) else 1
 
 

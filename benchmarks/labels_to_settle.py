@@ -212,11 +212,11 @@ class Judge:
             exact & (self.question.target == "set"),
         )
 
-    def worth(self, looks: list[Look], found: SettledPairs, least: Floats) -> Mask:
+    def worth(self, looks: list[Look], pairs: SettledPairs, least: Floats) -> Mask:
         """Return the pairs that are open and have a chance to be settled."""
-        left = found.open
+        left = pairs.open
         if self.question.goal == "best":
-            left = left & found.candidates[:, None] & found.candidates
+            left = left & pairs.candidates[:, None] & pairs.candidates
         if self.question.target == "set" or not left.any() or not looks[-1].tells:
             return left
         end = information(self.size, self.size, "population")
@@ -224,7 +224,7 @@ class Judge:
             return np.zeros_like(left)
         chances = chance_to_settle(
             looks,
-            found,
+            pairs,
             left,
             end,
             self.question.alpha,
@@ -234,18 +234,18 @@ class Judge:
         )
         return np.asarray(left & (chances >= CHANCE))
 
-    def wrong(self, found: SettledPairs) -> bool:
+    def wrong(self, pairs: SettledPairs) -> bool:
         """Say whether a claim contradicts the means of the whole set."""
         against = self.truth[:, None] < self.truth - 1e-12
         if self.question.goal == "all":
-            return bool((found.above & against).any())
+            return bool((pairs.above & against).any())
         best = self.truth >= self.truth.max() - 1e-12
-        return not bool((found.candidates & best).any())
+        return not bool((pairs.candidates & best).any())
 
-    def answer(self, found: SettledPairs, cells: int) -> Answer:
+    def answer(self, pairs: SettledPairs, cells: int) -> Answer:
         """Return the answer when the evaluation stops."""
-        done = not found.open.any() if self.question.goal == "all" else int(found.candidates.sum()) == 1
-        return Answer(cells, self.wrong(found), done, int(found.above.sum()))
+        done = not pairs.open.any() if self.question.goal == "all" else int(pairs.candidates.sum()) == 1
+        return Answer(cells, self.wrong(pairs), done, int(pairs.above.sum()))
 
 
 def looks_at(size: int) -> list[int]:
@@ -389,14 +389,14 @@ def open_models(run: Run, judge: Judge) -> Answer:
 
 
 def _one_look(
-    run: Run, judge: Judge, found: SettledPairs, looks: list[Look], done: int
+    run: Run, judge: Judge, pairs: SettledPairs, looks: list[Look], done: int
 ) -> tuple[SettledPairs, Mask]:
     asked = judge.question
     looks.append(judge.look(*run.known(asked.target), done, run.exact))
     if looks[-1].tells:
         goal = pair_question(asked.goal, asked.target)
-        found = settle_next(found, looks, asked.alpha, asked.valid, goal, spending=asked.spending)
-    return found, judge.worth(looks, found, run.least)
+        pairs = settle_next(pairs, looks, asked.alpha, asked.valid, goal, spending=asked.spending)
+    return pairs, judge.worth(looks, pairs, run.least)
 
 
 Strategy = Callable[[Floats, Floats | None, int, list[Judge]], Iterator[tuple[Judge, Answer]]]

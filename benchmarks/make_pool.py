@@ -149,12 +149,12 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=8)
     parser.add_argument("--gz", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    args = parser.parse_args()
     began = time.perf_counter()
-    paths = write_pool(given.folder, given.sources, given.files, given.gz, given.seed)
+    paths = write_pool(args.folder, args.sources, args.files, args.gz, args.seed)
     size = sum(path.stat().st_size for path in paths)
     took = time.perf_counter() - began
-    print(f"{given.sources:,} sources, {size / 1e6:,.0f} MB in {len(paths)} files, {took:.0f} s")
+    print(f"{args.sources:,} sources, {size / 1e6:,.0f} MB in {len(paths)} files, {took:.0f} s")
 
 
 if __name__ == "__main__":

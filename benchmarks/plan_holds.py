@@ -302,22 +302,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pilots", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--docs", action="store_true", help="write the results and the table in docs/plan.md")
-    asked = parser.parse_args(arguments)
-    if asked.power:
-        return _powers(asked.docs)
-    names = asked.only or list(FURTHER if asked.further else SETS)
+    args = parser.parse_args(arguments)
+    if args.power:
+        return _powers(args.docs)
+    names = args.only or list(FURTHER if args.further else SETS)
     code = {kind: code_digest(_CODE[kind]) for kind in _CODE}
     results: dict[str, Any] = {
-        "draws": asked.draws,
-        "pilots": asked.pilots,
+        "draws": args.draws,
+        "pilots": args.pilots,
         "date": f"{date.today()}",
         "sets": {},
     }
-    with ProcessPoolExecutor(asked.jobs) as pool:
+    with ProcessPoolExecutor(args.jobs) as pool:
         for name in names:
-            data = load(asked.data, name)
-            work = parts_of(asked.data, name, asked.draws, asked.pilots)
-            running = {pool.submit(finished, code, asked.data, part): part for part in work}
+            data = load(args.data, name)
+            work = parts_of(args.data, name, args.draws, args.pilots)
+            running = {pool.submit(finished, code, args.data, part): part for part in work}
             parts = {running[done]: done.result() for done in as_completed(running)}
             rows = figures(parts, name)
             results["sets"][name] = {"items": len(data), "models": len(data.models), "rows": rows}
@@ -326,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ]
             print(f"{name:22} {'  '.join(cells)}", flush=True)
     print(shown(results))
-    if asked.docs:
+    if args.docs:
         _save(RESULTS, results, _ON_PAGE, shown(results))
     wrong = outside(results)
     print("outside 0.9 to 1.15: " + ("; ".join(wrong) or "none"))

@@ -239,19 +239,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--docs", action="store_true")
     for name, value in vars(Assumed()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=value)
-    given = parser.parse_args(arguments)
-    if given.measure:
-        shutil.rmtree(given.folder, ignore_errors=True)
-        given.folder.mkdir(parents=True)
-        RESULTS.write_text(json.dumps(measure(given.measure, given.folder), indent=1) + "\n")
-        shutil.rmtree(given.folder)
+    args = parser.parse_args(arguments)
+    if args.measure:
+        shutil.rmtree(args.folder, ignore_errors=True)
+        args.folder.mkdir(parents=True)
+        RESULTS.write_text(json.dumps(measure(args.measure, args.folder), indent=1) + "\n")
+        shutil.rmtree(args.folder)
     rates: Figures = json.loads(RESULTS.read_text())
-    assumed = Assumed(**{name: getattr(given, name) for name in vars(Assumed())})
-    wanted = PLANS if given.sources is None else ((given.sources, given.workers),)
+    assumed = Assumed(**{name: getattr(args, name) for name in vars(Assumed())})
+    wanted = PLANS if args.sources is None else ((args.sources, args.workers),)
     plans = plans_block([plan_of(rates, sources, workers, assumed) for sources, workers in wanted], assumed)
     blocks = {"pool-rates": rates_block(rates), "pool-plans": plans}
     print("\n\n".join(blocks.values()))
-    if given.docs:
+    if args.docs:
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), blocks))
 
 

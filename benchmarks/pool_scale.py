@@ -241,29 +241,29 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--files", type=int, default=16)
     for flag in ("--near", "--stages", "--keep", "--docs"):
         parser.add_argument(flag, action="store_true")
-    given = parser.parse_args(arguments)
-    kept: Figures = json.loads(given.results.read_text()) if given.results.exists() else {"runs": {}}
-    for sources in given.sources:
-        folder = given.folder / str(sources)
+    args = parser.parse_args(arguments)
+    kept: Figures = json.loads(args.results.read_text()) if args.results.exists() else {"runs": {}}
+    for sources in args.sources:
+        folder = args.folder / str(sources)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
 
         def keep(figures: Figures, name: str = str(sources)) -> None:
             kept["runs"][name] = figures
-            given.results.write_text(json.dumps(kept, indent=1) + "\n")
+            args.results.write_text(json.dumps(kept, indent=1) + "\n")
 
-        measure(sources, folder, given.jobs, given.near, given.files, keep)
-        if not given.keep:
+        measure(sources, folder, args.jobs, args.near, args.files, keep)
+        if not args.keep:
             shutil.rmtree(folder)
-    if given.stages:
-        folder = given.folder / "stages"
+    if args.stages:
+        folder = args.folder / "stages"
         folder.mkdir(parents=True, exist_ok=True)
         kept["stages"] = stages(folder)
-        given.results.write_text(json.dumps(kept, indent=1) + "\n")
+        args.results.write_text(json.dumps(kept, indent=1) + "\n")
         shutil.rmtree(folder)
     block = block_of(kept)
     print(block)
-    if given.docs:
+    if args.docs:
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"pool-scale": block}))
 
 

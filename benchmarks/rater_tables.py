@@ -129,13 +129,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page that holds the tables")
     parser.add_argument("--demo", action="store_true", help="of the demo set, printed only")
-    given = parser.parse_args(arguments)
-    if given.demo:
+    args = parser.parse_args(arguments)
+    if args.demo:
         report = sparingly.rater_report(sparingly.load_demo(), "overall", metric="learned")
         print("\n\n".join(blocks({"demo": report}).values()))
         return 0
-    found = blocks(computed(given.data))
-    given.page.write_text(replaced(given.page.read_text(encoding="utf-8"), found), encoding="utf-8")
+    found = blocks(computed(args.data))
+    args.page.write_text(replaced(args.page.read_text(encoding="utf-8"), found), encoding="utf-8")
     return 0
 
 

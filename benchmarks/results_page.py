@@ -65,24 +65,24 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
 
 def main(arguments: list[str] | None = None) -> int:
     """Compute tables, and write or print them."""
-    given = options(arguments)
-    names = list(TABLES) if given.table == "all" else [given.table]
-    if given.demo:
-        work = Work(given.data, effort=QUICK, is_demo=True)
+    args = options(arguments)
+    names = list(TABLES) if args.table == "all" else [args.table]
+    if args.demo:
+        work = Work(args.data, effort=QUICK, is_demo=True)
         for name in names:
             sys.stdout.write("\n\n".join(TABLES[name].blocks(TABLES[name].figures(work)).values()) + "\n")
         return 0
-    if not given.data.is_dir():
-        sys.stderr.write(f"There is no folder {given.data}: name it with --data, or use --demo.\n")
+    if not args.data.is_dir():
+        sys.stderr.write(f"There is no folder {args.data}: name it with --data, or use --demo.\n")
         return 2
     # Vectors are large, and of no use to anything but these tables.
-    os.environ.setdefault("SPARINGLY_CACHE", str(given.kept / "vectors"))
-    work = Work(given.data, given.kept, FULL)
+    os.environ.setdefault("SPARINGLY_CACHE", str(args.kept / "vectors"))
+    work = Work(args.data, args.kept, FULL)
     for name in names:
         computed = {"version": sparingly.__version__, "table": name, **TABLES[name].figures(work)}
-        write_whole(given.results / f"{name}.json", json.dumps(computed, indent=1, ensure_ascii=False) + "\n")
-        page = replaced(given.page.read_text(encoding="utf-8"), TABLES[name].blocks(computed))
-        write_whole(given.page, page)
+        write_whole(args.results / f"{name}.json", json.dumps(computed, indent=1, ensure_ascii=False) + "\n")
+        page = replaced(args.page.read_text(encoding="utf-8"), TABLES[name].blocks(computed))
+        write_whole(args.page, page)
     return 0
 
 

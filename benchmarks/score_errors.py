@@ -274,16 +274,16 @@ def line_of(one: Mapping[str, Any], method: str) -> dict[str, Any]:
 def bars(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what was asked of ours and what it reached; a bar is missed where the interval lies above it."""
     lines = []
-    for one in sets:
-        found = line_of(one, OURS)
-        bar = STRONG_BAR if one["name"] in STRONG_SETS else SAFE_BAR
-        what = f"{one['name']}: error at most {bar:g} of random's"
+    for data_set in sets:
+        found = line_of(data_set, OURS)
+        bar = STRONG_BAR if data_set["name"] in STRONG_SETS else SAFE_BAR
+        what = f"{data_set['name']}: error at most {bar:g} of random's"
         lines.append(_bar(what, found["ratio"], found["low"], found["high"], bar))
-    beside = [one["beside_published"] for one in sets if one["beside_published"] is not None]
+    beside = [data_set["beside_published"] for data_set in sets if data_set["beside_published"] is not None]
     if beside:
         value = float(np.mean([each["difference"] for each in beside]))
         half = (
-            quantile(min(one["draws"] for one in sets))
+            quantile(min(data_set["draws"] for data_set in sets))
             * float(np.sqrt(np.sum([each["error"] ** 2 for each in beside])))
             / len(beside)
         )
@@ -386,9 +386,9 @@ def _mark(line: Figures) -> str:
     return f" {CLEARLY_WORSE}" if line["low"] > 1.0 else f" {WORSE}"
 
 
-def title_of(one: Figures) -> str:
+def title_of(figures: Figures) -> str:
     """Return what a set is called."""
-    return TITLES.get(one["name"], str(one["name"]))
+    return TITLES.get(figures["name"], str(figures["name"]))
 
 
 def _names(sets: Sequence[Figures]) -> list[str]:
@@ -414,7 +414,7 @@ def _cell(line: Figures | None, best: float) -> str:
 
 
 def _paper(sets: Sequence[Figures]) -> str:
-    by_name = {one["name"]: one for one in sets}
+    by_name = {data_set["name"]: data_set for data_set in sets}
     rows = []
     for name, (lines, theirs) in PAPER.items():
         row = [name]
@@ -425,28 +425,32 @@ def _paper(sets: Sequence[Figures]) -> str:
     return table(["method", "paper, en–de", "here, WMT20 en–de", "paper, zh–en", "here, WMT23 zh–en"], rows)
 
 
-def _details(one: Figures) -> str:
-    shown = [place for place, share in enumerate(one["shares"]) if share in (0.05, 0.1, 0.25, 0.5)]
+def _details(figures: Figures) -> str:
+    shown = [place for place, share in enumerate(figures["shares"]) if share in (0.05, 0.1, 0.25, 0.5)]
     head = ["method", "error", "sd", "win %", "ratio", "95 % interval"]
-    head += [f"at {one['shares'][place]:.0%}" for place in shown]
+    head += [f"at {figures['shares'][place]:.0%}" for place in shown]
     rows = []
-    for line in one["methods"]:
+    for line in figures["methods"]:
         win = "–" if line["win"] is None else f"{100 * line['win']:.1f}"
         shares = [f"{line['by_share'][place]:.2f}" for place in shown]
         own = [f"{line['error']:.4g}", f"{line['sd']:.4g}", win, *_of(line)]
         rows.append([line["method"], *own, *shares])
-    return folded(f"{title_of(one)}: error, sd and win %", table(head, rows))
+    return folded(f"{title_of(figures)}: error, sd and win %", table(head, rows))
 
 
 def _everywhere(sets: Sequence[Figures]) -> str:
     rows = []
-    for one in sorted(sets, key=lambda one: float(line_of(one, OURS)["ratio"])):
-        line = line_of(one, OURS)
-        ends = [f"{line['by_share'][place]:.2f} ({one['shares'][place]:.0%})" for place in (0, -1)]
+    for data_set in sorted(sets, key=lambda data_set: float(line_of(data_set, OURS)["ratio"])):
+        line = line_of(data_set, OURS)
+        ends = [f"{line['by_share'][place]:.2f} ({data_set['shares'][place]:.0%})" for place in (0, -1)]
         above = "**above**" if line["low"] > SAFE_BAR else ""
-        who = f"{one['raters']} raters × {one['systems']}" if one["raters"] else str(one["systems"])
-        items = "–".join(str(size) for size in dict.fromkeys(one["items"]))
-        rows.append([f"`{one['name']}`", items, who, *_of(line), *ends, above])
+        who = (
+            f"{data_set['raters']} raters × {data_set['systems']}"
+            if data_set["raters"]
+            else str(data_set["systems"])
+        )
+        items = "–".join(str(size) for size in dict.fromkeys(data_set["items"]))
+        rows.append([f"`{data_set['name']}`", items, who, *_of(line), *ends, above])
     head = [
         "set",
         "items",
@@ -462,7 +466,7 @@ def _everywhere(sets: Sequence[Figures]) -> str:
 
 def _bounds(sets: Sequence[Figures]) -> str:
     parts = []
-    for one in sets:
+    for data_set in sets:
         rows = [
             [
                 f"{line['share']:.0%}",
@@ -472,20 +476,30 @@ def _bounds(sets: Sequence[Figures]) -> str:
                 f"{line['slack']:.2f}",
                 f"{line['width']:.2f}",
             ]
-            for line in one["bounds"]
+            for line in data_set["bounds"]
         ]
         head = ["share", "method", "bound", "cal %", "slack", "t"]
-        parts.append(folded(f"{title_of(one)}: bounds", table(head, rows, texts=3)))
+        parts.append(folded(f"{title_of(data_set)}: bounds", table(head, rows, texts=3)))
     return "\n\n".join(parts)
 
 
 def _sets(sets: Sequence[Figures]) -> str:
     rows = []
-    for one in sets:
-        who = f"{one['raters']} raters" if one["raters"] else "mean judgement"
-        items = "–".join(str(size) for size in dict.fromkeys(one["items"]))
-        best = ", ".join(one["best"])
-        rows.append([title_of(one), who, items, str(one["systems"]), one["one"], ", ".join(one["two"]), best])
+    for data_set in sets:
+        who = f"{data_set['raters']} raters" if data_set["raters"] else "mean judgement"
+        items = "–".join(str(size) for size in dict.fromkeys(data_set["items"]))
+        best = ", ".join(data_set["best"])
+        rows.append(
+            [
+                title_of(data_set),
+                who,
+                items,
+                str(data_set["systems"]),
+                data_set["one"],
+                ", ".join(data_set["two"]),
+                best,
+            ]
+        )
     head = ["set", "whose", "items", "systems", "one metric", "two metrics", "up to ten"]
     return table(head, rows, texts=len(head))
 
@@ -547,23 +561,23 @@ def _earlier(results: Path) -> list[dict[str, Any]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure errors, write the figures and, where asked to, the tables."""
-    given = options(arguments)
-    if given.demo:
+    args = options(arguments)
+    if args.demo:
         return _demo()
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data, or use --demo.", file=sys.stderr)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data, or use --demo.", file=sys.stderr)
         return 2
-    there = names_of(given.data)
-    unknown = sorted(set(given.only) - set(there))
+    there = names_of(args.data)
+    unknown = sorted(set(args.only) - set(there))
     if unknown:
-        print(f"There is no set {', '.join(unknown)} in {given.data}.", file=sys.stderr)
+        print(f"There is no set {', '.join(unknown)} in {args.data}.", file=sys.stderr)
         return 2
-    work = Work(given.data, given.draws, given.keep, tuple(name for name in MAIN if name in there))
-    old = _earlier(given.results) if given.only else []
-    computed = figures(work, given.only or there, old)
-    write_whole(given.results, json.dumps(computed, indent=1, ensure_ascii=False) + "\n")
-    if given.docs:
-        write_whole(given.page, replaced(given.page.read_text(encoding="utf-8"), blocks(computed)))
+    work = Work(args.data, args.draws, args.keep, tuple(name for name in MAIN if name in there))
+    old = _earlier(args.results) if args.only else []
+    computed = figures(work, args.only or there, old)
+    write_whole(args.results, json.dumps(computed, indent=1, ensure_ascii=False) + "\n")
+    if args.docs:
+        write_whole(args.page, replaced(args.page.read_text(encoding="utf-8"), blocks(computed)))
     return 0
 
 

@@ -304,9 +304,9 @@ def _run(server: Server, links: dict[str, str], seconds: float, kills: int) -> t
     ]
     problems: list[BaseException] = []
 
-    def work(one: Visitor) -> None:
+    def work(visitor: Visitor) -> None:
         try:
-            one.work()
+            visitor.work()
         except BaseException as error:
             problems.append(error)
 
@@ -372,9 +372,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--database", action="append", choices=("sqlite", "postgresql"))
-    asked = parser.parse_args()
-    given = {"raters": asked.raters, "seconds": asked.seconds, "kills": asked.kills}
-    for database in asked.database or ("sqlite", "postgresql"):
+    args = parser.parse_args()
+    given = {"raters": args.raters, "seconds": args.seconds, "kills": args.kills}
+    for database in args.database or ("sqlite", "postgresql"):
         with tempfile.TemporaryDirectory() as folder:
             found = measure(Path(folder), database=database, **given)
         print(json.dumps(asdict(found)), flush=True)

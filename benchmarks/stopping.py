@@ -387,20 +387,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=2_000, help="simulated evaluations of every cell")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--print", action="store_true", help="print the table and write nothing")
-    given = parser.parse_args(arguments)
-    found = counted(given.runs, given.jobs)
-    heuristic = {p: sum(heuristic_errs(p, seed) for seed in range(given.runs)) for p in (0.2, 0.1, 0.05)}
-    text = block(found, given.runs, heuristic)
-    above = too_often(found, given.runs)
-    if given.print:
+    args = parser.parse_args(arguments)
+    found = counted(args.runs, args.jobs)
+    heuristic = {p: sum(heuristic_errs(p, seed) for seed in range(args.runs)) for p in (0.2, 0.1, 0.05)}
+    text = block(found, args.runs, heuristic)
+    above = too_often(found, args.runs)
+    if args.print:
         print(text)
     else:
         rows = [{**asdict(cell), "rule": rule, "wrong": number} for (cell, rule), number in found.items()]
-        about = {"date": date.today().isoformat(), "runs": given.runs, "items": ITEMS, "alpha": ALPHA}
+        about = {"date": date.today().isoformat(), "runs": args.runs, "items": ITEMS, "alpha": ALPHA}
         write_whole(RESULTS, json.dumps({**about, "cells": rows}, indent=1, ensure_ascii=False) + "\n")
         write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"stopping": text}))
     for cell, rule in above:
-        print(f"above 5 %: {cell} {rule} {share(found[cell, rule], given.runs)}", file=sys.stderr)
+        print(f"above 5 %: {cell} {rule} {share(found[cell, rule], args.runs)}", file=sys.stderr)
     return 1 if above else 0
 
 

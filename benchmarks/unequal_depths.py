@@ -155,13 +155,13 @@ def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dic
     }
 
 
-def biased(found: Figures) -> list[tuple[str, str, int]]:
+def biased(figures: Figures) -> list[tuple[str, str, int]]:
     """Return the models of ``auto`` whose bias is above 0.1 standard errors, after Holm's correction."""
     from scipy.special import ndtr
 
     every = [
         (float(ndtr((MOST_BIAS - abs(bias)) / noise)), (case, strategy, place))
-        for (case, strategy), one in found.items()
+        for (case, strategy), one in figures.items()
         if strategy == "auto"
         for place, (bias, noise) in enumerate(zip(one["bias"], one["bias_error"], strict=True))
     ]
@@ -212,10 +212,10 @@ def computed(
     return found
 
 
-def merged(found: Figures) -> Figures:
+def merged(figures: Figures) -> Figures:
     """Return the figures with those of earlier runs for all other cells, in the table's order."""
     earlier = json.loads(RESULTS.read_text(encoding="utf-8"))["cells"] if RESULTS.exists() else []
-    every = {(one["set"], one["strategy"]): one for one in earlier} | found
+    every = {(one["set"], one["strategy"]): one for one in earlier} | figures
     return {
         (case, strategy): every[case, strategy]
         for case in CASES
@@ -224,10 +224,10 @@ def merged(found: Figures) -> Figures:
     }
 
 
-def block(found: Figures) -> str:
+def block(figures: Figures) -> str:
     """Return the table with a line about it."""
     rows = []
-    for (case, strategy), one in found.items():
+    for (case, strategy), one in figures.items():
         worst = int(np.argmax(np.abs(one["bias"])))
         accuracy = "–"
         if one["accuracy"] is not None:
@@ -250,16 +250,17 @@ def block(found: Figures) -> str:
     return (
         f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
         "mean square over models less noise). Error over that of as many random labels, mean over sets: "
-        f"{_means(found)}. {len(biased(found))} models of `auto` have a bias above 0.1 standard errors by "
+        f"{_means(figures)}. {len(biased(figures))} models of `auto` "
+        "have a bias above 0.1 standard errors by "
         f"more than noise explains (Holm). `python -m benchmarks.unequal_depths`, {date.today().isoformat()}."
     )
 
 
-def _means(found: Figures) -> str:
+def _means(figures: Figures) -> str:
     """Return the mean error of every strategy: over all of its sets, and over those nothing was chosen on."""
     parts = []
     for strategy in STRATEGIES:
-        every = {case: one for (case, name), one in found.items() if name == strategy}
+        every = {case: one for (case, name), one in figures.items() if name == strategy}
         texts = []
         for cases in (list(every), [case for case in every if case not in CHOSEN_ON]):
             if cases:
@@ -282,10 +283,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--strategy", action="append", help="a strategy of the table; all unless given")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
     parser.add_argument("--print", action="store_true", help="print the table and write nothing")
-    given = parser.parse_args(arguments)
-    cases, strategies = tuple(given.case or CASES), tuple(given.strategy or STRATEGIES)
-    found = computed(given.runs, given.jobs, cases, strategies, given.data)
-    if given.print:
+    args = parser.parse_args(arguments)
+    cases, strategies = tuple(args.case or CASES), tuple(args.strategy or STRATEGIES)
+    found = computed(args.runs, args.jobs, cases, strategies, args.data)
+    if args.print:
         print(block(found))
     else:
         found = merged(found)

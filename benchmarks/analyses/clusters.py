@@ -186,10 +186,10 @@ def _of_cut(labels: Ints, norms: Floats, names: Pair, count: int) -> Iterator[Cl
 
 def _mean_largest(clusters: list[Cluster], count: int) -> float:
     largest: dict[Pair, float] = {}
-    for one in clusters:
-        if one.clusters == count:
-            pair = one.first, one.second
-            largest[pair] = max(largest.get(pair, 0.0), one.share)
+    for cluster in clusters:
+        if cluster.clusters == count:
+            pair = cluster.first, cluster.second
+            largest[pair] = max(largest.get(pair, 0.0), cluster.share)
     return float(np.mean(list(largest.values()))) if largest else float("nan")
 
 
@@ -202,22 +202,22 @@ _LINKAGES = {"ward": "Ward's linkage", "cosine": "average linkage by cosine"}
 _FEW_DECADES = 1e-3
 
 
-def draw_clusters(found: ClusterNorms) -> VConcatChart:
+def draw_clusters(norms: ClusterNorms) -> VConcatChart:
     """Draw every cluster as a point: the share of the items that it holds, and their mean norm."""
     import altair as alt
 
-    rows = rows_of(found.table())
+    rows = rows_of(norms.table())
     smallest = min(row["share"] for row in rows)
     highest = max(row["norm"] for row in rows)
-    columns = 1 if len(found.counts) == 1 else 2
+    columns = 1 if len(norms.counts) == 1 else 2
     width = WIDTH if columns == 1 else (WIDTH - _GAP) // 2
     panels = []
-    for count, largest in zip(found.counts, found.largest, strict=True):
+    for count, largest in zip(norms.counts, norms.largest, strict=True):
         title = f"{count} clusters: the largest holds {largest:.0%} of the items"
         own = [row for row in rows if row["clusters"] == count]
         panel = (
             alt.Chart(inline(own), title=alt.Title(title, fontSize=12, fontWeight="normal", anchor="start"))
-            .mark_circle(color=BLUE, size=28, opacity=0.3 if found.pairs > 1 else 0.7)
+            .mark_circle(color=BLUE, size=28, opacity=0.3 if norms.pairs > 1 else 0.7)
             .encode(
                 x=alt.X("share:Q")
                 .title("share of the items in the cluster")
@@ -236,16 +236,16 @@ def draw_clusters(found: ClusterNorms) -> VConcatChart:
         )
         panels.append(panel)
     chart = alt.concat(*panels, columns=columns, spacing=_GAP // 2)
-    first = found.clusters[0]
-    pairs = name_list((first.first, first.second)) if found.pairs == 1 else f"{found.pairs} pairs of models"
+    first = norms.clusters[0]
+    pairs = name_list((first.first, first.second)) if norms.pairs == 1 else f"{norms.pairs} pairs of models"
     return framed(
         chart,
         "Size of the clusters of items, and how far apart the outputs in them are",
         f"{pairs}; a point is a cluster of the difference vectors of one pair",
         [
-            f"{counted(found.items, 'item')}; {_LINKAGES[found.linkage]} of differences of embeddings "
-            f"({found.embedding}), pair by pair. Norm 0: the same outputs.",
-            *found.notes,
+            f"{counted(norms.items, 'item')}; {_LINKAGES[norms.linkage]} of differences of embeddings "
+            f"({norms.embedding}), pair by pair. Norm 0: the same outputs.",
+            *norms.notes,
         ],
     )
 

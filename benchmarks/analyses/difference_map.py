@@ -235,20 +235,20 @@ _TURN = 2.0 * pi / _TURNS
 _SAME = 1e-9
 
 
-def draw_map(found: DifferenceMap) -> VConcatChart:
+def draw_map(plane: DifferenceMap) -> VConcatChart:
     """Draw every item as a point, coloured by preference; chosen ones have a ring, sized by their weight."""
     import altair as alt
 
-    labels = _labels(found)
-    used = [key for key in labels if any(point.preference == key for point in found.points)]
+    labels = _labels(plane)
+    used = [key for key in labels if any(point.preference == key for point in plane.points)]
     names = [labels[key] for key in used]
-    reach = 1.06 * max(max(point.norm for point in found.points), _STEPS[0])
+    reach = 1.06 * max(max(point.norm for point in plane.points), _STEPS[0])
     scale = alt.Scale(domain=[-reach, reach], nice=False)
     at: dict[str, Any] = {
         "x": alt.X("x:Q").axis(None).scale(scale),
         "y": alt.Y("y:Q").axis(None).scale(scale),
     }
-    base = alt.Chart(inline(_row(point, labels) for point in found.points)).encode(
+    base = alt.Chart(inline(_row(point, labels) for point in plane.points)).encode(
         **at,
         tooltip=["item:N", "preference:N", alt.Tooltip("norm:Q", format=".3f")],
     )
@@ -258,21 +258,21 @@ def draw_map(found: DifferenceMap) -> VConcatChart:
         .legend(legend_below(names, lines=False, width=_WIDE))
     )
     circles, *distances = _guides(reach, at)
-    layers = [circles, points, *([_rings(base, found)] if found.chosen else []), *distances]
+    layers = [circles, points, *([_rings(base, plane)] if plane.chosen else []), *distances]
     chart = alt.layer(*layers).properties(width=_SIDE, height=_SIDE)
-    ringed = f"; ringed: {found.chosen} chosen" if found.chosen else ""
-    by = f", coloured by {found.by}" if found.by else ""
-    same = sum(point.norm < _SAME for point in found.points)
+    ringed = f"; ringed: {plane.chosen} chosen" if plane.chosen else ""
+    by = f", coloured by {plane.by}" if plane.by else ""
+    same = sum(point.norm < _SAME for point in plane.points)
     return framed(
         chart,
-        f"{name_list((found.first, found.second))}: where their outputs differ",
+        f"{name_list((plane.first, plane.second))}: where their outputs differ",
         f"a point is an item{by}; further out they differ more{ringed}",
         [
-            f"{counted(found.items, 'item')}; circles: norm of the difference of embeddings "
-            f"({found.embedding}). The distance from the middle is exact; the angle shows "
-            f"{found.explained:.0%} of the directions.",
+            f"{counted(plane.items, 'item')}; circles: norm of the difference of embeddings "
+            f"({plane.embedding}). The distance from the middle is exact; the angle shows "
+            f"{plane.explained:.0%} of the directions.",
             *([f"In the middle: {counted(same, 'item')} with the same output from both."] if same else []),
-            *found.notes,
+            *plane.notes,
         ],
         width=_WIDE,
     )
@@ -303,15 +303,15 @@ def _guides(reach: float, at: Mapping[str, Any]) -> list[Chart]:
     return [lines, halo, text]
 
 
-def _rings(base: Chart, found: DifferenceMap) -> Chart:
+def _rings(base: Chart, plane: DifferenceMap) -> Chart:
     import altair as alt
 
     rings: Chart = base.transform_filter(alt.datum.chosen).mark_point(
         filled=False, color=BLACK, strokeWidth=1.4
     )
-    if not found.weighted:
+    if not plane.weighted:
         return rings.encode(size=alt.value(90))
-    heaviest = max(point.weight or 0.0 for point in found.points)
+    heaviest = max(point.weight or 0.0 for point in plane.points)
     return rings.encode(
         size=alt.Size("stands for:Q")
         .scale(domain=[1.0, max(heaviest, 2.0)], range=[60, 900])
@@ -319,10 +319,10 @@ def _rings(base: Chart, found: DifferenceMap) -> Chart:
     )
 
 
-def _labels(found: DifferenceMap) -> dict[str | None, str]:
+def _labels(plane: DifferenceMap) -> dict[str | None, str]:
     return {
-        "first": f"preferred: {found.first}",
-        "second": f"preferred: {found.second}",
+        "first": f"preferred: {plane.first}",
+        "second": f"preferred: {plane.second}",
         "tie": "tie",
         None: "not judged",
     }

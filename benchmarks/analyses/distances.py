@@ -89,10 +89,10 @@ def winning_distances(
     if not 0.0 < width <= 1.0:
         raise UsageError(f"The width of a bin lies above 0 and at most at 1, not at {width}.")
     found = winners(data, truth=truth, aspect=aspect, tie=tie)
-    pairs = tuple(one for one in found.pairs if one.items)
+    pairs = tuple(pair for pair in found.pairs if pair.items)
     if not pairs:
         raise DataError(f"No pair of models was judged by {found.by} on the same item.")
-    distances = np.array([one.distance for one in pairs])
+    distances = np.array([pair.distance for pair in pairs])
     places = np.floor(distances / width + _SLACK).astype(np.int64)
     counts = np.bincount(places)
     lost = len(found.pairs) - len(pairs)
@@ -113,13 +113,13 @@ def winning_distances(
 # --- the picture -----------------------------------------------------------------------------------------
 
 
-def draw_distances(found: WinningDistances) -> VConcatChart:
+def draw_distances(distances: WinningDistances) -> VConcatChart:
     """Draw how many pairs of models are how far apart, with the median."""
     import altair as alt
 
-    edges = zip(found.edges[:-1], found.edges[1:], found.counts, strict=True)
+    edges = zip(distances.edges[:-1], distances.edges[1:], distances.counts, strict=True)
     rows = [{"low": low, "high": high, "pairs": count} for low, high, count in edges]
-    most = max(found.counts)
+    most = max(distances.counts)
     bars = (
         alt.Chart(inline(rows))
         .mark_bar(color=BLUE, binSpacing=1)
@@ -127,27 +127,28 @@ def draw_distances(found: WinningDistances) -> VConcatChart:
             x=alt.X("low:Q")
             .bin("binned")
             .title("winning distance |P(A preferred) − P(B preferred)|, share of the items")
-            .scale(domain=[0.0, found.edges[-1]], nice=False)
-            .axis(format="~%", values=list(found.edges)),
+            .scale(domain=[0.0, distances.edges[-1]], nice=False)
+            .axis(format="~%", values=list(distances.edges)),
             x2="high:Q",
             y=alt.Y("pairs:Q").title("pairs of models").axis(format="d", tickCount=min(most, 8)),
             tooltip=[alt.Tooltip("low:Q", format=".0%"), alt.Tooltip("high:Q", format=".0%"), "pairs:Q"],
         )
     )
-    middle = alt.Chart(inline([{"median": found.median, "text": f"median {found.median:.1%}"}]))
+    middle = alt.Chart(inline([{"median": distances.median, "text": f"median {distances.median:.1%}"}]))
     rule = middle.mark_rule(color=VERMILION, strokeWidth=2, strokeDash=[5, 4]).encode(x="median:Q")
     label = middle.mark_text(
         color=VERMILION, align="left", baseline="bottom", dx=0, dy=-4, fontSize=12
     ).encode(x="median:Q", y=alt.value(0), text="text:N")
     chart = alt.layer(bars, rule, label).properties(width=WIDTH, height=HEIGHT)
-    ties = f"; {found.tied} at distance 0" if found.tied else ""
+    ties = f"; {distances.tied} at distance 0" if distances.tied else ""
     return framed(
         chart,
         "How far apart the models are",
-        f"{counted(len(found.pairs), 'pair')} of {found.models} models, by {found.by}{ties}",
+        f"{counted(len(distances.pairs), 'pair')} of {distances.models} models, by {distances.by}{ties}",
         [
-            f"{counted(found.items, 'item')}. P is the share of items on which a model is preferred, ties in "
+            f"{counted(distances.items, 'item')}. "
+            "P is the share of items on which a model is preferred, ties in "
             "the denominator. Pairs at small distances need many labels.",
-            *found.notes,
+            *distances.notes,
         ],
     )

@@ -132,9 +132,9 @@ class ItemCurves(Analysis):
     def table(self) -> dict[str, list[Any]]:
         """Return a row for every item and ability of the grid."""
         rows = [
-            (one.item, ability, value)
-            for one in self.curves
-            for ability, value in zip(self.grid, one.expected, strict=True)
+            (curve.item, ability, value)
+            for curve in self.curves
+            for ability, value in zip(self.grid, curve.expected, strict=True)
         ]
         columns = zip(*rows, strict=True)
         return dict(zip(("item", "ability", "expected"), map(list, columns), strict=True))
@@ -462,7 +462,7 @@ def draw_item_curves(found: ItemCurves) -> VConcatChart:
     """Draw a line for every item, a point for every response, and a tick below for every model's ability."""
     import altair as alt
 
-    labels = [_label(one) for one in found.curves]
+    labels = [_label(curve) for curve in found.curves]
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(labels))]
     dashes = [list(DASHES[place // len(COLOURS) % len(DASHES)]) for place in range(len(labels))]
     colour = alt.Color("curve:N").scale(domain=labels, range=colours).legend(legend_below(labels))
@@ -474,12 +474,12 @@ def draw_item_curves(found: ItemCurves) -> VConcatChart:
     )
     y = alt.Y("response:Q").title("response").scale(domain=[-0.04, 1.04], nice=False)
     curves = (
-        alt.Chart(inline(row for one in found.curves for row in _line(found, one)))
+        alt.Chart(inline(row for curve in found.curves for row in _line(found, curve)))
         .mark_line(strokeWidth=2)
         .encode(x=x, y=y, color=colour, strokeDash=dash)
     )
     observed = (
-        alt.Chart(inline(row for one in found.curves for row in _observed(found, one)))
+        alt.Chart(inline(row for curve in found.curves for row in _observed(found, curve)))
         .mark_circle(size=36, opacity=0.75)
         .encode(x=x, y=y, color=colour, tooltip=["model:N", "curve:N", "response:Q"])
     )
@@ -506,20 +506,20 @@ def draw_item_curves(found: ItemCurves) -> VConcatChart:
     )
 
 
-def _label(one: ItemCurve) -> str:
-    numbers = f"a {one.discrimination:.2f}, b {one.difficulty:.2f}, c {one.feasibility:.2f}"
-    return f"{numbers.replace('-', '−')}: {one.item}"
+def _label(curve: ItemCurve) -> str:
+    numbers = f"a {curve.discrimination:.2f}, b {curve.difficulty:.2f}, c {curve.feasibility:.2f}"
+    return f"{numbers.replace('-', '−')}: {curve.item}"
 
 
-def _line(found: ItemCurves, one: ItemCurve) -> list[dict[str, Any]]:
-    places = zip(found.grid, one.expected, strict=True)
-    return [{"curve": _label(one), "ability": ability, "response": value} for ability, value in places]
+def _line(curves: ItemCurves, curve: ItemCurve) -> list[dict[str, Any]]:
+    places = zip(curves.grid, curve.expected, strict=True)
+    return [{"curve": _label(curve), "ability": ability, "response": value} for ability, value in places]
 
 
-def _observed(found: ItemCurves, one: ItemCurve) -> list[dict[str, Any]]:
+def _observed(curves: ItemCurves, curve: ItemCurve) -> list[dict[str, Any]]:
     return [
-        {"curve": _label(one), "model": model, "ability": ability, "response": value}
-        for model, ability, value in zip(found.models, found.abilities, one.observed, strict=True)
+        {"curve": _label(curve), "model": model, "ability": ability, "response": value}
+        for model, ability, value in zip(curves.models, curves.abilities, curve.observed, strict=True)
         if value == value
     ]
 
@@ -532,41 +532,42 @@ _ROW = 16
 _WIDE = 760
 
 
-def draw_irt_fit(found: IrtCheck) -> VConcatChart:
+def draw_irt_fit(fit_check: IrtCheck) -> VConcatChart:
     """Draw predictions against observations on the left, and abilities with their intervals on the right."""
     import altair as alt
 
-    chart = alt.hconcat(_predicted(found), _draw_abilities(found), spacing=40).resolve_scale(
+    chart = alt.hconcat(_predicted(fit_check), _draw_abilities(fit_check), spacing=40).resolve_scale(
         color="independent"
     )
-    left = "means of bins" if found.binary else "means of bins (black), single responses (blue)"
-    known = found.abilities[0].low is not None
-    right = f"abilities with {found.level:.0%} intervals" if known else "abilities"
+    left = "means of bins" if fit_check.binary else "means of bins (black), single responses (blue)"
+    known = fit_check.abilities[0].low is not None
+    right = f"abilities with {fit_check.level:.0%} intervals" if known else "abilities"
     return framed(
         chart,
         "How well item response theory fits",
         f"left: {left}; right: {right}",
         [
-            f"{found.method}: {counted(found.responses, 'response')} of "
-            f"{counted(len(found.abilities), 'model')} to "
-            f"{counted(found.items, 'item')}. On what was fitted: {found.fits}. Response: {found.response}.",
-            *found.notes,
+            f"{fit_check.method}: {counted(fit_check.responses, 'response')} of "
+            f"{counted(len(fit_check.abilities), 'model')} to "
+            f"{counted(fit_check.items, 'item')}. On what was fitted: {fit_check.fits}. "
+            f"Response: {fit_check.response}.",
+            *fit_check.notes,
         ],
         width=_WIDE,
     )
 
 
-def _predicted(found: IrtCheck) -> LayerChart | FacetChart:
+def _predicted(fit_check: IrtCheck) -> LayerChart | FacetChart:
     import altair as alt
 
     scale = alt.Scale(domain=[0.0, 1.0])
-    bins = alt.Chart(inline(rows_of(columns_of(PredictedBin, found.bins)))).encode(
+    bins = alt.Chart(inline(rows_of(columns_of(PredictedBin, fit_check.bins)))).encode(
         x=alt.X("predicted:Q").title("predicted response").scale(scale)
     )
     even = alt.Chart(inline([{"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 1.0}]))
     layers = [even.mark_line(color=GREY, strokeDash=[5, 4]).encode(x="x:Q", y="y:Q")]
-    if not found.binary:
-        points = alt.Chart(inline(rows_of(columns_of(PredictedPoint, found.points))))
+    if not fit_check.binary:
+        points = alt.Chart(inline(rows_of(columns_of(PredictedPoint, fit_check.points))))
         layers.append(
             points.mark_circle(color=SKY, size=14, opacity=0.4).encode(
                 x=alt.X("predicted:Q").scale(scale),
@@ -586,11 +587,11 @@ def _predicted(found: IrtCheck) -> LayerChart | FacetChart:
     return alt.layer(*layers).properties(width=_SIDE, height=_SIDE)
 
 
-def _draw_abilities(found: IrtCheck) -> LayerChart | FacetChart:
+def _draw_abilities(fit_check: IrtCheck) -> LayerChart | FacetChart:
     import altair as alt
 
-    order = [one.model for one in found.abilities]
-    base = alt.Chart(inline(rows_of(columns_of(ModelAbility, found.abilities)))).encode(
+    order = [ability.model for ability in fit_check.abilities]
+    base = alt.Chart(inline(rows_of(columns_of(ModelAbility, fit_check.abilities)))).encode(
         y=alt.Y("model:N").sort(order).title(None)
     )
     points = base.mark_point(filled=True, color=BLUE, size=70, opacity=1.0).encode(
@@ -598,7 +599,7 @@ def _draw_abilities(found: IrtCheck) -> LayerChart | FacetChart:
         tooltip=["model:N", alt.Tooltip("ability:Q", format=".2f"), alt.Tooltip("mean:Q", format=".3f")],
     )
     layers = [points]
-    if found.abilities[0].low is not None:
+    if fit_check.abilities[0].low is not None:
         rules = base.mark_rule(color=BLUE, strokeWidth=2).encode(
             x=alt.X("low:Q").scale(zero=False), x2="high:Q"
         )

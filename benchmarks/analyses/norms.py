@@ -72,14 +72,14 @@ class ChosenNorms(Analysis):
 
     def __str__(self) -> str:
         """Return the mean norms in one line."""
-        return "mean norm: " + ", ".join(f"{one.mean:.3f} of {one.name}" for one in self.groups)
+        return "mean norm: " + ", ".join(f"{group.mean:.3f} of {group.name}" for group in self.groups)
 
     def table(self) -> dict[str, list[Any]]:
         """Return a row for every group and bin."""
         rows = [
-            (one.name, *bin)
-            for one in self.groups
-            for bin in zip(self.edges[:-1], self.edges[1:], one.shares, strict=True)
+            (group.name, *bin)
+            for group in self.groups
+            for bin in zip(self.edges[:-1], self.edges[1:], group.shares, strict=True)
         ]
         columns = zip(*rows, strict=True)
         return dict(zip(("group", "low", "high", "share"), map(list, columns), strict=True))
@@ -181,16 +181,16 @@ def _group(name: str, values: Floats, edges: Floats) -> NormGroup:
 NORM = "norm of the difference between outputs (0 the same, embeddings of length 1)"
 
 
-def draw_norms(found: ChosenNorms) -> VConcatChart:
+def draw_norms(norms: ChosenNorms) -> VConcatChart:
     """Draw all items as bars, every selection as a stepped line, and their means as dashed lines."""
     import altair as alt
 
-    labels = [_label(one) for one in found.groups]
+    labels = [_label(group) for group in norms.groups]
     colours = [GREY, *(COLOURS[place % len(COLOURS)] for place in range(len(labels) - 1))]
     scale = alt.Scale(domain=labels, range=colours)
     colour = alt.Color("group:N").scale(scale).legend(legend_below(labels))
     bars = (
-        alt.Chart(inline(_bins(found, found.groups[0])))
+        alt.Chart(inline(_bins(norms, norms.groups[0])))
         .mark_bar(binSpacing=1, fill=PALE)
         .encode(
             x=alt.X("low:Q").bin("binned").title(NORM).scale(zero=False, nice=False),
@@ -199,27 +199,27 @@ def draw_norms(found: ChosenNorms) -> VConcatChart:
             tooltip=_tooltips(),
         )
     )
-    steps = [row for one in found.groups[1:] for row in _steps(found, one)]
+    steps = [row for group in norms.groups[1:] for row in _steps(norms, group)]
     lines = (
         alt.Chart(inline(steps))
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(x="low:Q", y="share:Q", color=colour)
     )
     means = (
-        alt.Chart(inline({"group": _label(one), "mean": one.mean} for one in found.groups))
+        alt.Chart(inline({"group": _label(group), "mean": group.mean} for group in norms.groups))
         .mark_rule(strokeDash=[5, 4], strokeWidth=1.5)
         .encode(x="mean:Q", color=colour, tooltip=["group:N", alt.Tooltip("mean:Q", format=".3f")])
     )
     chart = alt.layer(bars, lines, means).properties(width=WIDTH, height=HEIGHT)
-    what = "of a pair of models" if len(found.models) == 2 else "root mean square over pairs of models"
+    what = "of a pair of models" if len(norms.models) == 2 else "root mean square over pairs of models"
     return framed(
         chart,
         "How far apart the outputs of the chosen items are",
-        f"{name_list(found.models)}; dashed: means",
+        f"{name_list(norms.models)}; dashed: means",
         [
-            f"Norm of the difference of embeddings ({found.embedding}), {what}. "
-            f"n: {'; '.join(f'{one.name} {one.items}' for one in found.groups)}.",
-            *found.notes,
+            f"Norm of the difference of embeddings ({norms.embedding}), {what}. "
+            f"n: {'; '.join(f'{group.name} {group.items}' for group in norms.groups)}.",
+            *norms.notes,
         ],
     )
 
@@ -238,12 +238,12 @@ def _tooltips() -> list[object]:
     ]
 
 
-def _bins(found: ChosenNorms, group: NormGroup) -> list[dict[str, float]]:
-    edges = zip(found.edges[:-1], found.edges[1:], group.shares, strict=True)
+def _bins(norms: ChosenNorms, group: NormGroup) -> list[dict[str, float]]:
+    edges = zip(norms.edges[:-1], norms.edges[1:], group.shares, strict=True)
     return [{"low": low, "high": high, "share": share} for low, high, share in edges]
 
 
-def _steps(found: ChosenNorms, group: NormGroup) -> list[dict[str, object]]:
+def _steps(norms: ChosenNorms, group: NormGroup) -> list[dict[str, object]]:
     """Return the outline of a histogram: up from 0 at the first edge, down to 0 at the last."""
-    outline = [(found.edges[0], 0.0), *zip(found.edges, (*group.shares, 0.0), strict=True)]
+    outline = [(norms.edges[0], 0.0), *zip(norms.edges, (*group.shares, 0.0), strict=True)]
     return [{"group": _label(group), "low": low, "share": share} for low, share in outline]

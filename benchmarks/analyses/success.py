@@ -223,16 +223,16 @@ _RANDOM = "the same for random bins"
 _WINNER, _LOSER, _TIE = "items that prefer the winner", "items that prefer the loser", "ties"
 
 
-def draw_success(found: SuccessByNorm) -> VConcatChart:
+def draw_success(success_by_norm: SuccessByNorm) -> VConcatChart:
     """Draw, over bins of growing norm, the shares of items for the winner, and whose winner a bin names."""
     import altair as alt
 
-    rows = _rows(found)
+    rows = _rows(success_by_norm)
     domain = [name for name in _COLOURS if any(row["what"] == name for row in rows)]
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("norm:Q").title("mean norm of the difference between outputs, per bin").scale(zero=False),
         y=alt.Y("share:Q")
-        .title(_AXIS if found.pairs > 1 else "share of the items")
+        .title(_AXIS if success_by_norm.pairs > 1 else "share of the items")
         .axis(percent_axis())
         .scale(domain=[0.0, 1.0]),
         color=alt.Color("what:N")
@@ -248,16 +248,21 @@ def draw_success(found: SuccessByNorm) -> VConcatChart:
         .encode(tooltip=["what:N", alt.Tooltip("norm:Q", format=".3f"), alt.Tooltip("share:Q", format=".1%")])
     )
     chart = alt.layer(base.mark_line(strokeWidth=2), points).properties(width=WIDTH, height=HEIGHT)
-    pairs = f"won by {short(found.winner)}" if found.winner else f"{found.pairs} pairs with a winner"
-    each = counted(found.bins[0].items // found.pairs, "item")
+    pairs = (
+        f"won by {short(success_by_norm.winner)}"
+        if success_by_norm.winner
+        else f"{success_by_norm.pairs} pairs with a winner"
+    )
+    each = counted(success_by_norm.bins[0].items // success_by_norm.pairs, "item")
     return framed(
         chart,
         "Do items on which the outputs differ more name the winner more often?",
-        f"{name_list(found.models)}, {pairs}, by {found.by}",
+        f"{name_list(success_by_norm.models)}, {pairs}, by {success_by_norm.by}",
         [
-            f"{len(found.bins)} bins of equal count by the norm of the difference of embeddings "
-            f"({found.embedding}), about {each} of a pair in each; winners are those on the full set.",
-            *found.notes,
+            f"{len(success_by_norm.bins)} bins of equal count by the norm of the difference of embeddings "
+            f"({success_by_norm.embedding}), about {each} of a pair in each; "
+            "winners are those on the full set.",
+            *success_by_norm.notes,
         ],
     )
 
@@ -265,16 +270,19 @@ def draw_success(found: SuccessByNorm) -> VConcatChart:
 _COLOURS = {_SUCCESS: BLACK, _RANDOM: BLACK, _WINNER: BLUE, _LOSER: VERMILION, _TIE: GREY}
 
 
-def _rows(found: SuccessByNorm) -> list[dict[str, Any]]:
+def _rows(success_by_norm: SuccessByNorm) -> list[dict[str, Any]]:
     shares = {_WINNER: "winner", _LOSER: "loser", _TIE: "tie"}
     # One pair's bin is right or wrong: a share of pairs means something only where there are several.
-    if found.pairs > 1:
+    if success_by_norm.pairs > 1:
         shares = {_SUCCESS: "success", **shares}
     rows = [
-        {"what": name, "norm": one.norm, "share": getattr(one, field)}
+        {"what": name, "norm": bin_.norm, "share": getattr(bin_, field)}
         for name, field in shares.items()
-        for one in found.bins
+        for bin_ in success_by_norm.bins
     ]
-    if found.pairs > 1:
-        rows += [{"what": _RANDOM, "norm": one.norm, "share": found.random} for one in found.bins]
+    if success_by_norm.pairs > 1:
+        rows += [
+            {"what": _RANDOM, "norm": bin_.norm, "share": success_by_norm.random}
+            for bin_ in success_by_norm.bins
+        ]
     return rows

@@ -83,19 +83,19 @@ def into_docs(files: list[Path], docs: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Make the leaderboard, and write or print it."""
-    given = options(arguments)
-    if given.demo:
+    args = options(arguments)
+    if args.demo:
         with tempfile.TemporaryDirectory() as folder:
-            files = made(grid_of(DEMO, sets=["demo"], seeds=8, resamples=3), None, Path(folder), given.jobs)
+            files = made(grid_of(DEMO, sets=["demo"], seeds=8, resamples=3), None, Path(folder), args.jobs)
             print(files[1].read_text(encoding="utf-8"), end="")
         return 0
-    if not given.data.is_dir():
-        print(f"There is no folder {given.data}: name it with --data, or use --demo.", file=sys.stderr)
+    if not args.data.is_dir():
+        print(f"There is no folder {args.data}: name it with --data, or use --demo.", file=sys.stderr)
         return 2
-    grid = grid_from_text(standard_grid().text + PEERS) if given.grid is None else read_grid(given.grid)
-    files = made(grid, given.data, given.out or given.kept, given.jobs)
-    if given.out is None:
-        into_docs(files, given.docs)
+    grid = grid_from_text(standard_grid().text + PEERS) if args.grid is None else read_grid(args.grid)
+    files = made(grid, args.data, args.out or args.kept, args.jobs)
+    if args.out is None:
+        into_docs(files, args.docs)
     return 0
 
 

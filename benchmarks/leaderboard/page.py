@@ -56,15 +56,15 @@ _HEADS = {
 }
 
 
-def block(results: Results, found: Board, origin: Origin) -> str:
+def block(results: Results, board: Board, origin: Origin) -> str:
     """Return the tables with what they were made from, as Markdown."""
     apart = [name for name, info in results.sets.items() if not info.counts]
     notes = [origin.sentence(results)]
     if apart:
         notes.append(f"Sets that do not count: {', '.join(map(code, apart))}.")
-    parts = [_table(COLUMNS, found.rows), " ".join(notes)]
-    parts.append(folded(OTHERS_TITLE, _table(OTHER_COLUMNS, found.rows)))
-    if stopping := found.stopping:
+    parts = [_table(COLUMNS, board.rows), " ".join(notes)]
+    parts.append(folded(OTHERS_TITLE, _table(OTHER_COLUMNS, board.rows)))
+    if stopping := board.stopping:
         parts.append(folded(STOPS_TITLE, _table(STOP_COLUMNS, stopping)))
     parts.append(folded("The grid", f"```toml\n{origin.grid.strip()}\n```"))
     return "\n\n".join(parts)
@@ -86,7 +86,7 @@ def _figure(column: Column, row: BoardRow) -> str:
     return f"{marked} ({interval})" if interval else marked
 
 
-def csv_text(found: Board) -> str:
+def csv_text(board: Board) -> str:
     """Return one line per entry with every figure and its interval; what is not known is empty."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
@@ -96,7 +96,7 @@ def csv_text(found: Board) -> str:
     rest = ["parity_worst_set", "error_worst_set", "coverage_lowest_set"]
     rest += ["extrapolated", "better_on", "tested_on"]
     writer.writerow([*about, *figures, *rest])
-    for row in found.rows:
+    for row in board.rows:
         writer.writerow([_plain(value) for value in _values(row)])
     return target.getvalue()
 
@@ -137,18 +137,18 @@ def _plain(value: object) -> object:
 _STATUS = {NOT_APPLICABLE: "does not apply", FAILED: "failed"}
 
 
-def board_table(found: Board, numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
+def board_table(board: Board, numbers: Mapping[str, int], drawn: Sequence[str]) -> str:
     """Return the board as a table whose heads are buttons that sort it."""
-    names = {row.info.entry: _named_box(row.info.entry, numbers, drawn) for row in found.rows}
-    return _sortable("board", "Leaderboard", COLUMNS, found.rows, names)
+    names = {row.info.entry: _named_box(row.info.entry, numbers, drawn) for row in board.rows}
+    return _sortable("board", "Leaderboard", COLUMNS, board.rows, names)
 
 
-def other_tables(found: Board) -> str:
+def other_tables(board: Board) -> str:
     """Return what else is measured, folded away: of all entries, and of those that a rule may end."""
     parts = []
     for key, title, columns, rows in (
-        ("others", OTHERS_TITLE, OTHER_COLUMNS, found.rows),
-        ("stops", STOPS_TITLE, STOP_COLUMNS, found.stopping),
+        ("others", OTHERS_TITLE, OTHER_COLUMNS, board.rows),
+        ("stops", STOPS_TITLE, STOP_COLUMNS, board.stopping),
     ):
         if rows:
             names = {row.info.entry: escape(row.info.entry) for row in rows}
@@ -231,15 +231,15 @@ def _small(text: str, kind: str = "range") -> str:
     return f'<small class="{kind}">{escape(text).replace("_", "_<wbr>")}</small>' if text else ""
 
 
-def matrix(results: Results, found: Board) -> str:
+def matrix(results: Results, board: Board) -> str:
     """Return the labels that every entry needs on every set, in percent of random's."""
     names = sorted(results.sets, key=lambda name: (not results.sets[name].counts, name))
     heads = "".join(f'<th scope="col"><span>{escape(_named(results, name))}</span></th>' for name in names)
     rows = "\n".join(
         f'<tr><th scope="row">{escape(row.info.entry)}</th>'
-        + "".join(_share(found.by_set.get((name, row.info.entry))) for name in names)
+        + "".join(_share(board.by_set.get((name, row.info.entry))) for name in names)
         + "</tr>"
-        for row in found.rows
+        for row in board.rows
     )
     return (
         "<h2>Every set by itself</h2>"
@@ -493,23 +493,23 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-def page(results: Results, found: Board, origin: Origin) -> str:
+def page(results: Results, board: Board, origin: Origin) -> str:
     """Return the page as one text: the table, the pictures of all sets, what it was made from."""
-    numbers = {row.info.entry: place for place, row in enumerate(found.rows)}
-    drawn = [row.info.entry for row in found.rows if row.info.entry != RANDOM and row.sets][:_DRAWN]
+    numbers = {row.info.entry: place for place, row in enumerate(board.rows)}
+    drawn = [row.info.entry for row in board.rows if row.info.entry != RANDOM and row.sets][:_DRAWN]
     body = [
         "<main>",
         "<h1>Leaderboard</h1>",
         f"<p>{escape(_LEAD)}</p>",
         f'<p class="soft">{escape(origin.sentence(results))}</p>',
-        _CONTROLS.format(count=len(found.rows)),
-        board_table(found, numbers, drawn),
-        other_tables(found),
+        _CONTROLS.format(count=len(board.rows)),
+        board_table(board, numbers, drawn),
+        other_tables(board),
         _legend_of_columns(),
         f"<h2>Accuracy over the budgets</h2><p>{escape(_CURVES)}</p>",
         _legend(numbers, drawn),
         *_pictures(results, numbers, drawn),
-        matrix(results, found),
+        matrix(results, board),
         refusals(results),
         f"<h2>The grid</h2><pre>{escape(origin.grid)}</pre>",
         "</main>",

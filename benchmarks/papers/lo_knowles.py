@@ -229,12 +229,12 @@ def means_of(draw: Draw, values: Floats, *, weighted: bool) -> Floats:
 # --- how rankings by a draw differ from those of the full set, by every truth of a set -------------------
 
 
-def ranking_figures(data: EvalSet, one: Set, method: Method, share: float, count: int) -> Any:
+def ranking_figures(data: EvalSet, data_set: Set, method: Method, share: float, count: int) -> Any:
     """Return, by truth, models of another rank in the first runs, the share of changed rankings, and tau."""
     text = without_context(method.text)
     if not can_be_drawn(data, text, share):
         return None
-    truths = {name: data.truth(truth) for name, truth in one.columns.items()}
+    truths = {name: data.truth(truth) for name, truth in data_set.columns.items()}
     means: dict[str, list[Floats]] = {name: [] for name in truths}
     for draw in draws(data, text, share, seeds_of(count)):
         for name, values in truths.items():
@@ -332,31 +332,31 @@ def change_figures(work: Work, number: int) -> Figures:
     return {"share": share, "runs": RUNS, "number": number, "sets": found}
 
 
-def _of_set(work: Work, one: Set, number: int, share: float) -> Figures:
-    drawn = {kind.method.title: _changes(work, one, kind.method, share) for kind in KINDS[number]}
-    return {"title": one.title, "drawn": drawn}
+def _of_set(work: Work, data_set: Set, number: int, share: float) -> Figures:
+    drawn = {kind.method.title: _changes(work, data_set, kind.method, share) for kind in KINDS[number]}
+    return {"title": data_set.title, "drawn": drawn}
 
 
-def _changes(work: Work, one: Set, method: Method, share: float) -> Any:
+def _changes(work: Work, data_set: Set, method: Method, share: float) -> Any:
     """Return the changes by truth; None where the draw cannot spend the budget."""
-    key = {"what": "changed rankings", "method": method.name, "share": share, "truths": one.columns}
+    key = {"what": "changed rankings", "method": method.name, "share": share, "truths": data_set.columns}
 
     def make() -> Any:
-        found = ranking_figures(work.load(one.file), one, method, share, RUNS)
+        found = ranking_figures(work.load(data_set.file), data_set, method, share, RUNS)
         return None if found is None else {truth: figures["changes"] for truth, figures in found.items()}
 
-    return work.cell(one.file, key, make)
+    return work.cell(data_set.file, key, make)
 
 
 def change_text(computed: Figures, why: str) -> str:
     """Return the table: what was published, and what is computed here beside it."""
     number, sets = computed["number"], computed["sets"].values()
-    there = [one for one in sets if None not in one["drawn"].values()]
+    there = [data_set for data_set in sets if None not in data_set["drawn"].values()]
     head = ["draw"]
     for metric in METRICS:
         head += [f"{metric}: paper", "here"]
     rows = [_sampled(number), *(_row(kind, there) for kind in KINDS[number])]
-    out = [one["title"] for one in sets if None in one["drawn"].values()]
+    out = [data_set["title"] for data_set in sets if None in data_set["drawn"].values()]
     left = f" Without {', '.join(out)}: fixed snippets there cannot be of so many items." if out else ""
     made = (
         f"Sets whose ranking is another than that of the full set, in the best / median / worst of "

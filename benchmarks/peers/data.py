@@ -135,14 +135,14 @@ def _write_texts(path: Path, texts: list[list[str]]) -> None:
             file.write(json.dumps(line) + "\n")
 
 
-def _write_peer(path: Path, made: Arrays) -> None:
-    names, models = item_ids(len(made["cost"])), model_ids()
+def _write_peer(path: Path, arrays: Arrays) -> None:
+    names, models = item_ids(len(arrays["cost"])), model_ids()
     with path.open("w", encoding="utf-8") as file:
         for row, name in enumerate(names):
-            pairs = zip(models, made["human"][row].tolist(), made["metric"][row].tolist(), strict=True)
+            pairs = zip(models, arrays["human"][row].tolist(), arrays["metric"][row].tolist(), strict=True)
             line = {
                 "i": name,
-                "cost": float(made["cost"][row]),
+                "cost": float(arrays["cost"][row]),
                 "scores": {model: {"human": human, "metric": metric} for model, human, metric in pairs},
             }
             file.write(json.dumps(line) + "\n")

@@ -31,7 +31,7 @@ def distance_figures(work: Work) -> Figures:
     sets = []
     for source in sources(work):
         found = winning_distances(work.load(source.file), truth=source.truth)
-        distances = np.array([one.distance for one in found.pairs])
+        distances = np.array([pair.distance for pair in found.pairs])
         counts = np.histogram(distances, EDGES)[0]
         about = {"file": source.file, "title": source.title, "pairs": len(distances)}
         sets.append(
@@ -65,9 +65,9 @@ def map_figures(work: Work) -> Figures:
     data = work.load(source.file)
     first, second = (data.models[place] for place in drawn_pairs(data.models, 1)[0])
     found = difference_map(data, (first, second), truth=source.truth, embedding=EMBEDDING, most=None)
-    norms = np.array([one.norm for one in found.points])
+    norms = np.array([point.norm for point in found.points])
     ring = np.minimum(np.searchsorted(RINGS, norms / norms.max(), "right") - 1, len(RINGS) - 2)
-    votes = np.array([one.preference for one in found.points])
+    votes = np.array([point.preference for point in found.points])
     rings = [
         {
             "items": int((ring == place).sum()),
@@ -124,22 +124,22 @@ def cluster_figures(work: Work) -> Figures:
 def _clusters_of(work: Work, source: Source) -> Figures:
     found = cluster_norms(work.load(source.file), COUNTS, embedding=EMBEDDING, most=None)
     counts = {
-        str(count): _cluster_figures([one for one in found.clusters if one.clusters == count])
+        str(count): _cluster_figures([cluster for cluster in found.clusters if cluster.clusters == count])
         for count in found.counts
     }
     return {"items": found.items, "pairs": found.pairs, "counts": counts}
 
 
 def _cluster_figures(clusters: Sequence[Cluster]) -> Figures:
-    share, norm = (np.array([getattr(one, name) for one in clusters]) for name in ("share", "norm"))
+    share, norm = (np.array([getattr(cluster, name) for cluster in clusters]) for name in ("share", "norm"))
     large = share >= 0.1
-    names = [(one.first, one.second) for one in clusters]
+    names = [(cluster.first, cluster.second) for cluster in clusters]
     largest = {
         pair: max(s for s, p in zip(share.tolist(), names, strict=True) if p == pair) for pair in set(names)
     }
     return {
         "largest": rounded(float(np.mean(list(largest.values())))),
-        "single": rounded(float(np.mean([one.items == 1 for one in clusters]))),
+        "single": rounded(float(np.mean([cluster.items == 1 for cluster in clusters]))),
         "norm_large": rounded(float(norm[large].mean())) if large.any() else None,
         "norm_small": rounded(float(norm[~large].mean())) if not large.all() else None,
         "rank_correlation": rounded(spearman(share, norm)),

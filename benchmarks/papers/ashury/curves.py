@@ -39,14 +39,14 @@ def figures(work: Work, most_pairs: int | None = MOST_PAIRS) -> Figures:
     """Compute the curves of both methods on every set, by the human scores and by every metric."""
     seeds = range(work.effort.seeds)
     sets = [pair_figures(work, source, seeds=seeds, most_pairs=most_pairs) for source in sources(work)]
-    return {"seeds": work.effort.seeds, "sets": [_without_ends(one) for one in sets]}
+    return {"seeds": work.effort.seeds, "sets": [_without_ends(data_set) for data_set in sets]}
 
 
 def summeval_figures(work: Work) -> Figures:
     """Compute the curves on summaries of CNN/DailyMail."""
     seeds = range(work.effort.seeds)
     sets = [pair_figures(work, source, seeds=seeds) for source in sources(work, (SUMMEVAL,))]
-    return {"seeds": work.effort.seeds, "sets": [_without_ends(one) for one in sets]}
+    return {"seeds": work.effort.seeds, "sets": [_without_ends(data_set) for data_set in sets]}
 
 
 def two_pairs_figures(work: Work) -> Figures:
@@ -66,13 +66,13 @@ def _named(pair: PairWinner) -> Figures:
     return {"first": pair.first, "second": pair.second, "distance": pair.distance}
 
 
-def _without_ends(found: Figures) -> Figures:
+def _without_ends(figures: Figures) -> Figures:
     """Return what the figures show: curves without ends, and of metrics the hits alone."""
     curves = {
         truth: some if truth == HUMAN else {method: _hits(one) for method, one in some.items()}
-        for truth, some in found["curves"].items()
+        for truth, some in figures["curves"].items()
     }
-    return {**{name: part for name, part in found.items() if name != "ends"}, "curves": curves}
+    return {**{name: part for name, part in figures.items() if name != "ends"}, "curves": curves}
 
 
 def _hits(curve: Figures) -> Figures:
@@ -84,8 +84,10 @@ def rates(curves: Mapping[str, Any], method: str) -> Floats:
     return np.asarray(curves[method]["hits"], np.float64) / float(curves[method]["runs"])
 
 
-def _of_kind(found: Figures, kind: str) -> Mapping[str, Any] | None:
-    curves: Mapping[str, Any] | None = found["curves"].get(HUMAN) if kind == HUMAN else metric_curves(found)
+def _of_kind(figures: Figures, kind: str) -> Mapping[str, Any] | None:
+    curves: Mapping[str, Any] | None = (
+        figures["curves"].get(HUMAN) if kind == HUMAN else metric_curves(figures)
+    )
     return curves
 
 
@@ -199,10 +201,10 @@ def text_of_all(computed: Figures) -> str:
     )
 
 
-def _all_rows(one: Figures) -> list[list[str]]:
-    rows, marks = [], _marks(one["items"])
+def _all_rows(figures: Figures) -> list[list[str]]:
+    rows, marks = [], _marks(figures["items"])
     for kind in (HUMAN, METRICS):
-        curves = _of_kind(one, kind)
+        curves = _of_kind(figures, kind)
         if curves is None:
             continue
         random, diffuse = (rates(curves, method) for method in METHODS)
@@ -212,16 +214,18 @@ def _all_rows(one: Figures) -> list[list[str]]:
             if mark != 5
             for at in [BUDGETS.index(mark)]
         ]
-        means = [f"{100 * _average(rate, one['items']):.1f}" for rate in (random, diffuse)]
+        means = [f"{100 * _average(rate, figures['items']):.1f}" for rate in (random, diffuse)]
         runs = f"{curves['diffuse']['runs']:,}".replace(",", " ")
-        rows.append([one["title"], kind, runs, *cells, *means, _ahead(one) if kind == METRICS else "–"])
+        rows.append(
+            [figures["title"], kind, runs, *cells, *means, _ahead(figures) if kind == METRICS else "–"]
+        )
     return rows
 
 
-def _ahead(one: Figures) -> str:
+def _ahead(figures: Figures) -> str:
     gaps = [
-        _average(rates(curves, "diffuse") - rates(curves, "random"), one["items"])
-        for truth, curves in one["curves"].items()
+        _average(rates(curves, "diffuse") - rates(curves, "random"), figures["items"])
+        for truth, curves in figures["curves"].items()
         if truth != HUMAN
     ]
     return f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} ({signed(min(gaps))} to {signed(max(gaps))})"
@@ -230,15 +234,17 @@ def _ahead(one: Figures) -> str:
 def curve_table(sets: Sequence[Figures]) -> str:
     """Return the mean success rate over budgets, and at four of them, for the page about pairs."""
     marks, rows = (10, 30, 100, 200), []
-    for one in sets:
+    for data_set in sets:
         for kind in (HUMAN, METRICS):
-            curves = _of_kind(one, kind)
+            curves = _of_kind(data_set, kind)
             if curves is None:
                 continue
             both = [rates(curves, method) for method in METHODS]
             cells = [" / ".join(f"{100 * rate[BUDGETS.index(at)]:.1f}" for rate in both) for at in marks]
             runs = f"{curves['diffuse']['runs']:,}".replace(",", " ")
-            rows.append([one["title"], kind, runs, *cells, *(f"{100 * rate.mean():.1f}" for rate in both)])
+            rows.append(
+                [data_set["title"], kind, runs, *cells, *(f"{100 * rate.mean():.1f}" for rate in both)]
+            )
     heads = [f"at {mark}" for mark in marks]
     return table(["set", "truth", "runs", *heads, "mean, random", "DiffUse"], rows, texts=2)
 

@@ -85,21 +85,21 @@ def figures(work: Work, most_pairs: int | None = MOST_PAIRS) -> Figures:
     """Compute how iterative runs end, on every set, by the human scores and by every metric."""
     seeds = range(work.effort.seeds)
     sets = [pair_figures(work, source, seeds=seeds, most_pairs=most_pairs) for source in sources(work)]
-    return {"seeds": work.effort.seeds, "sets": [_without_curves(one) for one in sets]}
+    return {"seeds": work.effort.seeds, "sets": [_without_curves(data_set) for data_set in sets]}
 
 
-def _without_curves(found: Figures) -> Figures:
-    return {name: part for name, part in found.items() if name != "curves"}
+def _without_curves(figures: Figures) -> Figures:
+    return {name: part for name, part in figures.items() if name != "curves"}
 
 
 def iterative_table(sets: Sequence[Figures], risk: float, truth: str) -> str:
     """Return annotations, error, success, inconclusive and distances at a risk."""
     rows = []
-    for one in sets:
+    for data_set in sets:
         for rule, name in _NAMES.items():
-            found = one["ends"].get(f"{rule} {truth}")
+            found = data_set["ends"].get(f"{rule} {truth}")
             if found is not None:
-                rows.append([one["title"], name, *_cells(found, RISKS.index(risk))])
+                rows.append([data_set["title"], name, *_cells(found, RISKS.index(risk))])
     return table(["set", "method", *_HEADS], rows, texts=2)
 
 
@@ -149,7 +149,7 @@ def text(risk: float, computed: Figures) -> str:
     """Return Table 2 or 3 next to the published one."""
     sets = computed["sets"]
     parts = [f"By human scores, p = {risk:g}:", iterative_table(sets, risk, HUMAN)]
-    if any(f"{RULES[0]} {METRICS}" in one["ends"] for one in sets):
+    if any(f"{RULES[0]} {METRICS}" in data_set["ends"] for data_set in sets):
         parts += ["With every metric as the oracle:", iterative_table(sets, risk, METRICS)]
     return "\n\n".join([*parts, _published_table(risk), _ABOUT, runs_text(computed), _WHY])
 
@@ -157,16 +157,10 @@ def text(risk: float, computed: Figures) -> str:
 def text_of_ends(computed: Figures) -> str:
     """Return Fig. 6: labels set by set, and how runs ended over all sets."""
     at, sets = RISKS.index(0.2), computed["sets"]
-    labels = [
-        [
-            one["title"],
-            *(
-                f"{one['ends'][f'{rule} {HUMAN}']['labels'][at] / one['ends'][f'{rule} {HUMAN}']['runs']:.0f}"
-                for rule in _NAMES
-            ),
-        ]
-        for one in sets
-    ]
+    labels = []
+    for data_set in sets:
+        ends = [data_set["ends"][f"{rule} {HUMAN}"] for rule in _NAMES]
+        labels.append([data_set["title"], *(f"{end['labels'][at] / end['runs']:.0f}" for end in ends)])
     rows = [[f"{name}, here", *_shares(sets, rule, at)] for rule, name in _NAMES.items()]
     for method in _NAMES.values():
         known = np.array([row[1:4] for key, row in P02.items() if key[1] == method])
@@ -192,13 +186,13 @@ def _shares(sets: Sequence[Figures], rule: str, at: int) -> list[str]:
 def matched_table(sets: Sequence[Figures], truth: str) -> str:
     """Return, at the error of DiffUse's iterative form with p = 0.2, what the other rules take."""
     rows = []
-    for one in sets:
-        ours = one["ends"].get(f"{RULES[0]} {truth}")
+    for data_set in sets:
+        ours = data_set["ends"].get(f"{RULES[0]} {truth}")
         if ours is None:
             continue
         error = ours["ended"][RISKS.index(0.2)][1] / ours["runs"]
-        cells = [_at_error(one["ends"][f"{rule} {truth}"], error, rule == RULES[0]) for rule in RULES]
-        rows.append([one["title"], f"{100 * error:.1f}", *cells])
+        cells = [_at_error(data_set["ends"][f"{rule} {truth}"], error, rule == RULES[0]) for rule in RULES]
+        rows.append([data_set["title"], f"{100 * error:.1f}", *cells])
     return table(
         ["set", "error %", "DiffUse", "random, same stop", "random, group-sequential", "random, anytime"],
         rows,

@@ -378,8 +378,8 @@ def _run_pair(tally: Tally, tree: SplitTree, told: list[tuple[str, Floats]], ord
         tally.end(RULES[3], truth).add(*by_test(size, ahead, "anytime"), margin)
 
 
-def metric_curves(found: Figures) -> dict[str, Figures] | None:
+def metric_curves(figures: Figures) -> dict[str, Figures] | None:
     """Return the curves of both methods over all metrics together; None where there is no metric."""
-    parts = [curves for truth, curves in found["curves"].items() if truth != HUMAN]
+    parts = [curves for truth, curves in figures["curves"].items() if truth != HUMAN]
     together: dict[str, Figures] | None = reduce(added, parts) if parts else None
     return together

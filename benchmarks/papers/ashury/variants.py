@@ -166,19 +166,19 @@ def _pair_figures(pair: Pair, outcomes: Floats) -> Figures:
 def variant_table(sets: Sequence[Figures], names: Sequence[str]) -> str:
     """Return the success rates of some variants, at every budget that leaves items out."""
     rows = []
-    for one in sets:
+    for data_set in sets:
         for name in names:
-            if name not in one["variants"]:
+            if name not in data_set["variants"]:
                 continue
-            found = one["variants"][name]
+            found = data_set["variants"][name]
             rate = np.array(found["human"]) / max(found["human_runs"], 1.0)
-            inside = [budget < one["items"] for budget in BUDGETS]
+            inside = [budget < data_set["items"] for budget in BUDGETS]
             cells = [
                 f"{100 * value:.1f}" if is_in else "–" for value, is_in in zip(rate, inside, strict=True)
             ]
             by_metrics = np.array(found["metrics"]) / max(found["metric_runs"], 1.0)
             means = [f"{100 * values[inside].mean():.1f}" for values in (rate, by_metrics)]
-            rows.append([one["title"], name, *cells, *means])
+            rows.append([data_set["title"], name, *cells, *means])
     heads = [*(f"at {budget}" for budget in BUDGETS), "mean", "mean, metrics"]
     return table(["set", "method", *heads], rows, texts=2)
 

@@ -47,7 +47,7 @@ def _by_task(sets: Sequence[Figures], measure: str, figures_of: Mapping[str, Map
     for name in ORDERINGS:
         cells = []
         for task in TASKS:
-            found = over_aspects([one for one in sets if one["task"] == task], name, measure)
+            found = over_aspects([data_set for data_set in sets if data_set["task"] == task], name, measure)
             cells.append(beside(mean_text(found), figures_of[name][task]))
         found = over_aspects(sets, name, measure)
         rows.append([name, *cells, beside(mean_text(found), figures_of[name]["all"]), str(len(found))])
@@ -111,7 +111,12 @@ def text_of_aspects(computed: Figures) -> str:
 def _published_mean(sets: Sequence[Figures], name: str) -> float | None:
     """Return the published mean over the aspects of the sets that have this metric here."""
     place = ORDERINGS.index(name)
-    keys = [(one["file"], aspect) for one in sets if name in one["methods"] for aspect in one["aspects"]]
+    keys = [
+        (data_set["file"], aspect)
+        for data_set in sets
+        if name in data_set["methods"]
+        for aspect in data_set["aspects"]
+    ]
     known = [published.FIRST_BY_ASPECT[key][place] for key in keys if key in published.FIRST_BY_ASPECT]
     return float(np.mean(known)) if known else None
 

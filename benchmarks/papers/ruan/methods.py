@@ -72,15 +72,15 @@ def summary_table(sets: Sequence[Figures]) -> str:
 def aspects_table(sets: Sequence[Figures]) -> str:
     """Return Kendall's tau of every aspect, the published one in brackets, the best of ours in bold."""
     rows = []
-    for one in sets:
-        for place, aspect in enumerate(one["aspects"]):
-            tau = [one["methods"][name]["kendall"][place] for name in METHODS]
-            spread = one["methods"]["random"]["kendall_sd"]
-            known = published.TAU.get((one["file"], aspect), (None,) * len(METHODS))
+    for data_set in sets:
+        for place, aspect in enumerate(data_set["aspects"]):
+            tau = [data_set["methods"][name]["kendall"][place] for name in METHODS]
+            spread = data_set["methods"]["random"]["kendall_sd"]
+            known = published.TAU.get((data_set["file"], aspect), (None,) * len(METHODS))
             first = f"{tau[0]:.2f} ± {spread[place]:.2f}" if spread else f"{tau[0]:.2f}"
             cells = [first, *(bold(f"{value:.2f}", value >= max(tau) - 1e-9) for value in tau[1:])]
             both = [beside(cell, figure) for cell, figure in zip(cells, known, strict=True)]
-            rows.append([one["title"], aspect, *both])
+            rows.append([data_set["title"], aspect, *both])
     return table(["set", "aspect", *METHODS], rows, texts=2)
 
 
@@ -158,11 +158,13 @@ def text_of_top1(computed: Figures) -> str:
     for place, name in enumerate(METHODS):
         cells = []
         for task in TASKS:
-            found = over_aspects([one for one in sets if one["task"] == task], name, "top1")
+            found = over_aspects([data_set for data_set in sets if data_set["task"] == task], name, "top1")
             cells.append(beside(mean_text(found), published.TOP1[task][place]))
         overall = beside(mean_text(over_aspects(sets, name, "top1")), published.OVERALL_TOP1[name])
         rows.append([name, *cells, overall])
-    counts = [sum(len(one["aspects"]) for one in sets if one["task"] == task) for task in TASKS]
+    counts = [
+        sum(len(data_set["aspects"]) for data_set in sets if data_set["task"] == task) for task in TASKS
+    ]
     heads = [f"{title} ({count})" for title, count in zip(TASKS.values(), counts, strict=True)]
     return "\n\n".join(
         [

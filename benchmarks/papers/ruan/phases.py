@@ -50,7 +50,7 @@ def phases_table(sets: Sequence[Figures]) -> str:
 def text(computed: Figures) -> str:
     """Return Table 3 next to the published one."""
     sets = computed["sets"]
-    count = sum(len(one["aspects"]) for one in sets)
+    count = sum(len(data_set["aspects"]) for data_set in sets)
     return "\n\n".join(
         [
             phases_table(sets),

@@ -40,14 +40,14 @@ def regressor_table(sets: Sequence[Figures]) -> str:
 
 def _aspects_table(sets: Sequence[Figures]) -> str:
     rows = []
-    for one in sets:
-        for place, aspect in enumerate(one["aspects"]):
-            taus = [one["methods"][name]["kendall"][place] for name in REGRESSORS]
-            known = published.BY_REGRESSOR.get((one["file"], aspect), (None,) * len(REGRESSORS))
+    for data_set in sets:
+        for place, aspect in enumerate(data_set["aspects"]):
+            taus = [data_set["methods"][name]["kendall"][place] for name in REGRESSORS]
+            known = published.BY_REGRESSOR.get((data_set["file"], aspect), (None,) * len(REGRESSORS))
             cells = [bold(f"{tau:.2f}", tau >= max(taus) - 1e-9) for tau in taus]
             rows.append(
                 [
-                    one["title"],
+                    data_set["title"],
                     aspect,
                     *(beside(cell, figure) for cell, figure in zip(cells, known, strict=True)),
                 ]

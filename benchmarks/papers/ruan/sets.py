@@ -249,7 +249,7 @@ def set_figures(work: Work, cases: Iterable[Case], runs: Callable[[Case], list[R
 
 def over_aspects(sets: Iterable[Mapping[str, Any]], method: str, measure: str = "kendall") -> Floats:
     """Return a measure of a method on every aspect of every set that has the method."""
-    parts = [one["methods"][method][measure] for one in sets if method in one["methods"]]
+    parts = [data_set["methods"][method][measure] for data_set in sets if method in data_set["methods"]]
     return np.concatenate(parts) if parts else np.empty(0)
 
 

@@ -64,20 +64,20 @@ def size_figures(work: Work) -> Figures:
 def text_of_ratios(computed: Figures) -> str:
     """Return Table 12 next to the published one."""
     sets, rows = computed["sets"], []
-    for one in sets:
+    for data_set in sets:
         means = np.array(
             [
-                [np.mean(one["methods"][f"{name} {ratio}"]["kendall"]) for ratio in published.RATIOS]
+                [np.mean(data_set["methods"][f"{name} {ratio}"]["kendall"]) for ratio in published.RATIOS]
                 for name in METHODS
             ]
         )
         for name, own in zip(METHODS, means, strict=True):
-            known = published.BY_RATIO.get((one["file"], name), (None,) * len(published.RATIOS))
+            known = published.BY_RATIO.get((data_set["file"], name), (None,) * len(published.RATIOS))
             cells = [
                 beside(bold(f"{tau:.2f}", tau >= best - 1e-9), figure)
                 for tau, best, figure in zip(own, means.max(axis=0), known, strict=True)
             ]
-            rows.append([one["title"], name, *cells])
+            rows.append([data_set["title"], name, *cells])
     for name in METHODS:
         found = [mean_text(over_aspects(sets, f"{name} {ratio}")) for ratio in published.RATIOS]
         rows.append(["all aspects", name, *found])

@@ -57,23 +57,23 @@ def _made(computed: Figures) -> str:
     )
 
 
-def _about(one: Figures) -> str:
-    low, high = one["items"]
+def _about(figures: Figures) -> str:
+    low, high = figures["items"]
     items = str(low) if low == high else f"{low}–{high}"
-    systems, raters = f"{one['systems']} systems", one["raters"]
+    systems, raters = f"{figures['systems']} systems", figures["raters"]
     by_rater = f"{raters} rater{'s' if raters > 1 else ''} × {systems}"
     who = by_rater if raters else f"{systems} by their mean judgement"
-    return f"{who}, {items} items each; metrics {', '.join(one['shown'])}."
+    return f"{who}, {items} items each; metrics {', '.join(figures['shown'])}."
 
 
-def _errors(one: Figures, published: Lines) -> str:
-    lines = {line["method"]: line for line in one["lines"]}
+def _errors(figures: Figures, published: Lines) -> str:
+    lines = {line["method"]: line for line in figures["lines"]}
     rows = []
     for method in published:
-        there, here = published[method].get(one["direction"]), lines.get(method)
+        there, here = published[method].get(figures["direction"]), lines.get(method)
         if there is None and here is None:
             continue
-        share = ratio(published, method, one["direction"])
+        share = ratio(published, method, figures["direction"])
         rows.append([method, *_there(there), _NONE if share is None else f"{share:.2f}", *_here(here)])
     return table(_HEAD, rows)
 
@@ -103,15 +103,15 @@ def bound_text(computed: Figures, why: str) -> str:
     return "\n\n".join([*parts, why])
 
 
-def _bounds(one: Figures) -> str:
-    names = list(dict.fromkeys(line["bound"] for line in one["bounds"]))
+def _bounds(figures: Figures) -> str:
+    names = list(dict.fromkeys(line["bound"] for line in figures["bounds"]))
     chosen = next((name for name in names if "R =" in name), None)
-    lines = {(line["share"], line["method"], line["bound"]): line for line in one["bounds"]}
+    lines = {(line["share"], line["method"], line["bound"]): line for line in figures["bounds"]}
     rows = []
     for share, methods in TABLE_5.items():
         for method, by_direction in methods.items():
             own = [lines.get((share, method, name)) for name in (chosen, "Hoeffding", "Bernstein")]
-            cells = [*_bound_there(by_direction[one["direction"]]), *_bound_here(own[0])]
+            cells = [*_bound_there(by_direction[figures["direction"]]), *_bound_here(own[0])]
             cells += [part for line in own[1:] for part in _bound_here(line)[::2]]
             rows.append([f"{share:.0%}", method, *cells])
     head = ["share", "method", "paper: cal %", "slack", "t", "here, the paper's R: cal %", "slack", "t"]
@@ -119,8 +119,8 @@ def _bounds(one: Figures) -> str:
     return table(head, rows, texts=2)
 
 
-def _bound_there(one: Bound) -> list[str]:
-    return [str(one.calibration), f"{one.slack:.2f}", f"{one.width:.2f}"]
+def _bound_there(bound: Bound) -> list[str]:
+    return [str(bound.calibration), f"{bound.slack:.2f}", f"{bound.width:.2f}"]
 
 
 def _bound_here(line: Figures | None) -> list[str]:

@@ -144,15 +144,15 @@ def quantile(draws: int) -> float:
     return float(stdtrit(draws - 1, 0.975))
 
 
-def method_figures(name: str, one: Summary, base: Summary) -> dict[str, Any]:
+def method_figures(name: str, summary: Summary, base: Summary) -> dict[str, Any]:
     """Return the line of a method: the columns of the paper's tables, and the ratio to random's error."""
     return {
         "method": name,
-        "error": rounded(one.means.mean()),
-        "sd": rounded(one.sd),
-        "win": None if name == BASE else rounded((one.means < base.means).mean()),
-        **interval(*ratio(one.per_draw, base.per_draw), len(one.per_draw)),
-        "by_share": [rounded(value) for value in one.means.mean(axis=1) / base.means.mean(axis=1)],
+        "error": rounded(summary.means.mean()),
+        "sd": rounded(summary.sd),
+        "win": None if name == BASE else rounded((summary.means < base.means).mean()),
+        **interval(*ratio(summary.per_draw, base.per_draw), len(summary.per_draw)),
+        "by_share": [rounded(value) for value in summary.means.mean(axis=1) / base.means.mean(axis=1)],
     }
 
 

@@ -139,12 +139,12 @@ def _with_published(work: Work, setting: Setting, second: str) -> Figures:
 def blocks(computed: Figures) -> dict[str, str]:
     """Return the table as Markdown, by the name of its marker."""
     settings = computed["settings"]
-    randoms = [one["random"] for one in settings]
+    randoms = [setting["random"] for setting in settings]
     rows = [_line("random", "Random", RANDOM_PUBLISHED, randoms, randoms)]
     for place, row in enumerate(settings[0]["methods"]):
-        found = [one["methods"][place] for one in settings]
+        found = [setting["methods"][place] for setting in settings]
         rows.append(_line(row["method"], row["name"], row["published"], found, randoms))
-    head = ["method", "published as", "published", "ours, mean", *(one["title"] for one in settings)]
+    head = ["method", "published as", "published", "ours, mean", *(setting["title"] for setting in settings)]
     return {"appendix": table(head, rows, texts=2)}
 
 

@@ -45,12 +45,12 @@ def figures(work: Work) -> Figures:
 def blocks(computed: Figures) -> dict[str, str]:
     """Return the table as Markdown, by the name of its marker."""
     settings = computed["settings"]
-    first = ["`random`", *(points(one["methods"][METHODS[0]]["random"]) for one in settings)]
+    first = ["`random`", *(points(setting["methods"][METHODS[0]]["random"]) for setting in settings)]
     rows = [[*first, f"{PUBLISHED['random']:.1f}"]]
     for method in METHODS:
-        cells = [_cell(one["methods"][method]) for one in settings]
+        cells = [_cell(setting["methods"][method]) for setting in settings]
         rows.append([f"`{method}`", *cells, f"{PUBLISHED[method]:.1f}"])
-    return {"crowd": table(["method", *(one["title"] for one in settings), "published"], rows)}
+    return {"crowd": table(["method", *(setting["title"] for setting in settings), "published"], rows)}
 
 
 def _text(computed: Figures) -> str:

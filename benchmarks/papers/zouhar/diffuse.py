@@ -40,7 +40,7 @@ def blocks(computed: Figures) -> dict[str, str]:
 
 def gains(settings: Sequence[Figures], method: str) -> Floats:
     """Return a method's gain over random's mean in every setting."""
-    return np.array([_found(one, method)["mean"] - one["random"]["mean"] for one in settings])
+    return np.array([_found(setting, method)["mean"] - setting["random"]["mean"] for setting in settings])
 
 
 def _found(setting: Mapping[str, Any], method: str) -> Figures:
@@ -51,8 +51,8 @@ def _gains(settings: Sequence[Figures]) -> str:
     rows = []
     for row in ROWS:
         gain = gains(settings, row.method)
-        high = [_found(one, row.method)["mean"] > one["random"]["high"] for one in settings]
-        low = [mark(_found(one, row.method), one["random"]) == "▼▼" for one in settings]
+        high = [_found(setting, row.method)["mean"] > setting["random"]["high"] for setting in settings]
+        low = [mark(_found(setting, row.method), setting["random"]) == "▼▼" for setting in settings]
         counts = [f"{sum(which)} of {len(settings)}" for which in ((gain > 0).tolist(), high, low)]
         rows.append([f"`{row.method}`", *_mean_and_interval(gain), *counts])
     head = ["method", "mean gain, points", "90 % interval over sets", "sets above random's mean"]
@@ -79,7 +79,7 @@ def _mean_and_interval(values: Floats) -> tuple[str, str]:
 def _by_set(settings: Sequence[Figures]) -> str:
     rows = []
     for row in ROWS:
-        marks = [mark(_found(one, row.method), one["random"]) for one in settings]
+        marks = [mark(_found(setting, row.method), setting["random"]) for setting in settings]
         cells = zip(gains(settings, row.method), marks, strict=True)
         rows.append([f"`{row.method}`", *(f"{signed(gain)} {sign}".strip() for gain, sign in cells)])
-    return table(["method", *(one["title"] for one in settings)], rows)
+    return table(["method", *(setting["title"] for setting in settings)], rows)

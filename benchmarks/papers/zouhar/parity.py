@@ -100,11 +100,11 @@ def blocks(computed: Figures) -> dict[str, str]:
 
 def _needed(settings: Sequence[Figures]) -> str:
     rows = [["`random`", *["100 %"] * len(settings)]]
-    ranges = ["–".join(f"{100 * end:.0f}" for end in one["random"]) + " %" for one in settings]
+    ranges = ["–".join(f"{100 * end:.0f}" for end in setting["random"]) + " %" for setting in settings]
     rows.append(["`random`, 5–95 % of single orders", *ranges])
     for method in METHODS:
-        rows.append([f"`{method}`", *(_share(one["stays"], method) for one in settings)])
-    return table(["method", *(one["title"] for one in settings)], rows)
+        rows.append([f"`{method}`", *(_share(setting["stays"], method) for setting in settings)])
+    return table(["method", *(setting["title"] for setting in settings)], rows)
 
 
 def _share(shares: Mapping[str, float], method: str) -> str:

@@ -82,15 +82,17 @@ def _columns(settings: Sequence[Figures], name: str) -> list[str]:
     """Return a selector's means over settings by both rules."""
     if name == RANDOM:
         return ["100", "100"]
-    return [_share(sum(one[rule][name] for one in settings) / len(settings)) for rule in _RULES]
+    return [_share(sum(setting[rule][name] for setting in settings) / len(settings)) for rule in _RULES]
 
 
 def _each(settings: Sequence[Figures]) -> str:
     """Return every setting by itself, from there on."""
-    rows = [[f"`{name}`", *(_share(one["stays"][name]) for one in settings)] for name in METHODS]
-    ranges = ("–".join(f"{100 * end:.0f}" for end in one["random"]) for one in settings)
+    rows = [[f"`{name}`", *(_share(setting["stays"][name]) for setting in settings)] for name in METHODS]
+    ranges = ("–".join(f"{100 * end:.0f}" for end in setting["random"]) for setting in settings)
     rows.append([f"`{RANDOM}`, 5–95 % of single orders", *ranges])
-    return "Set by set, from there on:\n\n" + table(["method", *(one["title"] for one in settings)], rows)
+    return "Set by set, from there on:\n\n" + table(
+        ["method", *(setting["title"] for setting in settings)], rows
+    )
 
 
 def _lines(published: Mapping[str, Sequence[float]], *parts: Sequence[Figures]) -> list[list[str]]:

@@ -328,7 +328,7 @@ def _by_name(metrics: Sequence[Figures]) -> str:
 
 
 def _means(metrics: Sequence[Figures]) -> list[str]:
-    values = (float(np.mean([one[name] for one in metrics])) for name in (*METHODS, BY_TEXT))
+    values = (float(np.mean([metric[name] for metric in metrics])) for name in (*METHODS, BY_TEXT))
     return [f"{100 * value:.0f} {WORSE if value > 1.0 else ''}".strip() for value in values]
 
 
@@ -425,7 +425,11 @@ def _mean(work: Work, setting: Setting, method: str, measure: Measure) -> float:
 
 def _measure_text(computed: Figures) -> str:
     settings = computed["settings"]
-    each = "\n\n".join(f"{one['title']}:\n\n{_table([one])}" for one in settings) if len(settings) > 1 else ""
+    each = (
+        "\n\n".join(f"{setting['title']}:\n\n{_table([setting])}" for setting in settings)
+        if len(settings) > 1
+        else ""
+    )
     return page(
         "Means over budgets and sets; **bold** is the best of a line. Errors are in units of the range of "
         f"all judgements. Random selection is the mean of {computed['random_runs']} runs.",
@@ -447,7 +451,8 @@ def _table(settings: Sequence[Figures]) -> str:
     rows = []
     for measure in MEASURES:
         values = [
-            float(np.mean([one["measures"][measure.name][name] for one in settings])) for name in SELECTORS
+            float(np.mean([setting["measures"][measure.name][name] for setting in settings]))
+            for name in SELECTORS
         ]
         best = min(values) if measure.is_error else max(values)
         rows.append([measure.title, *(bold(measure.shown(value), value == best) for value in values)])

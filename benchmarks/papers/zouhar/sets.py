@@ -241,20 +241,20 @@ def _text(computed: Figures) -> str:
     )
 
 
-def _line(found: Figures, published: PublishedSet | None) -> list[str]:
-    ours = {row["method"]: row for row in (found["random"], *found["methods"])}
+def _line(figures: Figures, published: PublishedSet | None) -> list[str]:
+    ours = {row["method"]: row for row in (figures["random"], *figures["methods"])}
     best = max(row["mean"] for row in ours.values())
     cells = []
     for place, name in enumerate(SELECTORS):
         theirs = "–" if published is None else f"{published.published[place]:.1f}"
         row = ours.get(name)
         shown = "–" if row is None else bold(points(row["mean"]), row["mean"] == best)
-        sign = "" if row is None or name == RANDOM else mark(row, found["random"])
+        sign = "" if row is None or name == RANDOM else mark(row, figures["random"])
         cells.append(f"{theirs} / {shown} {sign}".strip())
     sizes = ["–", "–"] if published is None else [str(published.models), str(published.items)]
-    ours_sizes = (found["models"], found["items"])
+    ours_sizes = (figures["models"], figures["items"])
     both = [f"{theirs} / {here}" for theirs, here in zip(sizes, ours_sizes, strict=True)]
-    return [found["title"], *both, *cells]
+    return [figures["title"], *both, *cells]
 
 
 TABLE10 = PaperTable(

@@ -126,21 +126,27 @@ def blocks(computed: Figures) -> dict[str, str]:
         "spa": _overview(settings),
         "spa-worse": _worse(settings),
         "spa-published": _beside(settings),
-        "spa-sets": "\n\n".join(folded(_heading(one), _details(one)) for one in settings),
+        "spa-sets": "\n\n".join(folded(_heading(setting), _details(setting)) for setting in settings),
     }
 
 
 def _overview(settings: Sequence[Figures]) -> str:
     rows = [
-        ["*how well the metric tells models apart*", *(_correlation(one) for one in settings)],
-        ["`random`", *(_best_in_bold(one, one["random"]) for one in settings)],
-        ["`random`, 90 % interval of the mean", *(_range(one["random"], "low", "high") for one in settings)],
-        ["`random`, 5–95 % of single runs", *(_range(one["random"], "p5", "p95") for one in settings)],
+        ["*how well the metric tells models apart*", *(_correlation(setting) for setting in settings)],
+        ["`random`", *(_best_in_bold(setting, setting["random"]) for setting in settings)],
+        [
+            "`random`, 90 % interval of the mean",
+            *(_range(setting["random"], "low", "high") for setting in settings),
+        ],
+        [
+            "`random`, 5–95 % of single runs",
+            *(_range(setting["random"], "p5", "p95") for setting in settings),
+        ],
     ]
     for place, row in enumerate(settings[0]["methods"]):
-        cells = (_best_in_bold(one, one["methods"][place]) for one in settings)
+        cells = (_best_in_bold(setting, setting["methods"][place]) for setting in settings)
         rows.append([_named(row), *cells])
-    return table(["method", *(one["title"] for one in settings)], rows)
+    return table(["method", *(setting["title"] for setting in settings)], rows)
 
 
 def _correlation(setting: Mapping[str, Any]) -> str:
@@ -197,7 +203,9 @@ def _worse(settings: Sequence[Figures]) -> str:
     for place, row in enumerate(settings[0]["methods"]):
         if row["oracle"]:
             continue
-        marks = [(one["title"], mark(one["methods"][place], one["random"])) for one in settings]
+        marks = [
+            (setting["title"], mark(setting["methods"][place], setting["random"])) for setting in settings
+        ]
         found = [f"{title} {sign}" for title, sign in marks if sign]
         if not found:
             never.append(f"`{row['method']}`")
