@@ -155,7 +155,7 @@ def _unknown_sentence(kind: str, name: object, names: tuple[str, ...], hint: str
     close = nearest(name, names)
     if close:
         # The number 1 and the text "1" look the same without quotes.
-        quoted = close if is_text else [f'"{other}"' for other in close]
+        quoted = close if is_text else [f'"{candidate}"' for candidate in close]
         sentence += f" Did you mean {' or '.join(quoted)}?"
     elif names:
         sentence += f" There are: {listing(names)}."

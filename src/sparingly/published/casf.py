@@ -19,7 +19,7 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
-from sparingly.signals.overlap.bigrams import count_bigrams
+from sparingly.signals.overlap.similarity import count_bigrams
 
 Similarity = Callable[[int], Floats]
 

@@ -48,7 +48,7 @@ def test_what_else_lies_in_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "pool" / "folder.jsonl").mkdir()
     names = ("gone.jsonl", "notes.md", "pipe.jsonl")
     assert pool_files(tmp_path / "pool").files == (path,)
-    assert pool_files(tmp_path / "pool").others == tuple(tmp_path / "pool" / name for name in names)
+    assert pool_files(tmp_path / "pool").ignored == tuple(tmp_path / "pool" / name for name in names)
     score_pool(tmp_path / "pool", tmp_path / "scored")
     pool = ScoredPool.load(tmp_path / "scored")
     assert (pool.tally.read, pool.other_files) == (5, 3)

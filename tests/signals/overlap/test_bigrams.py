@@ -5,8 +5,7 @@ import pytest
 from hypothesis import assume, given
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.bigrams import count_bigrams
-from sparingly.signals.overlap.similarity import Dice, is_unspaced, pair_similarities
+from sparingly.signals.overlap.similarity import Dice, count_bigrams, is_unspaced, pair_similarities
 from tests.signals.overlap.samples import table, tables
 
 OUTPUTS = table(

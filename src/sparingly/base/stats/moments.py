@@ -74,8 +74,8 @@ def outlier_p_values(values: Floats, errors: Floats, side: Side = "both") -> Flo
     """
     p_values = np.full(len(values), np.nan)
     for place in np.flatnonzero(~np.isnan(values)):
-        others = np.delete(values, place), np.delete(errors, place)
-        p_values[place] = outlier_p_value(float(values[place]), float(errors[place]), *others, side)
+        references = np.delete(values, place), np.delete(errors, place)
+        p_values[place] = outlier_p_value(float(values[place]), float(errors[place]), *references, side)
     return p_values
 
 

@@ -135,7 +135,7 @@ _NO_FAMILY = frozenset(
 
 
 def family_of(model: str) -> str | None:
-    """Return the family of a model by its name: its first word, in small letters.
+    """Return the family of a model by its name: its first word, in lower case.
 
     ``Llama3-70B`` and ``llama-3.1-8b`` are of the family ``llama``; a word of fewer than three letters, or
     one such as ``online``, names no family.

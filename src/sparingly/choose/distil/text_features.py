@@ -32,7 +32,7 @@ class LetterTable:
     def __init__(self) -> None:
         self.kind = np.full(_COUNT, _UNKNOWN, np.uint8)
         self.script = np.zeros(_COUNT, np.uint8)
-        self.small = np.arange(_COUNT, dtype=np.uint32)
+        self.lower = np.arange(_COUNT, dtype=np.uint32)
         self.alone = np.zeros(_COUNT, bool)
         self.joins = np.zeros(_COUNT, bool)
         self.ends = np.zeros(_COUNT, bool)
@@ -59,8 +59,8 @@ class LetterTable:
                 self.scripts.append(name)
             self.script[code] = self.scripts.index(name) if name in self.scripts else 0
             self.alone[code] = name in _UNSPACED
-            # The small form of a few letters is two letters: the first stands for both.
-            self.small[code] = ord(letter.lower()[0])
+            # The lower case of a few letters is two letters: the first stands for both.
+            self.lower[code] = ord(letter.lower()[0])
         # Last, so that another thread sees a letter as known only when all of it is.
         self.kind[code] = _kind(letter, category)
 
@@ -143,9 +143,9 @@ class Spans:
         return np.cumsum(self.lengths) - self.lengths
 
     @cached_property
-    def small(self) -> NDArray[np.uint32]:
-        """All letters in their small form."""
-        return letter_table(self.codes).small[self.codes]
+    def lower(self) -> NDArray[np.uint32]:
+        """All letters in lower case."""
+        return letter_table(self.codes).lower[self.codes]
 
     @cached_property
     def word_starts(self) -> Ints:
@@ -169,14 +169,14 @@ class Spans:
 
     @cached_property
     def words(self) -> Hashes:
-        """The hash of every word, in small letters."""
+        """The hash of every word, in lower case."""
         if not len(self.word_starts):
             return np.zeros(0, np.uint64)
         inside = self.kinds != SPACE
         # Letters between two words are spaces only, and these add nothing.
         word_of_letter = np.cumsum(np.bincount(self.word_starts, minlength=len(self.codes))) - 1
         place = np.arange(len(self.codes)) - self.word_starts[np.maximum(word_of_letter, 0)]
-        mixed = rng.scramble(self.small.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
+        mixed = rng.scramble(self.lower.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
         return rng.scramble(np.add.reduceat(np.where(inside, mixed, np.uint64(0)), self.word_starts))
 
     def sums(self, values: NDArray[np.float64], counts: Ints) -> NDArray[np.float64]:
@@ -193,8 +193,8 @@ _ROLL, _WORDS, _PAIRS = np.uint64(0x100000001B3), np.uint64(0x51ED27), np.uint64
 
 
 def character_ngrams(spans: Spans, orders: tuple[int, ...] = CHARACTER_ORDERS) -> Ragged:
-    """Return the hashes of the character n-grams of every text, in small letters."""
-    mixed = rng.scramble(spans.small.astype(np.uint64))
+    """Return the hashes of the character n-grams of every text, in lower case."""
+    mixed = rng.scramble(spans.lower.astype(np.uint64))
     remaining = np.repeat(np.cumsum(spans.lengths), spans.lengths) - np.arange(len(mixed))
     hashed, columns, inside = mixed.copy(), [], []
     for order in range(2, max(orders) + 1):

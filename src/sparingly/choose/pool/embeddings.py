@@ -180,11 +180,11 @@ def vectors_at(pool: ScoredPool, places: Ints) -> Vectors:
     order = np.argsort(owner, kind="stable")
     used_parts, starts = np.unique(owner[order], return_index=True)
     width = _vectors(pool.folder, pool.parts[used_parts[0]], label).shape[1]
-    found = np.zeros((len(places), width), np.float16)
+    vectors = np.zeros((len(places), width), np.float16)
     for place, rows in zip(used_parts.tolist(), np.split(order, starts[1:]), strict=True):
-        vectors = _vectors(pool.folder, pool.parts[place], label)
-        found[rows] = vectors[places[rows] - (ends[place] - len(vectors))]
-    return found
+        part_vectors = _vectors(pool.folder, pool.parts[place], label)
+        vectors[rows] = part_vectors[places[rows] - (ends[place] - len(part_vectors))]
+    return vectors
 
 
 def _vectors(folder: Path, part: PoolPart, label: str) -> Vectors:

@@ -86,7 +86,7 @@ class PoolFiles:
     """The files of a pool, and the other files in its folders, which are ignored."""
 
     files: tuple[Path, ...]
-    others: tuple[Path, ...] = ()
+    ignored: tuple[Path, ...] = ()
 
 
 def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> PoolFiles:

@@ -115,7 +115,7 @@ def _score_files(
         [plan.out, *(working_folder / file for file in input_files.files[:1])],
     ) as executor:
         pool = replace(
-            ScoredPool.from_parts(plan, _score_ranges(pieces, plan, executor, settings), input_files.others),
+            ScoredPool.from_parts(plan, _score_ranges(pieces, plan, executor, settings), input_files.ignored),
             folder=folder,
         )
         _check(pool, plan.bad)

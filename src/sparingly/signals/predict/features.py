@@ -281,8 +281,8 @@ class FeatureColumn:
         present = ~np.isnan(standard)
         if present.all():
             return standard
-        filled = np.where(present, standard, 0.0)
-        means = filled.sum(axis=1, keepdims=True) / np.maximum(present.sum(axis=1, keepdims=True), 1)
+        no_gaps = np.where(present, standard, 0.0)
+        means = no_gaps.sum(axis=1, keepdims=True) / np.maximum(present.sum(axis=1, keepdims=True), 1)
         return np.where(present, standard, means)
 
 

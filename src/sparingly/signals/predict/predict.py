@@ -298,6 +298,6 @@ def within_correlation(labels: Floats, predicted: Floats) -> float:
 
 
 def _centre(values: Floats, present: NDArray[np.bool_], axis: int) -> Floats:
-    filled = np.where(present, values, 0.0)
+    no_gaps = np.where(present, values, 0.0)
     counts = np.maximum(present.sum(axis=axis, keepdims=True), 1)
-    return np.where(present, filled - filled.sum(axis=axis, keepdims=True) / counts, 0.0)
+    return np.where(present, no_gaps - no_gaps.sum(axis=axis, keepdims=True) / counts, 0.0)
