@@ -300,15 +300,20 @@ def bradley_terry(
         raise UsageError("No two models have both won and lost against each other, so none has a strength.")
     place = np.full(len(data.models), -1)
     place[rows] = np.arange(len(rows))
-    used = compared.at(usable[compared.first] & usable[compared.second])
+    finite = compared.at(usable[compared.first] & usable[compared.second])
     fit = fit_strengths(
         Comparisons(
-            place[used.first], place[used.second], used.value, used.item, used.weight, used.covariates
+            place[finite.first],
+            place[finite.second],
+            finite.value,
+            finite.item,
+            finite.weight,
+            finite.covariates,
         ),
         len(rows),
         ties,
     )
-    return _result(data, fit, rows, status, names, ties, level, len(used))
+    return _result(data, fit, rows, status, names, ties, level, len(finite))
 
 
 def _preferences(data: EvalSet, aspect: str | None) -> Preferences:

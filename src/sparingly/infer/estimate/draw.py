@@ -88,13 +88,13 @@ def _strata_of_all(data: EvalSet, selection: Selection) -> Objects | None:
 
 
 def _design_view(data: EvalSet, selection: Selection) -> EvalSet:
-    """Return the set as the design saw it: with the crowd's models where there was one."""
+    """Return the set as the design saw it: with the models of the crowd if there was one."""
     crowd = [name for name in selection.signature.crowd if name in data.models]
     return data.take(models=crowd) if crowd else data
 
 
 def with_stratum_rates(sample: JudgedSample) -> JudgedSample:
-    """Return the sample with the chances that its strata had, given how many items each gave.
+    """Return the sample with its strata's probabilities given the number of items drawn from each.
 
     A design that rounds at random gives a stratum now one item more, now one less. Given the numbers, every
     item of a stratum was as likely as any other, n_l/N_l, and what the rounding did is no error any more. It
@@ -159,8 +159,8 @@ class SelectedRows:
         rows: Where the chosen items stand, in the order of their ids.
         place: Which of them each row of the selection is about.
         first: The first row of the selection that is about each of them.
-        requested: items × models: the judgements that the selection asks for.
-        probability: items × models: the chance of each, 1 where it is not asked for.
+        requested: items × models: which judgements the selection asks for.
+        probability: items × models: the probability of each, 1 where it is not requested.
     """
 
     rows: Ints
@@ -171,7 +171,7 @@ class SelectedRows:
 
 
 def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = False) -> EvalSet:
-    """Return the items that scores (or ``differences``) speak about: all but those that could not be chosen.
+    """Return the items that scores (or ``differences``) are about: all but those that could not be chosen.
 
     Where all models wrote the same, an item that was skipped still counts in differences.
     """
@@ -213,7 +213,7 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> J
 
 
 def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
-    """Return the judged items as if they had been drawn uniformly."""
+    """Return the judged items as a uniform sample."""
     judged = ~np.isnan(scores)
     rows = np.flatnonzero(judged.any(axis=1))
     if not len(rows):
@@ -236,7 +236,7 @@ def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
 
 
 def _selected_rows(data: EvalSet, selection: Selection, probability: Floats) -> SelectedRows:
-    """Return the chance of every judgement that a selection asks for."""
+    """Return the probability of every judgement that a selection asks for."""
     rows, place = np.unique(data.positions(selection.items), return_inverse=True)
     first = np.empty(len(rows), np.int64)
     first[place[::-1]] = np.arange(len(place))[::-1]
@@ -280,10 +280,10 @@ def document_codes(data: EvalSet) -> Ints | None:
 
 
 def _with_response_rates(sample: JudgedSample, requested: Mask) -> JudgedSample:
-    """Return the sample with the chances of what was judged of what was asked for.
+    """Return the sample with probabilities corrected for requested judgements that are missing.
 
-    What did not come is taken to be missing by chance: first whole items, then single models of the others.
-    In every stratum, chances are multiplied by the share that came.
+    Judgements are taken to be missing at random: first whole items, then single models of the others.
+    In every stratum, probabilities are multiplied by the share that was judged.
     """
     missing: Mask = np.asarray(requested & ~sample.judged)
     if not missing.any():
@@ -324,9 +324,9 @@ def _missing_note(items: int, outputs: int) -> str:
 
 
 def _response_rates(weight: Floats, has_judgement: Mask, stratum: Ints) -> Floats:
-    """Return for every row the share of its stratum's weight that is there.
+    """Return for every row the share of its stratum's weight that was judged.
 
-    A stratum of which nothing is there is stood for by the others.
+    The other strata represent one without any judgement.
     """
     requested, judged = group_sums(weight, stratum), group_sums(np.where(has_judgement, weight, 0.0), stratum)
     represented = judged > 0

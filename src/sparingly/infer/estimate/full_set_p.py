@@ -33,7 +33,7 @@ _INFINITE_FREEDOM = 1e6
 
 @dataclass(frozen=True)
 class EffectPrior:
-    """What is believed before any label.
+    """The prior before any label.
 
     Attributes:
         centre: The middle of δ: how far models spread, in standard deviations of single items.
@@ -129,7 +129,7 @@ def full_set_p_values(
 
 
 def _shrinkage(differences: Floats, errors: Floats) -> Floats:
-    """Return which part of each difference is kept."""
+    """Return the factor by which each difference is shrunk."""
     between = max(0.0, float(np.nanmean(differences**2 - errors**2))) if differences.size else 0.0
     total = between + errors**2
     return np.divide(between, total, out=np.ones_like(total), where=total > 0)
@@ -173,7 +173,7 @@ def chance_full_set_shows(
     unseen: float | None = None,
     exact: bool = False,
 ) -> Floats:
-    """Return how likely ``rank`` calls each difference significant once all items are judged, as it is now.
+    """Return the probability that ``rank`` calls each difference significant once all items are judged.
 
     With z = d/f for the whole set, f² = s²·D/N + κ·mean(s²)·D/N² (s the standard deviation of differences
     item by item, D what documents add, κ what ``rank`` adds for tails), the sample shows ẑ = d̂/f ~ N(z, c),
@@ -224,7 +224,7 @@ def chance_full_set_shows(
 
 
 def _pooled_deviations(deviations: Floats, degrees: float, borrowed: float) -> Floats:
-    """Return the standard deviations, each with some more items' worth of the mean of all."""
+    """Return the standard deviations, each pooled with the mean of all as a prior."""
     if math.isinf(degrees):
         return deviations
     common = float((deviations**2).mean())

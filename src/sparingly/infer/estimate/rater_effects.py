@@ -87,18 +87,18 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
     name = the_only("rated aspect", aspect, table.aspects, "Name one: aspect=….")
     of_aspect = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
     of_aspect &= ~np.isnan(table.score)
-    known = np.flatnonzero(of_aspect & (table.rater >= 0))
-    if not len(known):
+    named = np.flatnonzero(of_aspect & (table.rater >= 0))
+    if not len(named):
         raise MissingDataError(f'No rating of "{name}" says who gave it, so raters cannot be told apart.')
-    names = np.array(table.raters, object)[table.rater[known]]
+    names = np.array(table.raters, object)[table.rater[named]]
     raters = tuple(sorted(set(names.tolist())))
     place = {rater: code for code, rater in enumerate(raters)}
     rater = np.fromiter((place[rater_name] for rater_name in names), np.int64, len(names))
-    keys = (table.item[known].astype(np.int64) * len(data.models) + table.model[known]) * len(raters) + rater
+    keys = (table.item[named].astype(np.int64) * len(data.models) + table.model[named]) * len(raters) + rater
     # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
-    order = np.lexsort((table.score[known], keys))
+    order = np.lexsort((table.score[named], keys))
     distinct, rows, count = np.unique(keys[order], return_inverse=True, return_counts=True)
-    total = np.bincount(rows, table.score[known][order])
+    total = np.bincount(rows, table.score[named][order])
     cells, rater_code = np.divmod(distinct, len(raters))
     item, model = np.divmod(cells, len(data.models))
     return RaterScores(
@@ -109,7 +109,7 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
         score=total / count,
         count=count.astype(np.float64),
         raters=raters,
-        anonymous=int(of_aspect.sum()) - len(known),
+        anonymous=int(of_aspect.sum()) - len(named),
     )
 
 
@@ -235,8 +235,8 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     count = int(models.max()) + 1
     if len(ratings.raters) < 2:
         unknown = np.full((1, 1), np.nan)
-        known = (ratings.aspect, ratings.raters, ratings.judgements, np.zeros(1), unknown[0], unknown)
-        return Severity(*known, {}, components, count, notes)
+        parts = (ratings.aspect, ratings.raters, ratings.judgements, np.zeros(1), unknown[0], unknown)
+        return Severity(*parts, {}, components, count, notes)
     names, nested = _nested(ratings, data)
     taste = _has_taste(ratings)
     if len(ratings) < count + len(ratings.raters) + len(names) + 2:
@@ -280,7 +280,7 @@ def connected_raters(ratings: RaterScores) -> tuple[tuple[str, ...], ...]:
 
 
 def _nested(ratings: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
-    """Return the nested effects that the ratings can tell apart, from the innermost."""
+    """Return the nested effects that the ratings can separate, from the innermost."""
     names: list[str] = []
     codes: list[Ints] = []
     several = len(np.unique(ratings.model)) > 1
@@ -302,7 +302,7 @@ def _nested(ratings: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]
 
 
 def _has_taste(ratings: RaterScores) -> bool:
-    """Say whether a rater judged several outputs of a model, so that a taste can be told from noise."""
+    """Whether a rater judged several outputs of a model, so that taste and noise can be separated."""
     liked = ratings.rater * (int(ratings.model.max()) + 1) + ratings.model
     return len(np.unique(ratings.model)) > 1 and int(np.bincount(liked).max()) > 1
 

@@ -34,7 +34,7 @@ from sparingly.data.values import (
     shown,
 )
 from sparingly.infer.estimate.full_set_p import FEWEST_COMMON, full_set_chances, full_set_p_values
-from sparingly.infer.estimate.intervals import EXACT, PROPORTION, IntervalOutcome, IntervalSet
+from sparingly.infer.estimate.intervals import EXACT, PROPORTION, IntervalOutcome
 from sparingly.infer.estimate.pairs import PairErrors
 
 # --- the signature ---
@@ -42,7 +42,7 @@ from sparingly.infer.estimate.pairs import PairErrors
 
 @dataclass(frozen=True)
 class EstimateSignature:
-    """How an estimate came about, so that it can be had again.
+    """How an estimate was made, so that it can be made again.
 
     ``inputs`` is the digest of what was read beside the judgements, ``labels`` that of the judgements that
     were used: those of items that were not chosen never change it. ``selection`` is the line of the
@@ -117,7 +117,7 @@ def signature_word(text: str) -> str:
 
 
 FORMAT, VERSION = "sparingly/estimate", 1
-# What scores speak about where the items were not drawn by chance.
+# The target of scores where the items were not drawn at random.
 CHOSEN_ITEMS = "chosen"
 _NOT_DRAWN = "Without inclusion probabilities nothing can be said of the whole set."
 _FROM_FILE = (
@@ -127,7 +127,7 @@ _FROM_FILE = (
 
 @dataclass(frozen=True)
 class Difference:
-    """How far two models are apart: the first less the second.
+    """The difference of two models: the first less the second.
 
     Attributes:
         first: One model.
@@ -214,7 +214,9 @@ class Estimate:
     @property
     def headline(self) -> str:
         """What was estimated, in one line."""
-        models, items = (counted(*one) for one in ((len(self.models), "model"), (self.n, "judged item")))
+        models, items = (
+            counted(*phrase) for phrase in ((len(self.models), "model"), (self.n, "judged item"))
+        )
         return f"{self.aspect} of {models} over {self.target_text}, from {items} by {self.estimator_used}"
 
     @property
@@ -303,7 +305,7 @@ class Estimate:
         return sorted(range(len(keys)), key=keys.__getitem__)
 
     def difference(self, first: str, second: str) -> Difference:
-        """Return how far two models are apart, with an interval of its own."""
+        """Return the difference of two models, with an interval of its own."""
         places = [self._place(first), self._place(second)]
         if places[0] == places[1]:
             raise UsageError(f"A difference is of two models, not of {first} and itself.")
@@ -321,10 +323,8 @@ class Estimate:
         """
         count = len(self.models)
         first, second = pair_indices(count)
-        if self.pairs is None:
-            raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
         p_values = np.full((count, count), np.nan)
-        values = self.pairs.p_values(first, second, self.scores[first] - self.scores[second])
+        values = self._known_pairs().p_values(first, second, self.scores[first] - self.scores[second])
         p_values[first, second] = p_values[second, first] = values
         return p_values
 
@@ -336,9 +336,7 @@ class Estimate:
         fewer than 10 items were judged for both models. It tells whether judging on is worth it, and is no
         evidence.
         """
-        if self.pairs is None:
-            raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
-        return full_set_chances(self.scores, self.pairs)
+        return full_set_chances(self.scores, self._known_pairs())
 
     def full_set_p(self, *, shrink: bool = True) -> Floats:
         """Return the p-value that judging everything would give for every pair of models, as predicted.
@@ -349,15 +347,17 @@ class Estimate:
         substitute for a p-value of what was judged; see ``sparingly.full_set_p_values``.
         """
         first, second = pair_indices(len(self.models))
+        pairs, differences = self._known_pairs(), self.scores[first] - self.scores[second]
+        errors = pairs.over_set.of_pairs(first, second)[0] if shrink else None
+        deviations = pairs.deviations(first, second)
+        deviations = np.where(pairs.common_items(first, second) < FEWEST_COMMON, np.nan, deviations)
+        # Importance has mean 1 over all items of the set, also where only a part of it counts.
+        return full_set_p_values(differences, deviations, pairs.sample.size, errors=errors)
+
+    def _known_pairs(self) -> PairErrors:
         if self.pairs is None:
             raise UsageError(_NOT_DRAWN if self.target == CHOSEN_ITEMS else _FROM_FILE)
-        differences = self.scores[first] - self.scores[second]
-        errors = self.pairs.over_set.of_pairs(first, second)[0]
-        deviations = self.pairs.deviations(first, second)
-        deviations = np.where(self.pairs.common_items(first, second) < FEWEST_COMMON, np.nan, deviations)
-        # Importance has mean 1 over all items of the set, also where only a part of it counts.
-        size = self.pairs.sample.size
-        return full_set_p_values(differences, deviations, size, errors=errors if shrink else None)
+        return self.pairs
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimate as plain values, as its file holds it; what is not known is None."""
@@ -407,31 +407,21 @@ class Estimate:
         return self.models.index(model)
 
     def _differences(self, first: Any, second: Any) -> tuple[Difference, ...]:
-        centre = self.scores[first] - self.scores[second]
-        errors, intervals = self._pair_intervals(first, second, centre)
-        return tuple(
-            Difference(
-                self.models[one],
-                self.models[other],
-                float(centre[place]),
-                float(errors[place]),
-                float(intervals.low[place]),
-                float(intervals.high[place]),
-                intervals.kinds[place],
-            )
-            for place, (one, other) in enumerate(zip(first, second, strict=True))
-        )
-
-    def _pair_intervals(self, first: Any, second: Any, centre: Floats) -> tuple[Floats, IntervalSet]:
         if self.pairs is None and self.target != CHOSEN_ITEMS:
             raise UsageError(_FROM_FILE)
-        if self.pairs is None:
-            nothing = np.full(len(centre), np.nan)
-            return nothing, IntervalSet(nothing, nothing, ("none",) * len(centre), IntervalOutcome())
-        names = [
-            f"{self.models[one]} − {self.models[other]}" for one, other in zip(first, second, strict=True)
+        centre = self.scores[first] - self.scores[second]
+        models = [
+            (self.models[model], self.models[against]) for model, against in zip(first, second, strict=True)
         ]
-        return self.pairs.intervals(first, second, centre, names)
+        if self.pairs is None:
+            errors = low = high = np.full(len(centre), np.nan)
+            kinds: tuple[str, ...] = ("none",) * len(centre)
+        else:
+            names = [" − ".join(pair) for pair in models]
+            errors, intervals = self.pairs.intervals(first, second, centre, names)
+            low, high, kinds = intervals.low, intervals.high, intervals.kinds
+        numbers = (values.tolist() for values in (centre, errors, low, high))
+        return tuple(Difference(*pair, *row) for pair, *row in zip(models, *numbers, kinds, strict=True))
 
 
 # --- its file ---
@@ -439,7 +429,7 @@ class Estimate:
 
 TARGETS = ("set", "population", CHOSEN_ITEMS)
 _FILE_KEYS = frozenset(
-    (
+    [
         "format",
         "version",
         "signature",
@@ -457,7 +447,7 @@ _FILE_KEYS = frozenset(
         "outcome",
         "notes",
         "groups",
-    )
+    ]
 )
 
 
@@ -494,7 +484,7 @@ def selection_of(values: Mapping[str, Any]) -> Selection | None:
 
 
 def target_of(values: Mapping[str, Any], field: str = "target") -> str:
-    """Return what a file's scores speak about."""
+    """Return the target of a file's scores."""
     target = schema.required_text(values.get("target"), field)
     if target not in TARGETS:
         raise InputError(f"{shown(target)} is none of {', '.join(TARGETS)}", field=field)
@@ -502,7 +492,7 @@ def target_of(values: Mapping[str, Any], field: str = "target") -> str:
 
 
 def freedom_of(values: Mapping[str, Any], field: str = "freedom") -> float:
-    """Return degrees of freedom; none said are infinitely many."""
+    """Return degrees of freedom; infinite where the file has none."""
     return math.inf if values.get("freedom") is None else as_number(values["freedom"], field)
 
 

@@ -16,22 +16,22 @@ from sparingly.data.store import checked_weights
 
 @dataclass(frozen=True, eq=False)
 class JudgedSample:
-    """The judged items of a set of ``size`` items, with the chance of every judgement.
+    """The judged items of a set of ``size`` items, with the probability of every judgement.
 
     Rows stand in the order of the items' ids. Codes are whole numbers from 0.
 
     Attributes:
         rows: Where the judged items stand among all of them.
         scores: items × models, NaN where a model was not judged on an item.
-        probability: items × models: the chance that the item was drawn *and* the model judged on it.
-        size: The number N of items that the scores speak about.
-        draw: The chance that the item was drawn, whichever models were judged on it.
+        probability: items × models: the probability that the item was drawn *and* the model judged on it.
+        size: The number N of items that the scores are about.
+        draw: The probability that the item was drawn, whichever models were judged on it.
         unit: What was drawn: one code per row; the item itself, its document, or its snippet.
         stratum: The group within which it was drawn, one code per row.
         weights: How much every one of the N items matters, mean 1; None where all matter the same.
         document: The document of every one of the N items; None without documents.
         stratum_of: The stratum of every one of the N items, coded as ``stratum``; None where it is not known.
-        pool: The chance of the first phase, a factor of ``draw``; None for one phase.
+        pool: The probability of the first phase, a factor of ``draw``; None for one phase.
         pool_unit: What the first phase drew, one code per row; None for one phase.
         coordinates: Where the rows lie in the space over which the draw was spread; None for other draws.
         balance: Variables whose totals the draw matched, one column each; None for other draws.
@@ -132,9 +132,9 @@ class JudgedSample:
 
     @cached_property
     def cluster(self) -> Ints:
-        """What hangs together, one code per row: the drawn unit, or that of the pool in which it was drawn.
+        """The cluster of every row: the drawn unit, or that of the pool from which it was drawn.
 
-        A unit that was in the pool for certain leaves its items to the second draw alone.
+        Items of a unit that was certain to be in the pool depend on the second draw alone.
         """
         if self.pool is None or self.pool_unit is None:
             return self.unit
@@ -165,12 +165,12 @@ class JudgedSample:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything was judged of every model that was, so that nothing is left to chance."""
+        """Whether every model with a judgement was judged on everything, so that there is no error."""
         return bool(self.fully_judged[self.judged.any(axis=0)].all()) and len(self.rows) == self.size
 
     @property
     def is_uniform(self) -> bool:
-        """Whether it is one draw of single items, all as likely as each other and alike in importance."""
+        """Whether it is one draw of single items with equal probabilities and importance."""
         if self.coordinates is not None or self.balance is not None or self.pool is not None:
             return False
         if self.separate or self.ordered or self.weights is not None or self.stratum.any():
@@ -224,7 +224,7 @@ def sample_from_arrays(
 
     Args:
         scores: items × models; NaN where not judged. An item without any judgement was not drawn.
-        probability: The chance of every item (or cell) to be judged; all the same unless given.
+        probability: The inclusion probability of every item (or cell); equal unless given.
         size: The number of items in the set; the length of ``scores`` unless given.
         strata: The stratum of every item.
         units: The unit (document) in which every item was drawn.
@@ -265,7 +265,7 @@ def sample_from_arrays(
 
 
 def check_counts(judged: int, rows: int, size: int) -> None:
-    """Complain about a sample without judgements, or larger than the set."""
+    """Raise DataError without a judgement, UsageError for more rows than items."""
     if judged == 0:
         raise DataError("No item is judged, so there is nothing to estimate from.")
     if rows > size:
@@ -309,10 +309,10 @@ class LinearForm:
     """Scores as a fixed part and weighted residuals.
 
     Attributes:
-        fixed: The part of each model's score that is not left to chance.
+        fixed: The part of each model's score that has no error.
         residual: judged items × models, importance included, 0 where not judged.
         predicted: N × models: what was predicted for every item; None where nothing was.
-        parameters: How many numbers were fitted to the very items that they are used on, the mean included.
+        parameters: The number of parameters fitted to the items that they are used on, the mean included.
         fallen_back: Which models fell back to the weighted mean.
         notes: What to mind.
     """
@@ -343,12 +343,12 @@ class LinearForm:
 def difference_form(
     sample: JudgedSample, predicted: Floats | None = None, *, parameters: float = 1.0, exact: bool = False
 ) -> LinearForm:
-    """Return the difference estimator: the mean prediction plus the weighted mean of what it missed.
+    """Return the difference estimator: the mean prediction plus the weighted mean of its errors.
 
     μ̂_j = N⁻¹ Σ_all w_i f_ij + Σ_S (w_i/π_ij)(y_ij − f_ij) / Σ_S w_i/π_ij (Hájek's form; with a uniform draw
     it is the generalised difference estimator of Särndal, Swensson and Wretman 1992, eq. 6.3.3). Without
     predictions it is the weighted mean. ``exact`` divides by N instead of the estimated number of items: that
-    is free of any bias, but moves when all scores are shifted. A model without judgements has the score NaN.
+    is unbiased, but depends on the origin of the scores. A model without judgements has the score NaN.
     """
     predictions = np.zeros_like(sample.scores) if predicted is None else predicted[sample.rows]
     errors = np.where(sample.judged, sample.values - predictions, 0.0)
@@ -361,7 +361,7 @@ def difference_form(
     divisor = np.where(weight > 0, weight, 1.0)
     mean = (sample.share * errors).sum(axis=0) / divisor
     residual = np.where(sample.judged, weighted - mean * sample.importance[:, None], 0.0)
-    # What is left of equal scores after subtracting their mean is rounding, and no error to learn from.
+    # Equal scores less their mean are rounding, not residuals.
     residual = np.where(
         np.abs(residual) <= _ROUNDING * np.abs(errors).max(axis=0, initial=0.0), 0.0, residual
     )
@@ -371,7 +371,7 @@ def difference_form(
 
 
 def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple[JudgedSample, LinearForm]:
-    """Return the estimate of a part of the set (a domain), with the whole draw behind it.
+    """Return the sample and the form of a part of the set (a domain), with the whole draw behind them.
 
     μ̂_D = N_D⁻¹ Σ_D f + Σ_{S∩D} (y − f)/π / Σ_{S∩D} 1/π. The residuals of the other items are 0 but they
     count as drawn: how many items of the part were drawn is left to chance, too.

@@ -278,26 +278,26 @@ def proportions_of(
     alike = (observed == 0.0) | (observed == 1.0)
     labels = np.where(alike & ~plain, np.minimum(judged, np.maximum(errors.counts, 1.0)), judged)
 
-    def of(level: float) -> tuple[Floats, Floats]:
-        least, most = np.full(len(share), np.nan), np.full(len(share), np.nan)
+    def ends_at(level: float) -> tuple[Floats, Floats]:
+        lowest, highest = np.full(len(share), np.nan), np.full(len(share), np.nan)
         scored = (judged > 0) & np.isfinite(share)
-        exact, other = scored & plain, scored & ~plain
+        exact, effective = scored & plain, scored & ~plain
         if exact.any():
             counts = np.round(observed * judged)[exact]
-            least[exact], most[exact] = proportion_interval(counts, judged[exact], size, level)
-        if other.any():
-            least[other], most[other] = effective_proportion_interval(
-                share[other],
-                error[other],
-                labels[other],
+            lowest[exact], highest[exact] = proportion_interval(counts, judged[exact], size, level)
+        if effective.any():
+            lowest[effective], highest[effective] = effective_proportion_interval(
+                share[effective],
+                error[effective],
+                labels[effective],
                 size,
                 level,
-                share=observed[other],
+                share=observed[effective],
                 freedom=errors.freedom,
             )
-        return low + reach * least, low + reach * most
+        return low + reach * lowest, low + reach * highest
 
-    return of
+    return ends_at
 
 
 def bounded_scores(
@@ -320,11 +320,11 @@ def bounded_pairs(
         return None
     reach = scale[1] - scale[0]
 
-    def of(first: Ints, second: Ints) -> BoundedInterval:
-        apart = sample.scores[:, first] - sample.scores[:, second]
-        return _from_scale(apart, _size(sample, target), (-reach, reach), level, seed)
+    def bounded(first: Ints, second: Ints) -> BoundedInterval:
+        differences = sample.scores[:, first] - sample.scores[:, second]
+        return _from_scale(differences, _size(sample, target), (-reach, reach), level, seed)
 
-    return of
+    return bounded
 
 
 def _is_plain_mean(sample: JudgedSample, target: str) -> bool:
@@ -344,12 +344,12 @@ def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: in
         raise DataError(f"Not every score lies on the scale from {low:g} to {high:g}.")
     inside = np.clip(scores, low, high)
 
-    def of(kind: str) -> tuple[Floats, Floats]:
+    def ends_of(kind: str) -> tuple[Floats, Floats]:
         if kind == "betting":
             # Any order will do that does not hang on the scores; that of the ids might.
             order = rng.generator(seed, "order of bets").permutation(len(inside))
-            found = betting_interval(inside[order], size, low, high, level)
-            return found.low, found.high
+            lowest, highest = betting_interval(inside[order], size, low, high, level)
+            return lowest, highest
         count, means = len(inside), inside.mean(axis=0)
         if kind == "hoeffding":
             half = np.full(len(means), hoeffding_serfling(count, size, high - low, level))
@@ -357,4 +357,4 @@ def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: in
             half = empirical_bernstein(inside.std(axis=0), count, high - low, level)
         return np.maximum(means - half, low), np.minimum(means + half, high)
 
-    return of
+    return ends_of

@@ -48,14 +48,14 @@ _MOST_OF_SET = 0.98
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """What single judgements are like on either side, over all models (or pairs of models).
+    """The tails of single judgements on either side, over all models (or pairs of models).
 
     Attributes:
         low: The mean of squared deviations below the centre, of one judgement.
         high: The same above the centre.
         skew: The skewness γ of a judgement.
         kurtosis: The kurtosis of a judgement; 3 for normal ones.
-        models: The number of models that tell it.
+        models: The number of models it is learned from.
         fraction: The share f of the set that is judged; 0 for inputs like these.
     """
 
@@ -78,12 +78,12 @@ class Tails:
 
     @property
     def chance(self) -> float:
-        """How many standard errors of a skewness are put down to chance: none where few models tell more."""
+        """How many standard errors of a skewness are subtracted as noise: none with one or two models."""
         return max(1.0 - 2.0 / self.models, 0.0)
 
     @property
     def unsampled(self) -> float:
-        """1 − f, what is left to chance."""
+        """1 − f, the share of the set that is not judged."""
         return 1.0 - min(self.fraction, _MOST_OF_SET)
 
 

@@ -83,7 +83,7 @@ def believe(
         models: The number of models: pairs are that many less one observations, not more.
         within: w, the correlation of predictions and labels within items.
         scale: The whole set's noise in the units of ẑ, for ζ (residuals vary less than scores).
-        prior: What is believed before any label.
+        prior: The prior before any label.
     """
     size = float(np.sqrt(np.mean(predicted**2)))
     log_apart, trust = _grid(size > _NO_SIGNAL, prior)

@@ -27,12 +27,12 @@ from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 # --- scores as model effect + item effect ---
 
 
-# No variance of items is taken for smaller than this share of the variance within them.
+# The smallest variance of items, as a share of the variance within them.
 _SMALLEST_SHARE = 1e-6
 
 
 class Effects(NamedTuple):
-    """What is left of the scores, told apart.
+    """Model and item effects.
 
     Attributes:
         centre: The mean of all labels.
@@ -48,7 +48,7 @@ class Effects(NamedTuple):
 def item_share(residual: Floats, judged: Mask) -> float:
     """Return κ = σ_a²/σ_e²: how much items vary beside the noise within them (analysis of variance).
 
-    Only items on which two models or more were judged tell; without any, items are taken not to vary.
+    Learned from items on which two models or more were judged; 0 variance between items without any.
     """
     counts = judged.sum(axis=1)
     several = counts >= 2
@@ -84,7 +84,7 @@ def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
 # --- how much the differences of two models vary over items ---
 
 
-# How many items' worth of evidence the expected spread of a pair counts.
+# The weight of the prior spread of a pair, in items.
 _PRIOR_ITEMS = 5.0
 _NO_VARIANCE = 1e-18
 
@@ -115,10 +115,10 @@ def pair_variances(scores: Floats, judged: Mask) -> PairVariances:
 
 
 def pooled_deviations(variances: PairVariances, closeness: Floats) -> Floats:
-    """Return the standard deviation of every pair, borrowing from the others as if on five more items.
+    """Return the standard deviation of every pair, with a prior from the others worth five items.
 
-    What is borrowed is the mean variance of all pairs, times how far apart the metrics see the two models:
-    near copies differ on few items, and five items alone would not tell.
+    The prior is the mean variance of all pairs, times the distance of the two models in the metrics:
+    near copies differ on few items, and five items alone would not show it.
     """
     evidence = np.maximum(variances.common - 1.0, 0.0)
     mean = float((variances.variance * evidence).sum() / max(float(evidence.sum()), 1.0))
@@ -130,7 +130,7 @@ def pooled_deviations(variances: PairVariances, closeness: Floats) -> Floats:
 # --- what the labels teach of the metrics ---
 
 
-# With labels on fewer items nothing is learned from metrics.
+# Fewer labelled items teach nothing of the metrics.
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
 
@@ -154,17 +154,17 @@ class MetricFit(NamedTuple):
     closeness: Floats
 
 
-# What is judged, what is estimated and what is expected all learn from the same labels.
-_known: ResultCache[MetricFit] = ResultCache(size=8)
+# Several commands fit the same labels.
+_FITS: ResultCache[MetricFit] = ResultCache(size=8)
 
 
 def fit_metrics(data: EvalSet, labels: Floats) -> MetricFit:
     """Learn from labels (items × models, NaN without one) what the metrics say of all items."""
     key = (data.keys.tobytes(), data.models, hashlib.sha256(labels.tobytes()).digest())
-    return _known.get([data.store.items, *feature_arrays(data)], key, lambda: _learned(data, labels))
+    return _FITS.get([data.store.items, *feature_arrays(data)], key, lambda: _fit_ridge(data, labels))
 
 
-def _learned(data: EvalSet, labels: Floats) -> MetricFit:
+def _fit_ridge(data: EvalSet, labels: Floats) -> MetricFit:
     judged = ~np.isnan(labels)
     rows = np.flatnonzero(judged.any(axis=1))
     table = prepare_features(data, Ridge().features) if known_metrics(data) else None
@@ -182,13 +182,13 @@ def _learned(data: EvalSet, labels: Floats) -> MetricFit:
     # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
     counts = judged_rows.sum(axis=0)
     by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
-    within = _within_item_correlation(scores - by_metrics, scores, judged_rows)
+    correlation = _within_item_correlation(scores - by_metrics, scores, judged_rows)
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
-    return MetricFit(predicted, left_out, held_out, within, _closeness(table))
+    return MetricFit(predicted, left_out, held_out, correlation, _closeness(table))
 
 
 def _fit_means(data: EvalSet, labels: Floats, judged: Mask) -> MetricFit:
-    """Return what is known without metrics: the models' means."""
+    """Return the fit without metrics: the models' means."""
     scores = np.where(judged, labels, 0.0)
     means = model_intercepts(scores, judged.astype(np.float64))
     counts = judged.sum(axis=0)
@@ -243,7 +243,7 @@ EVERY_LABEL = (
     "The expected ranking uses every label and what the metrics say: it predicts what judging everything "
     "would show. For scores with honest intervals use the estimate."
 )
-# Labels' worth of evidence that a model's residuals vary as all models' do.
+# The weight of the prior that a model's residuals vary as all models' do, in labels.
 _PRIOR_LABELS = 10.0
 _NO_NOISE = 1e-9
 
@@ -386,7 +386,7 @@ def expect(
         labels: Items × models, NaN where nobody has judged; the aspect's own unless given.
         aspect: What was judged: whose labels to take, where none are given, the only one there is unless
             named. A metric that is the truth itself predicts nothing.
-        prior: What is believed before any label.
+        prior: The prior before any label.
 
     Examples:
         >>> import sparingly

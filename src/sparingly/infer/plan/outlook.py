@@ -62,7 +62,7 @@ class Precision:
 
 
 def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> int | None:
-    """Return the fewest items for which something that falls with them is as small as wanted, or None."""
+    """Return the fewest items for which a decreasing error is at most the goal, or None."""
     if error_at(size) > goal:
         return None
     low, high = 0, size
@@ -131,7 +131,7 @@ class PrintedPrecision:
 
 @dataclass(frozen=True, eq=False)
 class PilotResampler:
-    """A pilot, ready to be cut into samples of any size.
+    """Samples of any size, resampled from a pilot, and what they would print.
 
     Attributes:
         sample: The pilot, with the places of its items in the space over which the default design spreads.
@@ -142,7 +142,7 @@ class PilotResampler:
         population_covariance: models × models: how much scores of inputs like these vary beyond those of
             this set; None where differences speak of this set.
         level: The level of the intervals.
-        scale: The lowest and the highest score that there can be; None where it is not known.
+        scale: The lowest and the highest possible score; None where it is not known.
         seed: Of the parts.
     """
 
@@ -403,15 +403,15 @@ SURE_OF_WINNER = 0.9
 
 @dataclass(frozen=True)
 class PlanGoals:
-    """What is asked of a plan.
+    """The goals of a plan, checked.
 
     Attributes:
-        width: The half-width (±) that intervals of scores are to have; None where it does not matter.
+        width: The half-width (±) that intervals of scores should have; None where it does not matter.
         detect: The difference between two models that is to be found; None likewise.
         unit: What is drawn: items, or whole documents.
         target: Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
         level: The level of intervals and tests.
-        power: The chance with which a difference is to be found.
+        power: The probability of finding the difference.
         seed: Of all that is drawn.
     """
 
@@ -468,7 +468,7 @@ class PlanOutlook:
 
     @cached_property
     def resampler(self) -> PilotResampler:
-        """The pilot, ready to be cut into samples by the default design."""
+        """Samples from the pilot by the default design."""
         pilot, documents = self.pilot, self.pilot.documents if self.goals.unit == "document" else None
         # A metric that stands in for people would be spread over itself.
         places = None if pilot.stands_in else default_places(pilot.data, self.goals.unit)
@@ -486,8 +486,8 @@ class PlanOutlook:
     @cached_property
     def unequal(self) -> bool:
         """Whether unequal probabilities are worth it."""
-        found = self.pilot.unequal
-        return self.predicts and self.goals.unit == "item" and found is not None and found.earned
+        trial = self.pilot.unequal
+        return self.predicts and self.goals.unit == "item" and trial is not None and trial.earned
 
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""

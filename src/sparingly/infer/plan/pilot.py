@@ -230,7 +230,7 @@ def _trial(text: str, sizes: Floats, squares: Floats, residual_squares: Floats, 
 # --- the pilot ---
 
 
-LEAST = 10
+FEWEST_JUDGED = 10
 # A metric that stands in for people is looked at on so many items, and chosen on so many.
 _MOST_ITEMS, _TO_CHOOSE_ON = 4000, 1000
 _MOST_TRIED = 5
@@ -262,14 +262,14 @@ class Saving:
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What is known of the scores and of their spread.
+    """What a pilot tells of the scores and their spread.
 
     Attributes:
         data: The items that the plan speaks about.
         truth: What is planned for: an aspect, or the metric that stands in for people.
         stands_in: Whether a metric stands in.
         sample: What was judged.
-        scores: draws × models: what the true scores may be.
+        scores: draws × models: plausible true scores.
         spread: models × models: the spread of the scores over the items.
         residual_spread: The spread of what predictions leave; as ``spread`` where there are none.
         predicted: items × models: what was learned from the metrics; None where nothing was.
@@ -325,7 +325,7 @@ class Pilot:
 def pilot_of(
     data: EvalSet, selection: Selection | None, aspect: str | None, *, for_differences: bool, seed: int
 ) -> Pilot:
-    """Return what is known: by the ratings of an aspect, or by a metric where no aspect is there."""
+    """Return the pilot: the ratings of an aspect, or a metric where there is no aspect."""
     if not len(data.models):
         raise MissingDataError("A plan needs models and their scores, and the evaluation set has none.")
     if aspect is None and not len(data.aspects):
@@ -340,9 +340,10 @@ def pilot_of(
         )
     view, notes = _judged_models(frame_of(data, selection), name)
     sample = sample_from(view, view.truth(name), selection)
-    if len(sample.rows) < LEAST:
+    if len(sample.rows) < FEWEST_JUDGED:
         raise DataError(
-            f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least {LEAST}."
+            f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least "
+            f"{FEWEST_JUDGED}."
         )
     pilot = _pilot_from_ratings(view, name, sample, for_differences, seed)
     return replace(pilot, notes=(*pilot.notes, *notes))
@@ -361,7 +362,7 @@ def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
 
 
 def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -> Pilot:
-    """Return what would be known if a metric were not there."""
+    """Return the pilot without a metric."""
     view = pilot.data.only(name for name in pilot.data.fields if name != fields.metric(metric))
     return _pilot_from_ratings(view, pilot.truth, pilot.sample, for_differences, seed)
 
@@ -369,7 +370,7 @@ def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -
 def _pilot_from_ratings(
     view: EvalSet, name: str, sample: JudgedSample, for_differences: bool, seed: int
 ) -> Pilot:
-    """Return what a pilot's ratings tell."""
+    """Return the pilot of a judged sample."""
     raw = difference_form(sample)
     plain = item_covariance(sample, raw.residual)
     if not plain.any():
@@ -491,7 +492,7 @@ def _correlations(view: EvalSet, sample: JudgedSample, truth: str) -> tuple[Corr
 
 
 def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
-    """Return what a metric tells that stands in for people; nothing is learned from the other metrics."""
+    """Return a pilot in which a metric stands in for people; the other metrics are not used."""
     scores = data.metrics[metric]
     keys = rng.stream(data.keys, seed, "stand-in")
     judged = np.zeros(len(data), bool)

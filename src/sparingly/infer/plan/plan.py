@@ -240,7 +240,7 @@ class Plan:
         table: What budgets buy.
         needed: The fewest items for what is wanted (for a sure winner where nothing is); None if all are not
             enough.
-        cost: How hours were reckoned, as text; None where they were not.
+        cost: How hours were estimated, as text; None where they were not.
         judge: People and an LLM judge against people alone, where prices were given.
         advice: The recommendation.
         notes: What to mind.
@@ -409,7 +409,7 @@ def plan(
         person_price: The price of one output judged by a person.
         target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
         level: The level of intervals and tests.
-        power: The chance with which a difference is to be found.
+        power: The probability of finding the difference.
         scale: The lowest and the highest possible score; what the data tells of it unless given.
         seed: Of folds and simulations.
 
@@ -498,7 +498,7 @@ def _mean_seconds(data: EvalSet, cost: str | None) -> float | None:
 
 
 def _known_cost(data: EvalSet) -> str | None:
-    """Return the best way to reckon seconds that the set allows; None where there is none."""
+    """Return the best source of seconds that the set has; None where there is none."""
     if fields.COST in data.columns and not np.isnan(data.columns[fields.COST]).any():
         return fields.COST
     if data.sources is None or any(text is None for text in data.sources):
@@ -511,7 +511,7 @@ def _known_cost(data: EvalSet) -> str | None:
 
 
 def _cost_notes(cost: str | None) -> tuple[str, ...]:
-    """Say where the hours come from."""
+    """Say how hours were estimated."""
     if cost is None:
         return ()
     how = {
@@ -534,7 +534,7 @@ def _rows(outlook: PlanOutlook, budgets: Budgets | None, items_needed: int | Non
 
 
 def _items(budget: Budget, outlook: PlanOutlook) -> int:
-    """Return how many items a budget buys."""
+    """Return the number of items that a budget buys."""
     if budget.kind != "cost":
         return budget.count_of(outlook.pilot.size)
     if not outlook.seconds:

@@ -197,7 +197,7 @@ def _check(
     level: float,
     power: float,
 ) -> None:
-    """Complain about questions that do not go together."""
+    """Raise UsageError for questions that do not go together."""
     check_level(level)
     if not 0.0 < power < 1.0:
         raise UsageError(f"The power is a probability between 0 and 1, such as 0.8, not {power:g}.")
