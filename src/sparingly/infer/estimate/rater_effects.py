@@ -430,6 +430,8 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
 def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> Estimate:
     pairs = _errors_of(estimate)
     rater_variance = _variance_of(estimate, data, view, severity)
+    share = rater_variance.anonymous_share
+    unknown = (ANONYMOUS_SHARE.format(share=share),) if share > 1e-9 else ()
     variance, freedom = rater_variance.of(np.eye(len(estimate.models)))
     covariance = estimate.covariance + rater_variance.covariance
     intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
@@ -445,7 +447,7 @@ def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: 
         intervals=wider.kinds,
         covariance=covariance,
         freedom=_joint_freedom(estimate, rater_variance),
-        notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *_unknown_notes(rater_variance)),
+        notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *unknown),
         groups=groups,
         signature=None,
         pairs=RaterPairErrors(
@@ -501,14 +503,6 @@ def _joint_freedom(estimate: Estimate, rater_variance: RaterVariance) -> float:
         item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
     )
     return (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
-
-
-def _unknown_notes(rater_variance: RaterVariance) -> tuple[str, ...]:
-    return (
-        (ANONYMOUS_SHARE.format(share=rater_variance.anonymous_share),)
-        if rater_variance.anonymous_share > 1e-9
-        else ()
-    )
 
 
 def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> RaterVariance:

@@ -428,9 +428,8 @@ def plan(
     )
     prices = judge_prices(pilot, judge, judge_price, person_price)
     cost_source = cost if cost is not None else _known_cost(pilot.data)
-    result = _make_plan(
-        outlook := PlanOutlook(pilot, goals, _mean_seconds(pilot.data, cost_source)), budgets, cost_source
-    )
+    seconds = None if cost_source is None else float(item_costs(pilot.data, cost_source)[0].mean())
+    result = _make_plan(outlook := PlanOutlook(pilot, goals, seconds), budgets, cost_source)
     mix = None if prices is None else judge_or_people(outlook, result.advice.budget, prices)
     return replace(result, judge=mix)
 
@@ -490,11 +489,6 @@ def _make_plan(outlook: PlanOutlook, budgets: Budgets | None, cost: str | None) 
         advice=advise(outlook, items_needed),
         notes=(*pilot.notes, *_cost_notes(cost)),
     )
-
-
-def _mean_seconds(data: EvalSet, cost: str | None) -> float | None:
-    """Return the mean seconds of an item; None where no cost is known."""
-    return None if cost is None else float(item_costs(data, cost)[0].mean())
 
 
 def _known_cost(data: EvalSet) -> str | None:
