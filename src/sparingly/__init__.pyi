@@ -7,7 +7,7 @@ from sparingly.base.errors import SparinglyError as SparinglyError
 from sparingly.base.errors import UsageError as UsageError
 from sparingly.base.registry import methods as methods
 from sparingly.base.registry import parse_method as parse_method
-from sparingly.choose.distil.storage import load_distilled as load_distilled
+from sparingly.choose.distil.model import load_distilled as load_distilled
 from sparingly.choose.distil.train import distil as distil
 from sparingly.choose.pool.score import score_pool as score_pool
 from sparingly.choose.pool.select import select_pool as select_pool

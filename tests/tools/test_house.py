@@ -1,10 +1,18 @@
-"""The figures of the house."""
+"""The figures of the house, and what they must be: no circles, no class name twice."""
 
 from __future__ import annotations
 
 import ast
 
 from tools import house
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert house.find_cycle(house.import_graph()) == []
+
+
+def test_class_names_are_unique() -> None:
+    assert [name for name, count in house.class_names().items() if count > 1] == []
 
 
 def test_a_circle_is_found_and_a_type_is_no_import() -> None:

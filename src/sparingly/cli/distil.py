@@ -126,7 +126,7 @@ def train(
     sparingly distil train past.jsonl -u metric_var --learner encoder --base xlm-roberta-base -o model.encoder
     ```
     """
-    from sparingly.choose.distil.storage import check_extra
+    from sparingly.choose.distil.model import check_extra
     from sparingly.choose.distil.train import distil as learn
     from sparingly.show.terminal.pool import show_model
 
@@ -188,7 +188,7 @@ def apply(
     ```
     """
     from sparingly.choose.distil.apply import SUFFIX, apply_distilled
-    from sparingly.choose.distil.storage import load_distilled
+    from sparingly.choose.distil.model import load_distilled
     from sparingly.show.terminal.pool import show_applied
 
     distilled, evalset = load_distilled(model), _sources(sources, reading)
@@ -212,7 +212,7 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
     sparingly distil info model.skops
     ```
     """
-    from sparingly.choose.distil.storage import load_distilled
+    from sparingly.choose.distil.model import load_distilled
     from sparingly.show.terminal.pool import show_model
 
     distilled = load_distilled(model)

@@ -15,8 +15,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, InputError
-from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.distil.storage import check_extra
+from sparingly.choose.distil.model import DistilledModel, check_extra
 from tests.choose.distil.made_past import made_past
 
 DATA = made_past()

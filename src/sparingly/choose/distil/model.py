@@ -1,28 +1,34 @@
-"""A model that predicts the utility of sources."""
+"""A model that predicts the utility of sources, and its file: an archive from which no code is ever run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError, import_extra
 from sparingly.choose.distil.card import ENCODER, NGRAMS, ModelCard
 from sparingly.choose.distil.corpus import vectors_for
-from sparingly.choose.distil.encoder.fitted import EncoderFit
-from sparingly.choose.distil.learner import LightFit
-from sparingly.choose.distil.out_of_domain import out_of_domain_reasons
-from sparingly.choose.distil.text_features import blocks
+from sparingly.choose.distil.encoder.fitted import EncoderFit, is_encoder, load_encoder, save_encoder
+from sparingly.choose.distil.learner import BITS, BoostedTrees, LightFit, LinearWeights
+from sparingly.choose.distil.out_of_domain import SEEN_BITS, out_of_domain_reasons
+from sparingly.choose.distil.text_features import SURFACE_NAMES, WORD_BITS, blocks
+from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS
+from sparingly.data.values import as_mapping
 
 
 class ScoredTexts(NamedTuple):
@@ -111,15 +117,11 @@ class DistilledModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model, whole or not at all; ``sparingly.load_distilled`` reads it."""
-        from sparingly.choose.distil.storage import save_distilled
-
         save_distilled(self, path)
 
     @cached_property
     def digest(self) -> str:
         """The digest of the card and of all numbers."""
-        from sparingly.choose.distil.storage import model_arrays
-
         total = sha256(dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
         for name, array in sorted(model_arrays(self).items()):
             total.update(f"\x1f{name}{array.shape}{array.dtype.str}".encode())
@@ -155,3 +157,221 @@ def _texts(sources: EvalSet | Sequence[str | None]) -> list[str]:
             raise MissingDataError("A distilled utility needs sources, and the evaluation set has none.")
         return [text or "" for text in sources.sources]
     return [text or "" for text in sources]
+
+
+# --- the file -------------------------------------------------------------------------------------
+# An encoder is an archive of its own kind (``encoder.archive``).
+#
+# skops can hold objects of many kinds, some of which it makes by calling what the file names. A model needs
+# texts, arrays of numbers and dictionaries of these, and nothing else is ever built from a file: the archive's
+# schema is read here, and any type beyond ``TRUSTED`` is refused. So applying a model does not need skops; only
+# writing one does.
+
+
+_LINEAR = ("rarity", "centre", "spread", "surface", "characters", "words", "vectors", "intercepts")
+_NODE_ARRAYS = ("feature", "threshold", "left", "right", "value")
+EXTRA = "distil"
+# The kinds of things that a model's file may hold: (module, class, how skops calls it).
+_DICTIONARY = ("builtins", "dict", "DictNode")
+_TEXT = ("builtins", "str", "JsonNode")
+_ARRAY = ("numpy", "ndarray", "NdArrayNode")
+TRUSTED = (_DICTIONARY, _TEXT, _ARRAY)
+_SCHEMA = "schema.json"
+_MOST_BYTES = 1 << 30
+_MOST_LEVELS = 3
+_CUT_OFF = "Is the file cut off? Copy it again, or train the model again"
+_OURS = "Use a model that was saved by sparingly distil train"
+
+
+def save_distilled(model: DistilledModel, path: str | Path) -> None:
+    """Write a model, whole or not at all."""
+    if not isinstance(model.fit, LightFit):
+        save_encoder(model.card, model.fit, model.seen_ngrams, Path(path))
+        return
+    content_dict = {
+        "card": json.dumps(model.card.to_dict(), ensure_ascii=True, allow_nan=False),
+        "arrays": fit_arrays(model.fit, model.seen_ngrams),
+    }
+    content: bytes = _skops().dumps(content_dict, compression=zipfile.ZIP_DEFLATED)
+    # A later skops may write archives of another form: better to hear of it now than when it is needed.
+    _read_model(content)
+    files.write_bytes(Path(path), content)
+
+
+def load_distilled(path: str | Path) -> DistilledModel:
+    """Read a model from its file; nothing in the file is ever run.
+
+    Examples:
+        >>> import sparingly
+        >>> sparingly.load_distilled("no-such-file.skops")
+        Traceback (most recent call last):
+        ...
+        sparingly.base.errors.InputError: no-such-file.skops: there is no such file.
+    """
+    path = Path(path)
+    with files.naming(path):
+        state = path.stat()
+    return _load_file(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=4)
+def _load_file(path: Path, changed: int, size: int) -> DistilledModel:
+    """Read a file once, as long as it stays as it is."""
+    with files.naming(path):
+        if path.is_dir():
+            raise InputError("this is a directory, and a model's file is wanted")
+        if is_encoder(path):
+            return DistilledModel(*load_encoder(path))
+        if size > _MOST_BYTES:
+            raise InputError("the file is too large for a model")
+        return _read_model(path.read_bytes())
+
+
+def _read_model(content: bytes) -> DistilledModel:
+    archive = _read_archive(content)
+    text, arrays = archive.get("card"), archive.get("arrays")
+    if not isinstance(text, str) or not isinstance(arrays, dict):
+        raise InputError("this is a skops file, but no distilled model", fix=_OURS)
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("the card is no JSON", field="card") from None
+    numbers = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+    return model_from_arrays(ModelCard.from_dict(as_mapping(values, "card")), numbers)
+
+
+def _read_archive(content: bytes) -> Mapping[str, Any]:
+    """Return the content of an archive; raise InputError if it is damaged or holds anything but a model."""
+    if content[:1] == b"\x80":
+        raise InputError(
+            "this is a pickle file, which can run code when it is opened, so it is not opened", fix=_OURS
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _MOST_BYTES:
+                raise InputError("the file is too large for a model")
+            content_dict = _unpack(json.loads(archive.read(_SCHEMA)), archive)
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error):
+        raise InputError("this is no skops file, or a damaged one", fix=_CUT_OFF) from None
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise InputError("this is an archive, but no distilled model", fix=_OURS) from None
+    if not isinstance(content_dict, dict):
+        raise InputError("this is a skops file, but no distilled model", fix=_OURS)
+    return content_dict
+
+
+def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
+    """Build a text, an array of numbers, or a dictionary of them; refuse any other type."""
+    kind = tuple(plan[name] for name in ("__module__", "__class__", "__loader__"))
+    if kind not in TRUSTED or level > _MOST_LEVELS:
+        class_name = ".".join(map(str, kind[:2]))
+        raise InputError(f"the file holds a {class_name}, which no model has, so it is not loaded", fix=_OURS)
+    if kind == _DICTIONARY:
+        return {str(name): _unpack(part, archive, level + 1) for name, part in plan["content"].items()}
+    if kind == _TEXT:
+        return json.loads(plan["content"])
+    return _array(archive.read(plan["file"]))
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    # Arrays of objects are pickles inside, and are refused.
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        raise TypeError("an array of numbers is wanted")
+    return array
+
+
+def check_extra() -> None:
+    """Raise ExtraMissingError if a model could not be saved, before a long training."""
+    _skops()
+
+
+def _skops() -> Any:
+    return import_extra("skops.io", "Saving a distilled model", EXTRA)
+
+
+# The numbers of a model by name
+
+
+def model_arrays(model: DistilledModel) -> dict[str, NDArray[Any]]:
+    """Return all arrays of a model by name."""
+    if isinstance(model.fit, LightFit):
+        return fit_arrays(model.fit, model.seen_ngrams)
+    documents = {name: np.frombuffer(text.encode(), np.uint8) for name, text in model.fit.documents().items()}
+    return {**model.fit.numbers(), **documents, "seen": model.seen_ngrams}
+
+
+def fit_arrays(fit: LightFit, seen_ngrams: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+    """Return all numbers of a light model by name."""
+    weights = {name: getattr(fit.linear, name) for name in _LINEAR}
+    arrays = {name: array for name, array in weights.items() if array is not None} | {"seen": seen_ngrams}
+    for place, trees in enumerate(fit.trees):
+        arrays |= {f"trees.{place}.{name}": getattr(trees, name) for name in (*_NODE_ARRAYS, "roots")}
+        arrays[f"trees.{place}.start"] = np.array([trees.start])
+    return arrays
+
+
+def model_from_arrays(card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> DistilledModel:
+    """Build a model; raise InputError if the arrays do not fit the card."""
+    checked, count = CheckedArrays(arrays), len(card.utilities)
+    if not count or len(set(card.names)) < count:
+        raise InputError("the card names no utility, or one twice", field="utilities")
+    is_embedded = "vectors" in arrays
+    width = (len(SURFACE_NAMES),)
+    linear = LinearWeights(
+        rarity=checked.take("rarity", "f4", (1 << WORD_BITS,)),
+        centre=checked.take("centre", "f8", width),
+        spread=checked.take("spread", "f8", width),
+        surface=checked.take("surface", "f8", (count, *width)),
+        characters=None if is_embedded else checked.take("characters", "f4", (count, 1 << BITS)),
+        words=None if is_embedded else checked.take("words", "f4", (count, 1 << BITS)),
+        vectors=checked.take("vectors", "f8", (count, None)) if is_embedded else None,
+        intercepts=checked.take("intercepts", "f8", (count,)),
+    )
+    if (linear.spread <= 0).any():
+        raise InputError("a standard deviation is not above 0", field="spread")
+    boosted = card.learner == "boosting"
+    trees = tuple(_trees(checked, f"trees.{place}.") for place in range(count)) if boosted else ()
+    return DistilledModel(card, LightFit(linear, trees), checked.take("seen", "u1", ((1 << SEEN_BITS) // 8,)))
+
+
+def _trees(checked: CheckedArrays, start: str) -> BoostedTrees:
+    size = checked.take(f"{start}feature", "i4", (None,)).shape
+    numbers = {
+        name: checked.take(f"{start}{name}", "f8" if name in ("threshold", "value") else "i4", size)
+        for name in _NODE_ARRAYS
+    }
+    roots = checked.take(f"{start}roots", "i4", (None,))
+    features, nodes = len(SURFACE_NAMES) + 1, size[0]
+    for name, array, limit in (
+        ("feature", numbers["feature"], features),
+        ("left", numbers["left"], nodes),
+        ("right", numbers["right"], nodes),
+        ("roots", roots, nodes),
+    ):
+        if array.size and not 0 <= array.min() <= array.max() < limit:
+            raise InputError("a tree points at something that is not there", field=f"{start}{name}")
+    return BoostedTrees(**numbers, roots=roots, start=float(checked.take(f"{start}start", "f8", (1,))[0]))
+
+
+class CheckedArrays:
+    """The arrays of a file, each checked when it is read."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+
+    def take(self, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """Return an array; a wrong kind or shape, or a number that is not finite, is an error."""
+        array = self._arrays.get(name)
+        if array is None:
+            raise InputError("the model lacks these numbers", field=name)
+        fits = array.ndim == len(shape) and all(
+            expected in (None, actual) for expected, actual in zip(shape, array.shape, strict=True)
+        )
+        if array.dtype != np.dtype(f"<{kind}") or not fits:
+            raise InputError(f"the numbers are {array.dtype} of the shape {array.shape}", field=name)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise InputError("a number is not finite", field=name)
+        return array
