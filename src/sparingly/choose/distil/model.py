@@ -160,13 +160,12 @@ def _texts(sources: EvalSet | Sequence[str | None]) -> list[str]:
 
 
 # --- the file -------------------------------------------------------------------------------------
-# An encoder is an archive of its own kind (``encoder.archive``).
+# An encoder is an archive of its own kind (``encoder.fitted``).
 #
 # skops can hold objects of many kinds, some of which it makes by calling what the file names. A model needs
-# texts, arrays of numbers and dictionaries of these, and nothing else is ever built from a file: the archive's
-# schema is read here, and any type beyond ``TRUSTED`` is refused. So applying a model does not need skops; only
-# writing one does.
-
+# texts, arrays of numbers and dictionaries of these, and nothing else is ever built from a file: its
+# schema is read here, and any type beyond ``TRUSTED`` is refused. So applying a model does not need
+# skops; only writing one does.
 
 _LINEAR = ("rarity", "centre", "spread", "surface", "characters", "words", "vectors", "intercepts")
 _NODE_ARRAYS = ("feature", "threshold", "left", "right", "value")

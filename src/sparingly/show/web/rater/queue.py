@@ -14,7 +14,7 @@ from sparingly.show.web.web import Web
 
 
 @dataclass(frozen=True)
-class RaterProgress:
+class PageProgress:
     """How far a rater and the campaign are, in pages.
 
     Attributes:
@@ -97,14 +97,14 @@ class PageQueue:
             return pages[place - 1] if place else None
         return pages[-1] if pages else None
 
-    def progress(self, rater: str) -> RaterProgress:
+    def progress(self, rater: str) -> PageProgress:
         """Return how far a rater is."""
         board = self.board
         if self.web.assignment is not None:
             pages = self._assigned(rater)
             judged = sum(board.is_done_by(rater, page) for page in pages)
-            return RaterProgress(judged, judged, len(pages))
-        return RaterProgress(len(board.done_by(rater)), board.answered_count, len(board.pages))
+            return PageProgress(judged, judged, len(pages))
+        return PageProgress(len(board.done_by(rater)), board.answered_count, len(board.pages))
 
     # --- inside ------------------------------------------------------------------------------------
 
