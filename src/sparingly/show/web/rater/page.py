@@ -14,7 +14,7 @@ from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.form import Field
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
-from sparingly.show.web.rater.queue import PageQueue, PageProgress
+from sparingly.show.web.rater.queue import PageProgress, PageQueue
 from sparingly.show.web.rater.submission import Draft
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText, display_text, turns
