@@ -3,7 +3,7 @@
     python -m benchmarks.auto_figures .bench/leaderboard/table.parquet
     python -m benchmarks.auto_figures .bench/leaderboard/table.parquet --docs   also into docs/auto.md
 
-The table is that of ``benchmarks/leaderboard.py``; every figure has its 95 % interval.
+The table is that of ``benchmarks/leaderboard/``; every figure has its 95 % interval.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the package ships, by kind and name, and the one way to register more.
 
-``CATALOGUE`` says where every method, format and annotation tool is defined. Nothing is imported until it is
-named: a name of ours loads its module, and only a name that is not ours, or a listing, loads the modules
-that other packages name under the entry point ``sparingly.methods``. A class says its ``kind`` and is
+``CATALOGUE`` says where every method, format, form and annotation tool is defined. Nothing is imported until
+it is named: a name of ours loads its module, and only a name that is not ours, or a listing, loads the
+modules that other packages name under the entry point ``sparingly.methods``. A class says its ``kind`` and is
 registered by ``@register(name)``.
 """
 

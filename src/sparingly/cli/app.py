@@ -92,10 +92,10 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
     except (SparinglyError, CycloptsError) as error:
-        return _complain(str(error), error)
+        return _print_error(str(error), error)
     except OSError as error:
         location = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{location}{error.strerror or error}.", error)
+        return _print_error(f"{location}{error.strerror or error}.", error)
     return result if isinstance(result, int) else EXIT_DONE
 
 
@@ -106,6 +106,6 @@ def _write_what_can_be_written() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _complain(sentence: str, error: Exception) -> int:
+def _print_error(sentence: str, error: Exception) -> int:
     sys.stderr.write(f"sparingly: {one_line(' '.join(sentence.split()))}\n")
     return exit_code(error)

@@ -21,7 +21,7 @@ _ONE_OR_MORE = Number(gte=1)
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asked:
+class GridOptions:
     """A grid without a file."""
 
     sets: Annotated[
@@ -53,10 +53,10 @@ class Asked:
                 seeds=self.seeds,
                 resamples=self.resamples,
             )
-        given = standard_grid() if file is None else read_grid(file)
-        asked = {"random": self.seeds, "stochastic": self.seeds, "resamples": self.resamples}
-        runs = replace(given.runs, **{name: count for name, count in asked.items() if count is not None})
-        return replace(given, sets=sets or given.sets, shares=shares_of(budgets) or given.shares, runs=runs)
+        base = standard_grid() if file is None else read_grid(file)
+        counts = {"random": self.seeds, "stochastic": self.seeds, "resamples": self.resamples}
+        runs = replace(base.runs, **{name: count for name, count in counts.items() if count is not None})
+        return replace(base, sets=sets or base.sets, shares=shares_of(budgets) or base.shares, runs=runs)
 
 
 @Parameter(name="*")
@@ -73,7 +73,7 @@ class Working:
     )
 
 
-DEFAULT_ASKED, DEFAULT_WORKING = Asked(), Working()
+DEFAULT_GRID, DEFAULT_WORKING = GridOptions(), Working()
 
 
 def bench(
@@ -86,7 +86,7 @@ def bench(
         Path | None, Parameter(name=["--data", "-d"], help="The folder of the fully judged data sets.")
     ] = None,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="The table, a Parquet file.")] = None,
-    asked: Asked = DEFAULT_ASKED,
+    options: GridOptions = DEFAULT_GRID,
     work: Working = DEFAULT_WORKING,
     json: Json = False,
 ) -> None:
@@ -106,7 +106,7 @@ def bench(
         raise UsageError("Say where the table goes: --out FILE.parquet.")
     with progress("starting") as report_progress:
         report = play(
-            asked.grid(grid),
+            options.grid(grid),
             data,
             out,
             jobs=work.jobs,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json as text
 import sys
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.answers import Acknowledgement
     from sparingly.run.campaign.campaign import Campaign
-
-__all__ = [
-    "campaign",
-    "expect",
-    "hours",
-    "marks",
-    "pause",
-    "release",
-    "resume",
-]
-
 
 # --- data sets by name ----------------------------------------------------------------------------
 
@@ -47,7 +36,7 @@ def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | di
     return {name: reading.load(Path(path)) for name, _, path in parts}
 
 
-# --- rounds ---------------------------------------------------------------------------------------
+# --- begin, draw, record, close --------------------------------------------------------------------
 
 
 _HELP = """Run a live evaluation: ask, record what people answer, ask again, stop; nothing is lost.
@@ -232,7 +221,7 @@ def record(
 
 
 def _acknowledge(acknowledgement: Acknowledgement) -> None:
-    sys.stdout.write(text.dumps(acknowledgement.to_dict(), ensure_ascii=False) + "\n")
+    sys.stdout.write(dumps(acknowledgement.to_dict(), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 

@@ -70,7 +70,7 @@ class InCampaign:
     name: Name = None
 
     def check_unused(self) -> None:
-        """Complain where these are given without a campaign."""
+        """Raise UsageError if one of these is given without a campaign."""
         if any(value is not None for value in vars(self).values()):
             raise UsageError("--data, --at and --name are for campaigns.")
 

@@ -164,7 +164,7 @@ def serve(
 def _begin(web: Web) -> None:
     """Draw the first round, where nothing was asked yet, and read the data before anybody waits for it."""
     status = web.campaign.status()
-    if not status.closed and not any(evalset.rounds for evalset in status.sets):
+    if not status.closed and not any(set_status.rounds for set_status in status.sets):
         web.campaign.next()
     web.board.refresh()
 

@@ -16,7 +16,7 @@ EXACT = float(2**53)
 
 
 def plain(value: Any, largest: float = EXACT) -> Any:
-    """Return a value as JSON can hold it: NaN as None, whole floats (up to ``most``) as integers."""
+    """Return a value as JSON can hold it: NaN as None, whole floats (up to ``largest``) as integers."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):

@@ -154,9 +154,7 @@ def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
     """Return a note on the bound: no set that fits is worth more."""
     more = bound / worth - 1 if worth > 0 else 0.0
     quota_text = " within the groups' quotas" if within_quotas else ""
-    return (
-        f"worth {worth:.6g}; no set that fits{quota_text} is worth over {bound:.6g} (proven: {more:.4%} more)"
-    )
+    return f"worth {worth:.6g}; no set that fits{quota_text} is worth over {bound:.6g} ({more:.4%} more)"
 
 
 def _equal_note(utility: Floats) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not limits.
+"""The sources that may be drawn: a pool's numbers in one order, without duplicates and what is not wanted.
 
 The order is that of the ids' hashes, whatever the order of the files: sources that were named (anchors, and
 those that must not be chosen) come first, so that of two copies theirs is the one that stays.

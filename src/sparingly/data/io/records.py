@@ -108,7 +108,7 @@ def array_records(path: Path) -> Iterator[tuple[int, Record]]:
         try:
             value, place = decoder.raw_decode(text, place)
         except (json.JSONDecodeError, RecursionError):
-            _complain(text, path)
+            _refuse(text, path)
         except InputError as error:
             raise error.at(file=path, line=line) from None
         if not isinstance(value, dict):
@@ -118,9 +118,9 @@ def array_records(path: Path) -> Iterator[tuple[int, Record]]:
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
         elif text[place : place + 1] != "]":
-            _complain(text, path)
+            _refuse(text, path)
     if text[place + 1 :].strip():
-        _complain(text, path)
+        _refuse(text, path)
 
 
 def take_rows(path: Path, take: Callable[[int, Record], None]) -> None:
@@ -158,6 +158,6 @@ def _skip(text: str, place: int) -> int:
     return place
 
 
-def _complain(text: str, path: Path) -> NoReturn:
+def _refuse(text: str, path: Path) -> NoReturn:
     files.parse_json(text, path)
     raise InputError("this is not a JSON array of objects", file=path)

@@ -344,7 +344,7 @@ class Estimate:
         One value per pair in the order of ``differences``: the chance, under no difference, of one as large
         in favour of the first. NaN where fewer than 30 items were judged for both models: their spread
         cannot be told. Differences are shrunk by their errors over this set, whatever the target. It is no
-        substitute for a p-value of what was judged; see ``sparingly.full_set_p_values``.
+        substitute for a p-value of what was judged; see ``full_set_p_values``.
         """
         first, second = pair_indices(len(self.models))
         pairs, differences = self._known_pairs(), self.scores[first] - self.scores[second]

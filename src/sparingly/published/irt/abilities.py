@@ -60,7 +60,7 @@ def inverse(matrix: Floats) -> Floats:
 def is_positive(matrix: Floats, minimum: float) -> NDArray[np.bool_]:
     """Say which symmetric matrices are safely positive: no two unknowns are bound nearly rigidly.
 
-    Scaled to a unit diagonal, every minor of two unknowns must exceed ``least`` and the determinant its
+    Scaled to a unit diagonal, every minor of two unknowns must exceed ``minimum`` and the determinant its
     square.
     """
     diagonal = matrix[DIAGONAL]

@@ -125,7 +125,7 @@ def likelihood_of(responses: Responses, log_noise: float) -> Likelihood:
     return Binary(responses) if responses.response == "binary" else Continuous(responses, log_noise)
 
 
-# --- one step of every item at given abilities ---
+# --- items as points (MAP) ---
 
 
 # No parameter moves further than this in one step, in prior standard deviations.
@@ -283,7 +283,7 @@ def next_damping(damping: Floats, better: Mask, easing: float) -> Floats:
     return np.where(better, eased, 3.0 * np.maximum(damping, 0.1))
 
 
-# --- one step of every item at given abilities ---
+# --- items as normal distributions (variational) ---
 # Averages over an item's distribution are sums over 13 nodes: the centre and the twelve corners of an
 # icosahedron of radius √5, which give the exact mean of every polynomial up to the fifth degree under a
 # normal distribution of three variables. The lower bound is then an ordinary function of means and
@@ -323,7 +323,7 @@ class Normals:
 
     Attributes:
         mean: Of (logit c, a, b), 3 x items.
-        precision: The inverse covariance, 6 x items (see ``small``).
+        precision: The inverse covariance, 6 x items (see ``abilities``).
         damping: How cautiously each item moves.
     """
 

@@ -1,6 +1,6 @@
 """What tools that live in a browser do to names and texts, and how to undo it.
 
-Their pages put names into HTML as they are and count text in UTF-16 units, origin a letter beyond the basic
+Their pages put names into HTML as they are and count text in UTF-16 units, where a letter beyond the basic
 plane is two; a mark may begin in the middle of such a letter.
 """
 

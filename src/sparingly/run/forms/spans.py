@@ -1,4 +1,6 @@
-"""Spans of a text: code points, the end not included, whatever the tool counts in.
+"""Marked errors: spans of a text, their penalties, and the forms ``spans``, ``esa`` and ``mqm``.
+
+A span counts code points, the end not included, whatever the tool counts in.
 
 JavaScript counts UTF-16 units, in which a letter beyond the basic plane (an emoji, say) is two; some tools
 include the last letter. Both are turned into our spans where they come in, and back where they go out.

@@ -189,7 +189,7 @@ _PACKAGES = ("altair", "vl_convert")
 
 
 def need_report() -> None:
-    """Complain, naming the extra, where the libraries that draw are not installed."""
+    """Raise ExtraMissingError if the libraries that draw are not installed."""
     for package in _PACKAGES:
         try:
             import_module(package)

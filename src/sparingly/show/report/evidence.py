@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sparingly.base.registry import Method
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.assemble import Targets, targets_of
+from sparingly.infer.estimate.assemble import Target, Targets, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import IntervalOutcome
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:
-    """Return strengths as scores; ``drawn`` says whether the comparisons were drawn by known chances."""
+    """Return strengths as scores; ``random_draw``: the comparisons were drawn with known probabilities."""
     bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
     return Estimate(
         models=strengths.models,
@@ -67,7 +67,6 @@ def _names_without_interval(strengths: BradleyTerry) -> list[str]:
 # --- one set, one selection -----------------------------------------------------------------------
 
 
-Target = Literal["set", "population"]
 # Beyond this, playing a method again at ten budgets takes minutes.
 MOST_REPLAYED = 2000
 
@@ -312,7 +311,7 @@ def from_campaign(
     status = running.status(at)
     # Everything below is of this entry, although people may answer meanwhile.
     at, rounds = status.seq, running.rounds(name, at=status.seq)
-    part = next(evalset for evalset in status.sets if evalset.data == name)
+    part = next(set_status for set_status in status.sets if set_status.data == name)
     facts: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
     judged_set, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):

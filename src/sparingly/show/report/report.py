@@ -18,13 +18,14 @@ from sparingly.data.files import write_atomically
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
+from sparingly.infer.estimate.assemble import Target
 from sparingly.show.figures.look import need_report
 from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
 from sparingly.show.report.document import Section
-from sparingly.show.report.evidence import Evidence, ReportRequest, Target, from_selection
+from sparingly.show.report.evidence import Evidence, ReportRequest, from_selection
 from sparingly.show.report.words import answer, effort, estimand, question
 
 if TYPE_CHECKING:

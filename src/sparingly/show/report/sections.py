@@ -68,7 +68,7 @@ def data_section(evidence: Evidence) -> Section:
     if description.absent:
         rows.append(("not there", ", ".join(description.absent)))
     parts: list[Part] = [Facts("What is in the evaluation set", tuple(rows))]
-    if odd := [metric.text for metric in description.odd[:_MOST_ODD]]:
+    if odd := [oddity.text for oddity in description.odd[:_MOST_ODD]]:
         more = len(description.odd) - len(odd)
         parts.append(Notes((*odd, *((f"and {more} more: see sparingly info.",) if more else ()))))
     return Section("data", "The data", tuple(parts))
@@ -114,20 +114,20 @@ def _campaign_words(evidence: Evidence) -> str:
         for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn))
         if names
     ]
-    ending = f" It with_full_stop: {part.finished}" if part.finished else ""
+    ending = f" It ended: {part.finished}" if part.finished else ""
     return f"{text}{''.join(models)}{ending}"
 
 
 def _rounds_table(rounds: Sequence[Selection]) -> Table:
     rows = tuple(
         (
-            str(number_),
+            str(number),
             str(len(selection)),
             "yes" if selection.is_probability_sample else "no",
             selection.signature.inputs,
             selection.signature.labels or "none",
         )
-        for number_, selection in enumerate(rounds, 1)
+        for number, selection in enumerate(rounds, 1)
     )
     columns = ("round", "rows", "drawn by known chances", "digest of what it read", "digest of labels used")
     return Table("The rounds", columns, rows, texts=5)

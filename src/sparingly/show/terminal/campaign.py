@@ -35,20 +35,20 @@ def show_status(status: Status, console: Console | None = None, why: Mapping[str
     line(console, f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{state}", style="bold")
     rows = [
         (
-            evalset.data,
-            str(evalset.rounds),
-            f"{evalset.spent} of {evalset.limit}",
-            str(evalset.answers),
-            str(evalset.outstanding),
-            str(evalset.corrections),
-            str(evalset.raters),
+            set_status.data,
+            str(set_status.rounds),
+            f"{set_status.spent} of {set_status.limit}",
+            str(set_status.answers),
+            str(set_status.outstanding),
+            str(set_status.corrections),
+            str(set_status.raters),
         )
-        for evalset in status.sets
+        for set_status in status.sets
     ]
     columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections", "raters")
     console.print(make_table(columns, rows, numbers=6))
-    for evalset in status.sets:
-        _show_changes(console, evalset)
+    for set_status in status.sets:
+        _show_changes(console, set_status)
     for name, sentences in (why or {}).items():
         line(console, sentences if len(status.sets) == 1 else f"{name}: {sentences}")
     line(console, f"strategy: {status.strategy}", style="dim")
@@ -56,14 +56,14 @@ def show_status(status: Status, console: Console | None = None, why: Mapping[str
         line(console, f"stop: {rule}", style="dim")
 
 
-def _show_changes(console: Console, evalset: SetStatus) -> None:
-    if evalset.late:
-        line(console, f"{evalset.data}: came late: {', '.join(evalset.late)}")
-    if evalset.withdrawn:
-        line(console, f"{evalset.data}: withdrawn: {', '.join(evalset.withdrawn)}")
-    if evalset.finished is not None:
-        answer = "" if evalset.answer is None else f" Answer: {evalset.answer}."
-        line(console, f"{evalset.data}: finished: {evalset.finished}{answer}")
+def _show_changes(console: Console, set_status: SetStatus) -> None:
+    if set_status.late:
+        line(console, f"{set_status.data}: came late: {', '.join(set_status.late)}")
+    if set_status.withdrawn:
+        line(console, f"{set_status.data}: withdrawn: {', '.join(set_status.withdrawn)}")
+    if set_status.finished is not None:
+        answer = "" if set_status.answer is None else f" Answer: {set_status.answer}."
+        line(console, f"{set_status.data}: finished: {set_status.finished}{answer}")
 
 
 def show_steps(steps: tuple[NextStep, ...], path: str | None, console: Console | None = None) -> None:
@@ -113,7 +113,7 @@ def show_campaign_verification(result: Verification, status: Status, console: Co
     """Print whether every round of a campaign follows from what was known before it."""
     console = console or make_console()
     if result.ok:
-        rounds = sum(evalset.rounds for evalset in status.sets)
+        rounds = sum(set_status.rounds for set_status in status.sets)
         line(
             console,
             f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "

@@ -122,13 +122,13 @@ def _show_sets(model: DistilledModel, console: Console) -> None:
     card = model.card
     rows = [
         (
-            evalset.name,
-            str(evalset.items),
-            evalset.inputs,
-            evalset.labels or "none",
-            *(fixed(utility.hold_out.by_set.get(evalset.name)) for utility in card.utilities),
+            training_set.name,
+            str(training_set.items),
+            training_set.inputs,
+            training_set.labels or "none",
+            *(fixed(utility.hold_out.by_set.get(training_set.name)) for utility in card.utilities),
         )
-        for evalset in card.data
+        for training_set in card.data
     ]
     columns = ("data set", "items", "inputs", "labels", *card.names)
     console.print(make_table(columns, rows, numbers=len(card.names)))

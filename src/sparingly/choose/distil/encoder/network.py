@@ -279,7 +279,7 @@ def build_transformer(config: dict[str, Any]) -> Any:
     except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, ImportError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(
-            f"no transformer can be build_transformer from the configuration ({reason})", field="config"
+            f"no transformer can be built from the configuration ({reason})", field="config"
         ) from None
     return _encoding_part(model).float()
 
