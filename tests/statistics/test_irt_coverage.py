@@ -12,7 +12,7 @@ import pytest
 
 from sparingly.published.irt import BINARY, CONTINUOUS, Priors, fit_irt
 from sparingly.published.irt.model import Response
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 pytestmark = pytest.mark.statistics
 NAMES = ("discrimination", "difficulty", "ability")

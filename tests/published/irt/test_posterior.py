@@ -12,7 +12,7 @@ from sparingly.published.irt.integral_binary import BinaryIntegral
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS, DRAWS = 30, 4, 400
 GENTLE = Priors(discrimination=(1.5, 0.75))

@@ -10,8 +10,8 @@ from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.climb import ClimbPatience, climb_normals
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
-from tests.signals.irt.simulated import simulate, with_gaps
-from tests.signals.irt.test_averaged import expected_log_likelihood
+from tests.published.irt.simulated import simulate, with_gaps
+from tests.published.irt.test_averaged import expected_log_likelihood
 
 
 def bound(responses: Responses, state: Normals, shared: Shared, priors: Priors) -> float:

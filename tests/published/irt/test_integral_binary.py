@@ -7,8 +7,8 @@ from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.integral import ScaleFrame
 from sparingly.published.irt.integral_binary import BinaryIntegral, grid_of
 from sparingly.published.irt.model import BINARY, Priors, Responses, as_responses
-from tests.signals.irt.brute import brute
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.brute import brute
+from tests.published.irt.simulated import simulate, with_gaps
 
 MODELS, STEP = 5, 0.02
 GENTLE = Priors(discrimination=(1.5, 0.75))

@@ -14,7 +14,7 @@ from sparingly.published.irt.model import (
     as_responses,
     default_priors,
 )
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS = 6, 4
 

@@ -11,7 +11,7 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.published.irt import IrtFit, Priors, fit_irt, load_irt, save_irt
 from sparingly.published.irt.model import Method, Response
 from sparingly.published.irt.saved import SavedIrt, write_irt
-from tests.signals.irt.simulated import simulate
+from tests.published.irt.simulated import simulate
 
 ITEMS = ["größe (1)", "b+c", "größe-2", "item 4", "5", "six"]
 MODELS = ["zero|shot", "large (beam = 4)", "tiny"]

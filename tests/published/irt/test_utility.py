@@ -11,7 +11,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.published.irt import IrtFit, Priors, fisher_information, fit_irt
 from sparingly.published.irt.utility import Irt
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 SCORES = with_gaps(simulate(Priors(), 60, 6, 1).scores, 0.1, 2)
 

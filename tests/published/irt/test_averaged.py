@@ -11,7 +11,7 @@ from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.items import NODES, WEIGHTS, NormalItems, Normals, likelihood_of, local_around
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors, expit
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 STEP = 1e-5
 # (row, column) of the entries of a lower triangular root.

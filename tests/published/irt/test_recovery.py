@@ -8,7 +8,7 @@ import pytest
 from sparingly.base.arrays import Floats
 from sparingly.published.irt import CONTINUOUS, Priors, fit_irt
 from sparingly.published.irt.model import Method, Parameters, Response
-from tests.signals.irt.simulated import simulate
+from tests.published.irt.simulated import simulate
 
 pytestmark = pytest.mark.statistics
 # Success and failure of steep items, as thresholds make them, with a feasibility near 1.

@@ -7,7 +7,7 @@ from sparingly.published.irt.abilities import SharedObjective
 from sparingly.published.irt.climb import ClimbPatience, climb, moment_start
 from sparingly.published.irt.items import PointItems
 from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors
-from tests.signals.irt.simulated import simulate
+from tests.published.irt.simulated import simulate
 
 
 @pytest.mark.parametrize("response", ["continuous", "binary"])

@@ -8,7 +8,7 @@ from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.integral_continuous import ridge
 from sparingly.published.irt.model import Priors, as_responses, expit
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 ITEMS, MODELS, NOISE = 6, 7, 0.1
 

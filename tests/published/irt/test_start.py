@@ -5,7 +5,7 @@ import pytest
 
 from sparingly.published.irt.climb import mirrored, moment_start
 from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors, expit
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 
 @pytest.mark.parametrize("response", ["continuous", "binary"])

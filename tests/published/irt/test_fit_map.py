@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sparingly.base.arrays import Floats
 from sparingly.published.irt import fit_irt, log_loss, scaled, success
 from sparingly.published.irt.model import IrtFit, Priors, Response
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 
 def vector_of(fit: IrtFit) -> Floats:

@@ -9,8 +9,8 @@ from sparingly.published.irt.climb import climb_normals
 from sparingly.published.irt.integral import ScaleFrame
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.model import Priors, Responses, as_responses
-from tests.signals.irt.brute import brute
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.brute import brute
+from tests.published.irt.simulated import simulate, with_gaps
 
 PRIORS = Priors()
 MODELS, STEP = 5, 0.02

@@ -8,7 +8,7 @@ from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.items import ItemPoints, PointItems, local_at
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
-from tests.signals.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import simulate, with_gaps
 
 STEP = 1e-5
 
