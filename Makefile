@@ -96,9 +96,15 @@ types: ready-dev
 imports: ready-dev
 	@$(BIN)/lint-imports --no-cache
 
-# The tests of the benchmarks (papers, leaderboard) are left to the full run.
+# Two processes, each with its half of the folders: collecting takes as long as running. The tests of benchmarks,
+# and the slowest (tests/slow.txt), are left to the full run.
+HALF := $(addprefix tests/,run choose data known_answers published signals bench)
+LEFT_TO_TEST := $(addprefix tests/,benchmarks journeys statistics compat)
+REST := $(filter-out $(HALF) $(LEFT_TO_TEST),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
+UNIT = not slow and not statistics and not journey and not transformer and not compat
 unit: ready-dev
-	@$(PYTEST) -m "not slow and not statistics and not journey and not transformer and not compat" --ignore tests/benchmarks
+	@printf '%s\n' '$(HALF)' '$(REST)' | OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=2 \
+	  xargs -P 2 -I folders sh -c '$(BIN)/python -m pytest -q -m "$(UNIT)" folders'
 
 tests: ready-dev
 	@$(PYTEST) -m "not transformer and not compat"
