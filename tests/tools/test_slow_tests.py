@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.slow_tests import function_seconds, slowest
+from tools.slow_tests import FILE, ROOT, function_seconds, slowest
 
 REPORT = """
 ============ slowest durations ============
@@ -27,3 +27,11 @@ def test_the_fewest_are_left_out() -> None:
     assert slowest(seconds, 5.0) == []
     assert slowest(seconds, 1.0) == ["tests/a/test_x.py::test_one"]
     assert slowest(seconds, 0.5) == ["tests/a/test_x.py::test_one", "tests/test_y.py::test_two"]
+
+
+def test_every_slow_test_is_there() -> None:
+    names = FILE.read_text(encoding="utf-8").split()
+    assert names
+    for name in names:
+        path, _, function = name.partition("::")
+        assert f"def {function.rpartition('::')[2]}(" in (ROOT / path).read_text(encoding="utf-8"), name
