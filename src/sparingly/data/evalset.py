@@ -24,9 +24,10 @@ from sparingly.data.signature import (
     digest_parts,
     judgement_columns,
     reads_models,
+    repeat_columns,
 )
 from sparingly.data.store import Parts, Store, build_store, checked_weights, frozen
-from sparingly.data.tables import Preferences, Ratings, derive_preferences
+from sparingly.data.tables import Preferences, Ratings, Repeats, derive_preferences
 
 __all__ = ["EvalSet", "NamedArrays", "Store", "the_only"]
 
@@ -205,6 +206,20 @@ class EvalSet:
         return table.take(rows, item=item[rows], first=first[rows], second=second[rows])
 
     @cached_property
+    def repeats(self) -> Repeats:
+        """The outputs of the cells that were run more than once, with their scores, one row an epoch."""
+        table = self.store.repeats
+        if not len(table) or not self._shows("repeats"):
+            return Repeats()
+        item, model = self._new_rows[table.item], self._new_models[table.model]
+        rows = (item >= 0) & (model >= 0)
+        if rows.all() and self._is_whole and self._visible is None:
+            return table
+        table = table.take(rows, item=item[rows], model=model[rows])
+        scores = {name: values for name, values in table.scores.items() if self._shows(name)}
+        return replace(table, scores=scores, output=table.output if self._shows("outputs") else None)
+
+    @cached_property
     def scales(self) -> dict[str, Scale]:
         """The lowest and the highest possible scores of the metrics and aspects, by field, where known."""
         visible = {*map(fields.metric, self.metrics), *map(fields.aspect, self.aspects)}
@@ -227,6 +242,7 @@ class EvalSet:
             "reference_aspects": bool(self.reference_aspects),
             "ratings": len(self.ratings) > 0,
             "preferences": len(self.preferences) > 0,
+            "repeats": len(self.repeats) > 0,
         }
         several = [
             *map(fields.metric, self.metrics),
@@ -366,7 +382,7 @@ class EvalSet:
         rows, columns = self.places_in_store
         visible = np.zeros((len(self.store.items), len(self.store.models)), bool)
         visible[np.ix_(rows, columns)] = cells
-        ratings, models = self.store.ratings, visible.shape[1]
+        ratings, repeats, models = self.store.ratings, self.store.repeats, visible.shape[1]
         of_references = ratings.model >= models
         is_visible = of_references | visible[ratings.item, np.minimum(ratings.model, models - 1)]
         preferences = Preferences()
@@ -384,6 +400,15 @@ class EvalSet:
             },
             ratings=ratings.take(np.asarray(is_visible)),
             preferences=preferences,
+            repeats=replace(
+                repeats,
+                scores={
+                    name: np.where(visible[repeats.item, repeats.model], scores, np.nan)
+                    if fields.is_label(name)
+                    else scores
+                    for name, scores in repeats.scores.items()
+                },
+            ),
         )
 
     # --- new sets ------------------------------------------------------------------------------------
@@ -391,13 +416,18 @@ class EvalSet:
     def with_parts(self, **changed: Any) -> EvalSet:
         """Return the set with some of its parts changed, the others as they are in this view.
 
-        Scores that are replaced lose their scale, unless ``scales`` gives it.
+        Scores that are replaced lose their scale and their repeats, unless ``scales`` and ``repeats`` give
+        them.
         """
-        parts = self.parts()
+        parts, repeated = self.parts(), dict(self.repeats.scores)
         for kind, arrays in (("metric", self.metrics), ("aspect", self.aspects)):
-            for name, values in changed.get(f"{kind}s", {}).items():
-                if values is not arrays.get(name):
+            values = changed.get(f"{kind}s", arrays)
+            for name in {*arrays, *values}:
+                if values.get(name) is not arrays.get(name):
                     parts["scales"].pop(f"{kind}:{name}", None)
+                    repeated.pop(f"{kind}:{name}", None)
+        output = self.repeats.output if changed.get("outputs", self.outputs) is self.outputs else None
+        parts["repeats"] = replace(self.repeats, scores=repeated, output=output)
         return EvalSet.from_arrays(list(self.items), list(self.models), **{**parts, **changed})
 
     def parts(self) -> dict[str, Any]:
@@ -417,6 +447,7 @@ class EvalSet:
             "cells": dict(self.cells),
             "ratings": self.ratings,
             "preferences": self.preferences,
+            "repeats": self.repeats,
             "file_order": np.argsort(self.file_order, kind="stable"),
             "scales": dict(self.scales),
             "name": self.name,
@@ -520,6 +551,8 @@ class EvalSet:
             raise UnknownNameError("field", name, self.fields)
         if name in ("ratings", "preferences"):
             return judgement_columns(self.ratings if name == "ratings" else self.preferences)
+        if name == "repeats":
+            return repeat_columns(self.repeats)
         references = np.array(self.references, object)
         if name == "reference_aspects":
             scored = [
@@ -623,6 +656,7 @@ class EvalSet:
             "documents": len(documents),
             "ratings": len(self.ratings),
             "preferences": len(self.preferences),
+            "repeats": len(self.repeats),
         }
         return [(kind, count) for kind, count in counts.items() if count]
 

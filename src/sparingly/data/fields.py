@@ -1,7 +1,8 @@
 """The names of everything that an evaluation set can hold, as short texts.
 
 ``metric:COMET``, ``aspect:mqm``, ``column:domain``, ``cell:prompt`` name one of several;
-``sources``, ``outputs``, ``references``, ``reference_aspects``, ``ratings`` and ``preferences`` are single.
+``sources``, ``outputs``, ``references``, ``reference_aspects``, ``ratings``, ``preferences`` and ``repeats``
+are single.
 Methods say with these names what they read, formats what they can carry, signatures what a digest covers.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SINGLE = ("sources", "outputs", "references", "reference_aspects", "ratings", "preferences")
+SINGLE = ("sources", "outputs", "references", "reference_aspects", "ratings", "preferences", "repeats")
 SEVERAL = ("metric", "aspect", "column", "cell")
 LABELS = ("reference_aspects", "ratings", "preferences")
 DOCUMENT, POSITION, DOMAIN, COST, WEIGHT = "document", "position", "domain", "cost", "weight"

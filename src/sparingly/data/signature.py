@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.text import Items, format_value, text_value
 from sparingly.data import schema
-from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.tables import Preferences, Ratings, Repeats
 from sparingly.data.values import canonical, is_number
 
 # A digest is shown by its first 16 letters: 64 bits are enough to tell data apart.
@@ -20,7 +20,7 @@ LETTERS = 16
 # The ids of the models count where something of theirs is read: what was chosen by sources alone must stay
 # verifiable when the models' outputs arrive.
 MODELS = "models"
-_OF_MODELS = ("metric:", "aspect:", "cell:", "outputs", "ratings", "preferences")
+_OF_MODELS = ("metric:", "aspect:", "cell:", "outputs", "ratings", "preferences", "repeats")
 
 
 def _read_pool(value: Any, field: str) -> Signature:
@@ -165,6 +165,16 @@ def judgement_columns(table: Ratings | Preferences) -> list[NDArray[Any]]:
     order = np.lexsort([*map(_ranks, columns.values()), *numbers])
     labelled = ((np.array([name], object), column[order]) for name, column in columns.items())
     return [*(part for pair in labelled for part in pair), *(column[order] for column in numbers)]
+
+
+def repeat_columns(table: Repeats) -> list[NDArray[Any]]:
+    """Return the columns of repeated outputs, named, in an order that does not depend on the file's."""
+    names = np.array(table.epochs, object)[table.epoch]
+    order = np.lexsort((_ranks(names), table.model, table.item))
+    columns: dict[str, NDArray[Any]] = {"item": table.item, "model": table.model, "epoch": names}
+    columns |= {} if table.output is None else {"output": table.output}
+    columns |= {name: table.scores[name] for name in sorted(table.scores)}
+    return [part for name, column in columns.items() for part in (np.array([name], object), column[order])]
 
 
 def _ranks(column: NDArray[Any]) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data import fields
 from sparingly.data.scale import Scale
-from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.tables import Preferences, Ratings, Repeats
 
 # Squares of larger numbers, summed, may be infinite.
 LARGEST = 1e100
@@ -45,6 +45,7 @@ class Store:
     reference_texts: Objects | None = None
     ratings: Ratings = field(default_factory=Ratings)
     preferences: Preferences = field(default_factory=Preferences)
+    repeats: Repeats = field(default_factory=Repeats)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     name: str = ""
 
@@ -65,9 +66,10 @@ class Parts(TypedDict, total=False):
     ``metrics`` and ``aspects``: by name, items x models. ``sources``: a text per item. ``outputs``: items x
     models. ``references``: by name, a text per item. ``reference_aspects``: by aspect, items x references.
     ``columns``: by name, a value per item. ``cells``: by name, items x models. ``file_order``: the place of
-    each item in its file (its place in ``items`` by default). ``scales``: by field (``aspect:NAME``), the
-    lowest and the highest possible score. ``name``: where the set came from. ``owned``: the arrays are handed
-    over, and are frozen where they are instead of being copied.
+    each item in its file (its place in ``items`` by default). ``repeats``: outputs of several epochs; cells
+    without scores and outputs of their own get the mean score and the first output of them. ``scales``: by
+    field (``aspect:NAME``), the lowest and the highest possible score. ``name``: where the set came from.
+    ``owned``: the arrays are handed over, and are frozen where they are instead of being copied.
     """
 
     metrics: Mapping[str, ArrayLike]
@@ -80,6 +82,7 @@ class Parts(TypedDict, total=False):
     cells: Mapping[str, ArrayLike]
     ratings: Ratings
     preferences: Preferences
+    repeats: Repeats
     file_order: Ints
     scales: Mapping[str, tuple[float, float]]
     name: str
@@ -110,10 +113,11 @@ def build_store(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Par
         reference_texts=place.references(parts.get("references", {})),
         ratings=place.ratings(parts.get("ratings", Ratings())),
         preferences=place.preferences(parts.get("preferences", Preferences())),
+        repeats=place.repeats(parts.get("repeats", Repeats())),
         scales={name: Scale(*ends) for name, ends in parts.get("scales", {}).items()},
         name=parts.get("name", ""),
     )
-    return _with_rated_aspects(_with_positions(store))
+    return _with_rated_aspects(_with_repeated_cells(_with_positions(store)))
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -224,6 +228,17 @@ class _ArrayPlacer:
             second=self._new_codes(table.second, self.models),
         )
 
+    def repeats(self, table: Repeats) -> Repeats:
+        check_codes("repeat", table.item, self.shape[0])
+        check_codes("repeat", table.model, self.shape[1])
+        for name, scores in table.scores.items():
+            check_size(f"table of repeats ({name})", scores)
+        item, model = self._new_codes(table.item), self._new_codes(table.model, self.models)
+        cells = np.stack([item, model, table.epoch])
+        if np.unique(cells, axis=1).shape[1] < len(table):
+            raise DataError("An item and a model have the same epoch twice. Give every output its own epoch.")
+        return replace(table, item=item, model=model)
+
     def _new_codes(self, codes: NDArray[np.int32], order: Ints | None = None) -> NDArray[np.int32]:
         """Point codes (of items, unless an order is given) at the sorted places."""
         order = self.rows if order is None else order
@@ -243,6 +258,35 @@ def _with_positions(store: Store) -> Store:
         if (name := documents[row]) is not None:
             positions[row] = last[name] = last.get(name, -1) + 1
     return replace(store, columns={**store.columns, fields.POSITION: frozen(positions)})
+
+
+def _with_repeated_cells(store: Store) -> Store:
+    """Fill cells that only the repeats know: the mean score over their epochs, the first epoch's output.
+
+    Cells that were run once have no row afterwards.
+    """
+    table, shape = store.repeats, (len(store.items), len(store.models))
+    if not len(table):
+        return store
+    arrays = {"metric": dict(store.metrics), "aspect": dict(store.aspects)}
+    for name in table.scores:
+        kind, _, score = name.partition(":")
+        means, own = table.means(name, *shape), arrays[kind].get(score)
+        arrays[kind][score] = frozen(means if own is None else np.where(np.isnan(own), means, own))
+    outputs = store.outputs
+    if table.output is not None:
+        outputs = np.full(shape, None, object) if outputs is None else outputs.copy()
+        table.fill_outputs(outputs)
+        frozen(outputs)
+    cells = table.item.astype(np.int64) * shape[1] + table.model
+    several = np.bincount(cells, minlength=shape[0] * shape[1])[cells] > 1
+    return replace(
+        store,
+        metrics=arrays["metric"],
+        aspects=arrays["aspect"],
+        outputs=outputs,
+        repeats=table if several.all() else table.take(several),
+    )
 
 
 def _with_rated_aspects(store: Store) -> Store:

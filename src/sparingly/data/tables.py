@@ -1,8 +1,8 @@
-"""Judgements: ratings of single outputs and preferences between two, one row each."""
+"""Tables beside the cells, one row each: ratings, preferences between two outputs, and repeated outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
@@ -22,6 +22,19 @@ def _no_floats() -> Floats:
 
 def _no_codes() -> Codes:
     return np.empty(0, np.int32)
+
+
+def _cell_means(item: Codes, model: Codes, scores: Floats, items: int, models: int) -> Floats:
+    """Return the mean score of every cell, NaN where there is none."""
+    rows = np.flatnonzero(~np.isnan(scores))
+    cells = item[rows].astype(np.int64) * models + model[rows]
+    # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
+    by_score = np.lexsort((scores[rows], cells))
+    rows, cells = rows[by_score], cells[by_score]
+    count = np.bincount(cells, minlength=items * models).astype(np.float64)
+    total = np.bincount(cells, scores[rows], minlength=items * models)
+    with np.errstate(invalid="ignore"):
+        return (total / np.where(count > 0, count, np.nan)).reshape(items, models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +90,8 @@ class Ratings(JudgementTable):
 
     def means(self, aspect: str, items: int, models: int) -> Floats:
         """Return the mean score of every cell for an aspect, NaN where nobody judged."""
-        rows = np.flatnonzero((self.aspect == self.aspects.index(aspect)) & ~np.isnan(self.score))
-        cells = self.item[rows].astype(np.int64) * models + self.model[rows]
-        # Added up from the lowest score on, so that the last bits do not depend on the order of the file.
-        by_score = np.lexsort((self.score[rows], cells))
-        rows, cells = rows[by_score], cells[by_score]
-        count = np.bincount(cells, minlength=items * models).astype(np.float64)
-        total = np.bincount(cells, self.score[rows], minlength=items * models)
-        with np.errstate(invalid="ignore"):
-            return (total / np.where(count > 0, count, np.nan)).reshape(items, models)
+        rows = np.flatnonzero(self.aspect == self.aspects.index(aspect))
+        return _cell_means(self.item[rows], self.model[rows], self.score[rows], items, models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +105,59 @@ class Preferences(JudgementTable):
     first: Codes = field(default_factory=_no_codes)
     second: Codes = field(default_factory=_no_codes)
     value: Floats = field(default_factory=_no_floats)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Outputs of models that answered an item more than once (epochs, runs, seeds), one row an output.
+
+    ``item`` and ``model`` are positions in those of the evaluation set, ``epoch`` points into ``epochs``.
+    ``scores`` holds numbers by field (``metric:accuracy``, ``aspect:quality``), NaN where missing. A cell of
+    the evaluation set has the mean score over its epochs, which is what results speak about, and the output
+    of the first epoch, which is what raters see. A cell that was run once has no row.
+    """
+
+    item: Codes = field(default_factory=_no_codes)
+    model: Codes = field(default_factory=_no_codes)
+    epoch: Codes = field(default_factory=_no_codes)
+    epochs: tuple[str, ...] = ()
+    output: Objects | None = None
+    scores: Mapping[str, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for column in (*vars(self).values(), *self.scores.values()):
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+        object.__setattr__(self, "scores", MappingProxyType(dict(self.scores)))
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: Ints | Mask, **changed: Any) -> Repeats:
+        """Return some rows, with some columns replaced."""
+        columns: dict[str, Any] = {
+            name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        columns["scores"] = {name: values[rows] for name, values in self.scores.items()}
+        return replace(self, **{**columns, **changed})
+
+    def means(self, name: str, items: int, models: int) -> Floats:
+        """Return the mean of a field's scores over the epochs of every cell, NaN where there is none."""
+        return _cell_means(self.item, self.model, self.scores[name], items, models)
+
+    def fill_outputs(self, texts: Objects) -> None:
+        """Put the output of the first epoch that has one into every cell (items x models) that has none."""
+        if self.output is not None:
+            for row in np.lexsort((self.epoch, self.model, self.item)).tolist():
+                if texts[self.item[row], self.model[row]] is None:
+                    texts[self.item[row], self.model[row]] = self.output[row]
+
+
+def epoch_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of epochs in their order: numbers by size, then texts."""
+    return tuple(
+        sorted(set(names), key=lambda name: (not name.isdecimal(), len(name) * name.isdecimal(), name))
+    )
 
 
 def derive_preferences(scores: Floats, aspect: str, tie: float = 0.0) -> Preferences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,4 +134,11 @@ def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
         name: (-high, -low) if name in flipped_fields else (low, high)
         for name, (low, high) in data.scales.items()
     }
-    return data.with_parts(metrics=flipped_metrics, scales=scales)
+    repeats = replace(
+        data.repeats,
+        scores={
+            name: -scores if name in flipped_fields else scores
+            for name, scores in data.repeats.scores.items()
+        },
+    )
+    return data.with_parts(metrics=flipped_metrics, scales=scales, repeats=repeats)

@@ -16,7 +16,7 @@ from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE, ScoreWords, WordScore, rating_numbers
 from sparingly.data.scale import Scale
-from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
 
 
@@ -154,6 +154,8 @@ class EvalSetBuilder:
         self._has_sources = False
         self._columns: dict[str, dict[int, Any]] = {}
         self._ratings, self._preferences = _RatingRows(), _PreferenceRows()
+        self._repeats: dict[tuple[int, int, str], tuple[str | None, dict[str, float]]] = {}
+        self._repeated_fields: set[str] = set()
         self._words, self._scales = ScoreWords(), dict[str, Scale]()
 
     # --- ids -----------------------------------------------------------------------------------------
@@ -232,6 +234,37 @@ class EvalSetBuilder:
             _check_name("column", name, name)
             check_value(value, name)
             self._text(f"cell:{name}", item, model, value, name)
+
+    def repeat(
+        self,
+        item: int,
+        model: int,
+        epoch: Any,
+        output: str | None = None,
+        scores: Mapping[str, Any] | None = None,
+        field: str = "epoch",
+    ) -> None:
+        """Take one of possibly several outputs of a model for an item, with its scores by field.
+
+        A cell gets the mean score and the first output of its epochs; one that has a single epoch keeps no
+        more than that.
+        """
+        name = as_id(epoch, field)
+        if (item, model, name) in self._repeats:
+            raise InputError(
+                f"the item {shown(self._item_name(item))} and the model {shown(self.models.names()[model])}"
+                f" have the epoch {name} twice",
+                field=field,
+                fix="Keep one of them, or give it another epoch",
+            )
+        numbers = {}
+        for score, value in (scores or {}).items():
+            kind, _, plain = score.partition(":")
+            _check_name(kind, plain, field)
+            numbers[score] = self._words.number((kind, plain), value, plain, score in self._repeated_fields)
+            if not math.isnan(numbers[score]):
+                self._repeated_fields.add(score)
+        self._repeats[item, model, name] = (output, numbers)
 
     def declare(self, kind: Literal["metric", "aspect"], name: Any, field: str) -> None:
         """Take the name of a metric or aspect that may have no score."""
@@ -352,7 +385,8 @@ class EvalSetBuilder:
         except InputError as error:
             raise error.at(file=self.file) from None
         # Scores in words have a scale; a header may say others.
-        worded = [f"{kind}:{name}" for kind, name in self._numbers if self._words.of_words((kind, name))]
+        scored = {f"{kind}:{name}" for kind, name in self._numbers} | self._repeated_fields
+        worded = [name for name in sorted(scored) if self._words.of_words(tuple(name.split(":", 1)))]
         worded += [fields.aspect(name) for name in self._ratings.worded]
         return EvalSet.from_arrays(
             self.items.names(),
@@ -374,8 +408,25 @@ class EvalSetBuilder:
             },
             ratings=ratings,
             preferences=self._preferences.table(),
+            repeats=self._repeat_table(),
             scales={**dict.fromkeys(worded, SCALE), **self._scales},
             name=self.name,
+        )
+
+    def _repeat_table(self) -> Repeats:
+        if not self._repeats:
+            return Repeats()
+        item, model, epoch = zip(*self._repeats, strict=True)
+        output, scores = zip(*self._repeats.values(), strict=True)
+        epochs = epoch_order(epoch)
+        names = dict.fromkeys(name for numbers in scores for name in numbers)
+        return Repeats(
+            item=np.array(item, np.int32),
+            model=np.array(model, np.int32),
+            epoch=np.array([epochs.index(name) for name in epoch], np.int32),
+            epochs=epochs,
+            output=np.fromiter(output, object, len(output)) if set(output) != {None} else None,
+            scores={name: np.array([numbers.get(name, np.nan) for numbers in scores]) for name in names},
         )
 
     def _number(self, kind: str, name: str, item: int, model: int, value: Any, field: str) -> None:

@@ -7,10 +7,12 @@
 "aspects": {model: {aspect: number}}, "reference_aspects": {reference: {aspect: number}},
 "ratings": [{"model", "rater", "aspect", "score", "seconds", "comment"}],
 "preferences": [{"first", "second", "value", "rater", "aspect", "seconds"}],
+"repeats": [{"model", "epoch", "output", "metrics": {metric: number}, "aspects": {aspect: number}}],
 "cells": {name: {model: value}}, "columns": {name: value}}``.
 Scores may be two-valued words (pass and fail, true and false …): they are read as 1 and 0.
 Every key but ``item`` may be left out; any other key is kept as a column (``columns`` holds those whose name
-is a key of the format). The header may be left out too.
+is a key of the format). The header may be left out too. Where ``repeats`` has several outputs of a model, its
+scores are the means over them, and its output is the first, unless the item says them itself.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from sparingly.data.values import plain as plain
 
 FORMAT, VERSION = "sparingly/evalset", 1
 _KEYS = ("item", "source", "references", "outputs", "metrics", "aspects", "reference_aspects", "cells")
-_RESERVED = (*_KEYS, "ratings", "preferences", "columns")
-_OURS = {"metrics", "aspects", "ratings", "preferences", "document", "reference_aspects"}
+_RESERVED = (*_KEYS, "ratings", "preferences", "repeats", "columns")
+_OURS = {"metrics", "aspects", "ratings", "preferences", "repeats", "document", "reference_aspects"}
 _FOREIGN = {"scores", "human", "tgt", "doc", "doc_id"}
 _RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
 _PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
@@ -59,7 +61,7 @@ class JsonLines(Format):
             "references",
             "reference_aspects",
         }
-        | {"ratings", "preferences", "scales", "empty"}
+        | {"ratings", "preferences", "repeats", "scales", "empty"}
     )
 
     def recognises(self, head: Head) -> bool:
@@ -135,6 +137,17 @@ def _take_item(builder: EvalSetBuilder, record: dict[str, Any]) -> None:
     _take_reference_aspects(builder, item, record)
     _take_ratings(builder, item, record)
     _take_preferences(builder, item, record)
+    for place, repeat in enumerate(as_list(record.get("repeats"), "repeats")):
+        field = f"repeats[{place}]"
+        values = as_mapping(repeat, field)
+        scores = {
+            f"{kind}:{name}": value
+            for kind in ("metric", "aspect")
+            for name, value in as_mapping(values.get(f"{kind}s"), f"{field}.{kind}s").items()
+        }
+        model = builder.model(values.get("model"), f"{field}.model")
+        output = as_text(values.get("output"), f"{field}.output")
+        builder.repeat(item, model, values.get("epoch"), output, scores, f"{field}.epoch")
     _take_columns(builder, item, record)
 
 
@@ -225,6 +238,7 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
     if texts is None:
         texts = np.full((len(data), len(data.references)), None, object)
     ratings, preferences = _by_item(data.ratings.item, len(data)), _by_item(data.preferences.item, len(data))
+    repeats = _by_item(data.repeats.item, len(data))
     for row in data.file_order:
         columns = {name: plain(values[row]) for name, values in data.columns.items()}
         parts = {
@@ -237,6 +251,7 @@ def records(data: EvalSet) -> Iterator[dict[str, Any]]:
             "columns": {name: value for name, value in columns.items() if name in _RESERVED},
             "ratings": [_rating(data, place) for place in ratings[row]],
             "preferences": [_preference(data, place) for place in preferences[row]],
+            "repeats": [_repeat(data, place) for place in repeats[row]],
         }
         source = None if data.sources is None else data.sources[row]
         yield {
@@ -309,6 +324,23 @@ def _preference(data: EvalSet, place: int) -> dict[str, Any]:
             "aspect": table.aspects[table.aspect[place]] if table.aspect[place] >= 0 else None,
             "seconds": plain(table.seconds[place]),
             **{name: plain(values[place]) for name, values in table.extra.items()},
+        }
+    )
+
+
+def _repeat(data: EvalSet, place: int) -> dict[str, Any]:
+    table = data.repeats
+    scores: dict[str, dict[str, float]] = {"metrics": {}, "aspects": {}}
+    for field, values in table.scores.items():
+        kind, _, name = field.partition(":")
+        if not np.isnan(values[place]):
+            scores[f"{kind}s"][name] = float(values[place])
+    return _without_missing(
+        {
+            "model": data.models[table.model[place]],
+            "epoch": table.epochs[table.epoch[place]],
+            "output": None if table.output is None else table.output[place],
+            **{kind: values or None for kind, values in scores.items()},
         }
     )
 
