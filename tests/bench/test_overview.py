@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from sparingly.bench.grid import grid_of
 from sparingly.bench.overview import headline, overview, show_overview
 from sparingly.bench.play import PlayReport, play
-from sparingly.show.terminal.console import make_console
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +42,12 @@ def test_the_lowest_budgets_do_not_count(tmp_path: Path) -> None:
     assert overview(low)[0]["soft_pairwise_accuracy"] is not None
 
 
-def test_what_is_printed(report: PlayReport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_printed(
+    report: PlayReport, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    kept = StringIO()
-    show_overview(PlayReport(report.table, 5, {"talks": "no truth."}), "table.parquet", make_console(kept))
-    printed = kept.getvalue()
+    show_overview(PlayReport(report.table, 5, {"talks": "no truth."}), "table.parquet")
+    printed = capsys.readouterr().out
     assert "uniform|weighted_mean" in printed
     assert "5 cells, 5 of them computed now, 1 not applicable: table.parquet" in printed
     assert "note: talks is left out: no truth." in printed

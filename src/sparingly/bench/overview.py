@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from sparingly.bench.grid import first_share
 from sparingly.bench.play import PlayReport
 from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE
-from sparingly.show.terminal.console import fixed, line, make_console, make_table, notes, percent
+from sparingly.show.terminal.console import fixed, line, notes, percent, show_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,9 +63,8 @@ def _wrong_sign_rate() -> pl.Expr:
     return (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None).alias("wrong_sign")
 
 
-def show_overview(report: PlayReport, path: str, console: Console | None = None) -> None:
+def show_overview(report: PlayReport, path: str) -> None:
     """Print the overview of a run, and where its table is."""
-    console = console or make_console()
     columns = ("method", "sets", "soft accuracy", "accuracy", "Kendall b", "best", "coverage", "wrong")
     rows = [
         (
@@ -82,9 +79,9 @@ def show_overview(report: PlayReport, path: str, console: Console | None = None)
         )
         for row in overview(report)
     ]
-    console.print(make_table(columns, rows, numbers=7))
-    line(console, headline(report, path))
-    notes(console, (f"{name} is left out: {reason}" for name, reason in report.left_out.items()))
+    show_table(columns, rows, numbers=7)
+    line(headline(report, path))
+    notes((f"{name} is left out: {reason}" for name, reason in report.left_out.items()))
 
 
 def headline(report: PlayReport, path: str) -> str:

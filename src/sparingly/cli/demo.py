@@ -68,7 +68,8 @@ def demo(
     with working("choosing, comparing and estimating"):
         story = _play(seed)
     out.mkdir(parents=True, exist_ok=True)
-    _tell(story, out, quiet=json)
+    if not json:
+        _tell(story, out)
     files = _leave_files(out, story)
     if serve:
         _serve(story.data, out / "campaign.db", seed, port)
@@ -118,10 +119,8 @@ def _reported(data: EvalSet, sample: Selection, seed: int) -> tuple[Report, str]
     return page, no_figures
 
 
-def _tell(story: Story, out: Path, *, quiet: bool) -> None:
+def _tell(story: Story, out: Path) -> None:
     """Tell the story on the terminal."""
-    from io import StringIO
-
     from sparingly.data.describe import describe
     from sparingly.show.terminal.agreement import show_comparison, show_curve
     from sparingly.show.terminal.console import line, make_console
@@ -129,29 +128,27 @@ def _tell(story: Story, out: Path, *, quiet: bool) -> None:
     from sparingly.show.terminal.scores import show_estimate, show_ranking
     from sparingly.show.terminal.selection import show_selection
 
-    console = make_console(StringIO() if quiet else None)
+    console = make_console()
     console.rule("1. the evaluation set, every output judged", align="left")
-    show_description(describe(story.data), console)
+    show_description(describe(story.data))
     console.rule(f"2. choose {BUDGET} of the items without looking at the labels", align="left")
-    show_selection(story.chosen, out / "selection.json", console)
+    show_selection(story.chosen, out / "selection.json")
     console.rule("3. the labels of the chosen items revealed, against judging everything", align="left")
-    show_comparison(story.compared, console)
+    show_comparison(story.compared)
     console.rule("4. the same over budgets, against random selection", align="left")
-    show_curve(story.drawn, console)
+    show_curve(story.drawn)
     console.rule(f"5. scores of the whole set: {SHARE} drawn by known chances", align="left")
-    show_selection(story.sample, out / "drawn.json", console)
-    show_estimate(story.scores, out / "scores.json", console)
+    show_selection(story.sample, out / "drawn.json")
+    show_estimate(story.scores, out / "scores.json")
     console.rule("6. what that says of the order of the models on this set", align="left")
-    show_ranking(story.ranking, out / "ranking.json", console)
+    show_ranking(story.ranking, out / "ranking.json")
     console.rule("what was left", align="left")
-    line(console, f"{out}/report.html to open;{' it has no pictures.' if story.without_pictures else ''}")
+    line(f"{out}/report.html to open;{' it has no pictures.' if story.without_pictures else ''}")
     if story.without_pictures:
-        line(console, f"note: {story.without_pictures}", style="italic")
-    line(console, "data.jsonl, selection.json, drawn.json, agreement.json, curve.json,")
-    line(console, "scores.json, ranking.json, writeup.md beside it")
-    line(
-        console, f"next: sparingly rank {out}/data.jsonl {out}/drawn.json --aspect {TRUTH} --format markdown"
-    )
+        line(f"note: {story.without_pictures}", style="italic")
+    line("data.jsonl, selection.json, drawn.json, agreement.json, curve.json,")
+    line("scores.json, ranking.json, writeup.md beside it")
+    line(f"next: sparingly rank {out}/data.jsonl {out}/drawn.json --aspect {TRUTH} --format markdown")
 
 
 def _leave_files(out: Path, story: Story) -> list[str]:

@@ -117,11 +117,10 @@ def report(
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})
         return
-    from sparingly.show.terminal.console import line, make_console
+    from sparingly.show.terminal.console import line
 
-    console = make_console()
     for sentence in (page.title, *page.lead, *(f"written to {path}" for path in files)):
-        line(console, sentence.replace("`", ""))
+        line(sentence.replace("`", ""))
 
 
 def _of_campaign(

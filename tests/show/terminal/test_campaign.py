@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-from rich.console import Console
+import pytest
 
 from sparingly.run.campaign.answers import Acknowledgement, RecordedCounts
 from sparingly.run.campaign.rounds import NextStep
@@ -15,49 +14,40 @@ from sparingly.show.terminal.campaign import (
     show_status,
     show_steps,
 )
-from sparingly.show.terminal.console import make_console
 from tests.run.campaign.made import answer_all, begin
 
 
-def console() -> tuple[Console, io.StringIO]:
-    target = io.StringIO()
-    return make_console(target), target
-
-
-def test_many_refusals_are_cut() -> None:
+def test_many_refusals_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
     recorded = RecordedCounts()
     for line in range(25):
         recorded.add(Acknowledgement(line, "refused", sentence=f"No. {line}"))
-    shown, target = console()
-    show_recorded(recorded, shown)
-    lines = target.getvalue().splitlines()
+    show_recorded(recorded)
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "0 new, 0 corrections, 0 there already, 25 refused"
     assert lines[-1] == "- … and 5 more"
     assert len(lines) == 22
 
 
-def test_steps_that_end() -> None:
-    shown, target = console()
+def test_steps_that_end(capsys: pytest.CaptureFixture[str]) -> None:
     ended = NextStep("de", 2, None, False, 3, Finished("Ash is the best model."))
-    show_steps((ended, NextStep("uk", 0, None, False, 0)), "form.csv", shown)
-    assert target.getvalue().splitlines() == [
+    show_steps((ended, NextStep("uk", 0, None, False, 0)), "form.csv")
+    assert capsys.readouterr().out.splitlines() == [
         "de: finished: Ash is the best model. 3 answers are still to come.",
         "uk: no round was drawn: the campaign is closed or paused",
         "written: form.csv",
     ]
 
 
-def test_a_status_and_its_verification(tmp_path: Path) -> None:
+def test_a_status_and_its_verification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with begin(str(tmp_path / "c.db"), stop="budget_spent") as campaign:
         campaign.next()
         answer_all(campaign)
         campaign.close()
         status = campaign.status(14)
-        shown, target = console()
-        show_status(status, shown)
-        show_status(campaign.status(), shown)
-        show_campaign_verification(Verification(("The entry 3 was changed.",)), status, shown)
-    text = target.getvalue()
+        show_status(status)
+        show_status(campaign.status())
+        show_campaign_verification(Verification(("The entry 3 was changed.",)), status)
+    text = capsys.readouterr().out
     assert "campaign: overall, at entry 14 of 15" in text
     assert "at entry 15, closed" in text
     assert "stop: budget_spent" in text

@@ -3,26 +3,26 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from sparingly.show.terminal.console import (
     PipedConsole,
     fixed,
     line,
     make_console,
-    make_table,
     notes,
     number,
     percent,
+    show_table,
 )
 
 
 @pytest.fixture
-def wide(monkeypatch: pytest.MonkeyPatch) -> tuple[Console, StringIO]:
+def printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> pytest.CaptureFixture[str]:
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    kept = StringIO()
-    return make_console(kept), kept
+    return capsys
 
 
 @pytest.mark.parametrize(
@@ -37,44 +37,44 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> tuple[Console, StringIO]:
         "",
     ],
 )
-def test_a_line_is_printed_as_it_is(wide: tuple[Console, StringIO], text: str) -> None:
-    line(wide[0], text, style="bold red")
-    assert wide[1].getvalue() == f"{text}\n"
+def test_a_line_is_printed_as_it_is(printed: pytest.CaptureFixture[str], text: str) -> None:
+    line(text, style="bold red")
+    assert printed.readouterr().out == f"{text}\n"
 
 
-def test_a_long_line_is_not_broken(wide: tuple[Console, StringIO]) -> None:
-    line(wide[0], "signature " * 100)
-    assert wide[1].getvalue().count("\n") == 1
+def test_a_long_line_is_not_broken(printed: pytest.CaptureFixture[str]) -> None:
+    line("signature " * 100)
+    assert printed.readouterr().out.count("\n") == 1
 
 
-def test_names_cannot_steer_the_terminal(wide: tuple[Console, StringIO]) -> None:
-    line(wide[0], "evil \x1b[31m\x07\x00 name\nsecond")
-    assert wide[1].getvalue() == "evil \\x1b[31m\\x07\\x00 name\nsecond\n"
-    wide[0].print(make_table(("name",), [("x\x1b]0;title\x07",)]))
-    assert "\x1b" not in wide[1].getvalue()
+def test_names_cannot_steer_the_terminal(printed: pytest.CaptureFixture[str]) -> None:
+    line("evil \x1b[31m\x07\x00 name\nsecond")
+    assert printed.readouterr().out == "evil \\x1b[31m\\x07\\x00 name\nsecond\n"
+    show_table(("name",), [("x\x1b]0;title\x07",)])
+    assert "\x1b" not in printed.readouterr().out
 
 
-def test_tables_hold_cells_as_they_are(wide: tuple[Console, StringIO]) -> None:
-    wide[0].print(
-        make_table(("name", "[n]"), [("[red]model[/red] :x:", "1.5"), ("y", "10.25")], numbers=1, title="t")
-    )
-    rows = [row.split() for row in wide[1].getvalue().splitlines()]
+def test_tables_hold_cells_as_they_are(printed: pytest.CaptureFixture[str]) -> None:
+    rows_shown = [("[red]model[/red] :x:", "1.5"), ("y", "10.25")]
+    show_table(("name", "[n]"), rows_shown, numbers=1, title="t")
+    shown = printed.readouterr().out.splitlines()
+    rows = [row.split() for row in shown]
     assert ["[red]model[/red]", ":x:", "1.5"] in rows
     assert ["name", "[n]"] in rows
-    lines = [text.rstrip() for text in wide[1].getvalue().splitlines() if "1.5" in text or "10.25" in text]
+    lines = [text.rstrip() for text in shown if "1.5" in text or "10.25" in text]
     assert len({len(text) for text in lines}) == 1, "numbers end in one column"
 
 
 def test_pipes_are_wide_and_the_environment_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    assert make_console(StringIO()).width == 120
+    assert make_console().width == 120
     monkeypatch.setenv("COLUMNS", "40")
-    assert make_console(StringIO()).width == 40
+    assert make_console().width == 40
 
 
-def test_notes_are_one_a_line(wide: tuple[Console, StringIO]) -> None:
-    notes(wide[0], ("one", "two"))
-    assert wide[1].getvalue() == "note: one\nnote: two\n"
+def test_notes_are_one_a_line(printed: pytest.CaptureFixture[str]) -> None:
+    notes(("one", "two"))
+    assert printed.readouterr().out == "note: one\nnote: two\n"
 
 
 def test_a_broken_pipe_is_told() -> None:

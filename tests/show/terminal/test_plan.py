@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 
 import sparingly
 from sparingly.data.evalset import EvalSet
-from sparingly.show.terminal.console import make_console
 from sparingly.show.terminal.plan import show_plan
 
 
@@ -22,8 +22,8 @@ def demo() -> EvalSet:
 
 def shown(data: EvalSet, **wishes: Any) -> str:
     pilot = sparingly.select(data, "uniform", 60, seed=1)
-    kept = StringIO()
-    show_plan(sparingly.plan(data, pilot, "overall", **wishes), "data.jsonl", make_console(kept))
+    with redirect_stdout(StringIO()) as kept:
+        show_plan(sparingly.plan(data, pilot, "overall", **wishes), "data.jsonl")
     return kept.getvalue()
 
 
@@ -46,22 +46,22 @@ def test_differences_on_this_set(demo: EvalSet) -> None:
     assert "with a probability of 90 % on this set" in shown(demo, detect=3.0, target="set", power=0.9)
 
 
-def test_the_weakest_metrics_are_left_out(demo: EvalSet) -> None:
-    kept = StringIO()
+def test_the_weakest_metrics_are_left_out(demo: EvalSet, capsys: pytest.CaptureFixture[str]) -> None:
     pilot = sparingly.select(demo, "uniform", 60, seed=1)
-    show_plan(sparingly.plan(demo, pilot, "overall"), console=make_console(kept), limit=2)
-    assert "… and 2 weaker ones (--json shows all)" in kept.getvalue()
-    assert "noisy" not in kept.getvalue()
+    show_plan(sparingly.plan(demo, pilot, "overall"), limit=2)
+    printed = capsys.readouterr().out
+    assert "… and 2 weaker ones (--json shows all)" in printed
+    assert "noisy" not in printed
 
 
-def test_pass_rates_are_in_points() -> None:
+def test_pass_rates_are_in_points(capsys: pytest.CaptureFixture[str]) -> None:
     drawn = np.random.default_rng(1)
     scores = (drawn.random((100, 2)) < 0.8).astype(float)
     data = EvalSet.from_arrays([f"i{at}" for at in range(100)], ["a", "b"], aspects={"ok": scores})
-    buffer = StringIO()
     found = sparingly.plan(data, None, "ok", width="5%", budgets=[50])
-    show_plan(found, "data.csv", make_console(buffer))
+    show_plan(found, "data.csv")
+    printed = capsys.readouterr().out
     row = next(row for row in found.table if row.n == 50)
     sizes = rf"± {100 * row.half_width:.1f} +{100 * row.detectable:.1f} "
-    assert re.search(sizes, buffer.getvalue())
-    assert "on this set, in points" in buffer.getvalue()
+    assert re.search(sizes, printed)
+    assert "on this set, in points" in printed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
 from io import StringIO
 
 import numpy as np
@@ -10,13 +11,12 @@ import pytest
 import sparingly
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet
-from sparingly.show.terminal.console import make_console
 from sparingly.show.terminal.describe import show_representation
 
 
 def shown(found: Representation) -> str:
-    kept = StringIO()
-    show_representation(found, make_console(kept))
+    with redirect_stdout(StringIO()) as kept:
+        show_representation(found)
     return kept.getvalue()
 
 

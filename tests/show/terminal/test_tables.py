@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
@@ -16,7 +17,6 @@ from sparingly.base.registry import Method, method_class, parameter, registered
 from sparingly.data.describe import describe, representation
 from sparingly.data.evalset import EvalSet
 from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
-from sparingly.show.terminal.console import make_console
 from sparingly.show.terminal.describe import show_conversion, show_description, show_representation
 from sparingly.show.terminal.methods import show_method, show_methods
 from sparingly.show.terminal.selection import show_selection, show_verification
@@ -29,8 +29,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     monkeypatch.delenv("COLUMNS", raising=False)
 
     def keep(show: Callable[..., None], *given: Any) -> str:
-        kept = StringIO()
-        show(*given, console=make_console(kept))
+        with redirect_stdout(StringIO()) as kept:
+            show(*given)
         return kept.getvalue()
 
     return keep

@@ -40,15 +40,36 @@ if TYPE_CHECKING:
     from altair import VConcatChart
 
 
-# --- scores ---------------------------------------------------------------------------------------
+# Written on coloured cells, these stay as they are on a dark page.
+_ON_PALE, _ON_DEEP = "#1A1A1A", "#FDFDFD"
+# With more models, figures do not fit into the cells.
+_MOST_WRITTEN = 20
+_BAND = "Band: 90 % interval of the mean of random selection, not of one draw."
+_MEASURES = {
+    "soft_pairwise_accuracy": "soft pairwise accuracy",
+    "pairwise_accuracy": "pairwise accuracy",
+    "winner_success": "share of pairs whose winner is found",
+    "winner_bias": "bias of the winning distance",
+}
+_OBSERVED, _AHEAD = "as found", "as the errors would shrink"
+_MOST_GROUPS, _MOST_KINDS = 8, 5
+KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
+# Where a quarter ends stands in the table.
+_ENDS = re.compile(r" \((?:up to|over) [^()]*\)$")
+_SET, _CHOSEN = "the set", "the selection"
 
 
 def draw_scores(estimate: Estimate) -> VConcatChart:
     """Draw every model's score as a point on its interval; a hollow point has none."""
     import altair as alt
 
-    names = [estimate.models[place] for place in estimate.order if np.isfinite(estimate.scores[place])]
-    rows = [_row(estimate, estimate.models.index(name)) for name in names]
+    rows: list[dict[str, Any]] = []
+    for place in estimate.order:
+        low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
+        if np.isfinite(score):
+            ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
+            rows.append({"model": estimate.models[place], "score": score, "low": ends[0], "high": ends[1]})
+    names = [row["model"] for row in rows]
     # Vega's own format: rates in percent, other scores as they are.
     axis = alt.Axis(format="~%") if estimate.is_rate else alt.Axis()
     x = alt.X("score:Q").title(estimate.aspect).scale(zero=False).axis(axis)
@@ -66,26 +87,6 @@ def draw_scores(estimate: Estimate) -> VConcatChart:
     missing = len(names) - sum(row["low"] is not None for row in rows)
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
     return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
-
-
-def _row(estimate: Estimate, place: int) -> dict[str, Any]:
-    low, high = float(estimate.low[place]), float(estimate.high[place])
-    bounded = np.isfinite(low) and np.isfinite(high)
-    return {
-        "model": estimate.models[place],
-        "score": float(estimate.scores[place]),
-        "low": low if bounded else None,
-        "high": high if bounded else None,
-    }
-
-
-# --- ranks ----------------------------------------------------------------------------------------
-
-
-# Written on coloured cells, these stay as they are on a dark page.
-_ON_PALE, _ON_DEEP = "#1A1A1A", "#FDFDFD"
-# With more models, figures do not fit into the cells.
-_MOST_WRITTEN = 20
 
 
 def draw_ranks(ranking: Ranking) -> VConcatChart:
@@ -131,9 +132,7 @@ def chances_of_better(ranking: Ranking) -> Floats:
     ``chance_of_better`` of the scores: it helps to choose between two; for claims there are the p-values. NaN
     where some error is unknown.
     """
-    scores = np.array(
-        [np.nan if model.score is None else model.score for model in ranking.models], np.float64
-    )
+    scores = np.array([model.score for model in ranking.models], np.float64)
     scored = ~np.isnan(scores)
     if not np.isfinite(ranking.covariance[np.ix_(scored, scored)]).all():
         return np.full(ranking.covariance.shape, np.nan)
@@ -146,12 +145,11 @@ def draw_chances(ranking: Ranking) -> VConcatChart:
 
     chance = chances_of_better(ranking)
     names = [model.model for model in ranking.models]
-    rows = [
-        {"model": names[model], "other": column + 1, "chance": value, "text": _in_percent(value)}
-        for model in range(len(names))
-        for column in range(len(names))
-        if model != column and np.isfinite(value := float(chance[model, column]))
-    ]
+    rows = []
+    for row, column in np.argwhere(np.isfinite(chance) & ~np.eye(len(names), dtype=bool)).tolist():
+        value = float(chance[row, column])
+        text = ">99" if value > 0.99 else "<1" if value < 0.01 else f"{100 * value:.0f}"
+        rows.append({"model": names[row], "other": column + 1, "chance": value, "text": text})
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("other:O").title("than the model of rank").axis(labelAngle=0, orient="top"),
         y=model_axis("model", names, grid=False),
@@ -166,120 +164,63 @@ def draw_chances(ranking: Ranking) -> VConcatChart:
     figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(text="text:N", color=deep)
     layers = [cells, figures] if len(names) <= _MOST_WRITTEN else [cells]
     chart = alt.layer(*layers).properties(width=WIDTH - 200, height=step_height(names, 24))
-    return framed(
-        chart, "Which model is better", "chance that a row's model beats a column's, in percent", []
-    )
-
-
-def _in_percent(chance: float) -> str:
-    if chance > 0.99:
-        return ">99"
-    return "<1" if chance < 0.01 else f"{100 * chance:.0f}"
-
-
-# --- agreement over budgets -----------------------------------------------------------------------
-
-
-_BAND = "Band: 90 % interval of the mean of random selection, not of one draw."
-_MEASURES = {
-    "soft_pairwise_accuracy": "soft pairwise accuracy",
-    "pairwise_accuracy": "pairwise accuracy",
-    "winner_success": "share of pairs whose winner is found",
-    "winner_bias": "bias of the winning distance",
-}
+    subtitle = "chance that a row's model beats a column's, in percent"
+    return framed(chart, "Which model is better", subtitle, [])
 
 
 def draw_curves(comparisons: Sequence[CurveComparison]) -> VConcatChart:
     """Draw every method's curve over the share of the items that are judged, beside random selection."""
     import altair as alt
 
-    _check(comparisons)
-    random = comparisons[0].random
-    name = f"random, mean of {random.runs} draws ({random.average:.3f})"
-    labels = [*(_label(comparison) for comparison in comparisons), name]
-    colours = [*(COLOURS[place % len(COLOURS)] for place in range(len(comparisons))), GREY]
-    dashes = [
-        *(list(DASHES[place // len(COLOURS) % len(DASHES)]) for place in range(len(comparisons))),
-        [1, 0],
-    ]
+    if not comparisons:
+        raise UsageError("A picture of curves needs at least one of them.")
+    first = comparisons[0]
+    if len({(one.truth, one.curve.measure, one.random.items) for one in comparisons}) > 1:
+        raise UsageError("Curves in one picture must be of one set, one truth and one measure.")
+    if len({one.method for one in comparisons}) < len(comparisons):
+        raise UsageError("A method is there twice: give every method once.")
+    random, count = first.random, len(comparisons)
+    curves: dict[str, Any] = {f"{one.method} ({one.curve.average:.3f})": one.curve for one in comparisons}
+    curves[f"random, mean of {random.runs} draws ({random.average:.3f})"] = random
+    labels = list(curves)
+    colours = [*(COLOURS[place % len(COLOURS)] for place in range(count)), GREY]
+    dashes = [*(list(DASHES[place // len(COLOURS) % len(DASHES)]) for place in range(count)), [1, 0]]
     x = (
         alt.X("share:Q")
         .title("share of the items that are judged")
         .axis(format=".0%", values=random.shares.round(4).tolist())
         .scale(zero=False, nice=False, padding=12)
     )
-    y = alt.Y("value:Q").title(_measure(comparisons[0])).scale(zero=False)
-    rows = [row for comparison in comparisons for row in _curve_rows(_label(comparison), comparison.curve)]
-    lines = alt.Chart(inline([*rows, *_curve_rows(name, random)])).encode(
+    measure = _MEASURES.get(first.curve.measure, first.curve.measure.replace("_", " "))
+    rows = [
+        {"method": label, "items": size, "share": share, "value": value}
+        for label, curve in curves.items()
+        for size, share, value in zip(
+            curve.sizes.tolist(), curve.shares.tolist(), curve.values.tolist(), strict=True
+        )
+    ]
+    lines = alt.Chart(inline(rows)).encode(
         x=x,
-        y=y,
+        y=alt.Y("value:Q").title(measure).scale(zero=False),
         color=alt.Color("method:N").scale(domain=labels, range=colours).legend(legend_below(labels)),
         strokeDash=alt.StrokeDash("method:N").scale(domain=labels, range=dashes).legend(legend_below(labels)),
     )
-    band = (
-        alt.Chart(inline(_band(random)))
-        .mark_area(color=GREY, opacity=0.25)
-        .encode(x=x, y=alt.Y("low:Q").title(_measure(comparisons[0])).scale(zero=False), y2="high:Q")
-    )
-    points = lines.mark_circle(size=36, opacity=1.0).encode(
-        tooltip=[
-            "method:N",
-            "items:Q",
-            alt.Tooltip("share:Q", format=".1%"),
-            alt.Tooltip("value:Q", format=".4f"),
-        ]
-    )
-    below = [band] if random.runs > 1 else []
-    chart = alt.layer(*below, lines.mark_line(strokeWidth=2), points).properties(width=WIDTH, height=HEIGHT)
+    numbers = [alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("value:Q", format=".4f")]
+    points = lines.mark_circle(size=36, opacity=1.0).encode(tooltip=["method:N", "items:Q", *numbers])
+    layers = [lines.mark_line(strokeWidth=2), points]
+    if random.runs > 1:
+        ends = zip(random.shares.tolist(), random.low.tolist(), random.high.tolist(), strict=True)
+        band = [{"share": share, "low": low, "high": high} for share, low, high in ends if low == low]
+        low_ends = alt.Y("low:Q").title(measure).scale(zero=False)
+        area = alt.Chart(inline(band)).mark_area(color=GREY, opacity=0.25)
+        layers.insert(0, area.encode(x=x, y=low_ends, y2="high:Q"))
+    interval = _BAND if random.runs > 1 else "One random draw has no interval."
     return framed(
-        chart,
+        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         "How soon a part of the items ranks the models as all items do",
-        f"by {comparisons[0].truth}, {counted(random.items, 'item')}; in brackets: averages over the budgets",
-        [
-            f"Agreement of the judged items with all {random.items}. "
-            + (_BAND if random.runs > 1 else "One random draw has no interval."),
-        ],
+        f"by {first.truth}, {counted(random.items, 'item')}; in brackets: averages over the budgets",
+        [f"Agreement of the judged items with all {random.items}. {interval}"],
     )
-
-
-def _check(comparisons: Sequence[CurveComparison]) -> None:
-    if not comparisons:
-        raise UsageError("A picture of curves needs at least one of them.")
-    first = comparisons[0]
-    for comparison in comparisons[1:]:
-        if (comparison.truth, comparison.curve.measure, comparison.random.items) != (
-            first.truth,
-            first.curve.measure,
-            first.random.items,
-        ):
-            raise UsageError("Curves in one picture must be of one set, one truth and one measure.")
-    if len({comparison.method for comparison in comparisons}) < len(comparisons):
-        raise UsageError("A method is there twice: give every method once.")
-
-
-def _measure(comparison: CurveComparison) -> str:
-    name = comparison.curve.measure
-    return _MEASURES.get(name, name.replace("_", " "))
-
-
-def _label(comparison: CurveComparison) -> str:
-    return f"{comparison.method} ({comparison.curve.average:.3f})"
-
-
-def _curve_rows(name: str, curve: Any) -> list[dict[str, Any]]:
-    places = zip(curve.sizes.tolist(), curve.shares.tolist(), curve.values.tolist(), strict=True)
-    return [{"method": name, "items": size, "share": share, "value": value} for size, share, value in places]
-
-
-def _band(random: Any) -> list[dict[str, float]]:
-    places = zip(random.shares.tolist(), random.low.tolist(), random.high.tolist(), strict=True)
-    return [{"share": share, "low": low, "high": high} for share, low, high in places if low == low]
-
-
-# --- growth ---------------------------------------------------------------------------------------
-
-
-_OBSERVED, _AHEAD = "as found", "as the errors would shrink"
 
 
 def draw_growth(growth: Growth) -> VConcatChart:
@@ -307,21 +248,25 @@ def draw_growth(growth: Growth) -> VConcatChart:
     return framed(chart, "Precision against labels", "mean over the models", [])
 
 
-# --- shares ---------------------------------------------------------------------------------------
-
-
-_MOST_GROUPS, _MOST_KINDS = 8, 5
-KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
-# Where a quarter ends stands in the table.
-_ENDS = re.compile(r" \((?:up to|over) [^()]*\)$")
-_SET, _CHOSEN = "the set", "the selection"
-
-
 def draw_shares(representation: Representation) -> VConcatChart:
     """Draw the share of every group in the set and in the selection, joined by a line."""
     import altair as alt
 
-    rows = _share_rows(representation)
+    several = [(kind, shares) for kind, shares in representation.kinds.items() if len(shares) > 1]
+    lean = {leaning.by for leaning in representation.leanings}
+    # What leans most stands in the picture, whatever else has to be left to the table.
+    first = {kind for kind, _ in sorted(several, key=lambda part: part[0] not in lean)[:_MOST_KINDS]}
+    rows: list[dict[str, Any]] = [
+        {
+            "group": f"{KINDS_IN_WORDS.get(kind, kind)}: {_ENDS.sub('', share.group)}",
+            "of": group,
+            "share": value,
+        }
+        for kind, shares in several
+        if kind in first
+        for share in shares[:_MOST_GROUPS]
+        for group, value in ((_SET, share.full_share), (_CHOSEN, share.selected_share))
+    ]
     groups = list(dict.fromkeys(row["group"] for row in rows))
     base = alt.Chart(inline(rows)).encode(y=model_axis("group", groups))
     colour = (
@@ -337,37 +282,9 @@ def draw_shares(representation: Representation) -> VConcatChart:
     return framed(chart, title, f"{representation.n} of {representation.of} items, by group", [])
 
 
-def _share_rows(representation: Representation) -> list[dict[str, Any]]:
-    several = [(kind, shares) for kind, shares in representation.kinds.items() if len(shares) > 1]
-    lean = {leaning.by for leaning in representation.leanings}
-    # What leans most stands in the picture, whatever else has to be left to the table.
-    first = sorted(several, key=lambda leaning: leaning[0] not in lean)[:_MOST_KINDS]
-    kinds = [leaning for leaning in several if leaning in first]
-    return [
-        {
-            "group": f"{KINDS_IN_WORDS.get(kind, kind)}: {_ENDS.sub('', share.group)}",
-            "of": group,
-            "share": value,
-        }
-        for kind, shares in kinds
-        for share in shares[:_MOST_GROUPS]
-        for group, value in ((_SET, share.full_share), (_CHOSEN, share.selected_share))
-    ]
-
-
-# --- figure ---------------------------------------------------------------------------------------
-
-
 _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
-    {
-        Estimate: draw_scores,
-        Ranking: draw_ranks,
-        Representation: draw_shares,
-        Growth: draw_growth,
-    }
+    {Estimate: draw_scores, Ranking: draw_ranks, Representation: draw_shares, Growth: draw_growth}
 )
-
-
 Pictured = Estimate | Ranking | Representation | Growth | CurveComparison
 
 

@@ -34,6 +34,7 @@ _SHORT_LABEL = (
     "length(datum.label) > 36 ? slice(datum.label, 0, 17) + '…' + slice(datum.label, -18) : datum.label"
 )
 _DIGITS = 6
+_PACKAGES = ("altair", "vl_convert")
 
 
 def framed(
@@ -51,18 +52,10 @@ def framed(
         offset=12,
     )
     notes = [line for part in foot for line in _wrapped(part, int(_TEXT_LETTERS * share))]
-    below = alt.Title(
-        text=notes,
-        orient="bottom",
-        anchor="start",
-        fontSize=11,
-        fontWeight="normal",
-        color="#555555",
-        offset=14,
-    )
-    framing: VConcatChart = alt.vconcat(chart).properties(
-        title=below, background="#FFFFFF", padding=14, description=one_line(f"{title}: {subtitle}")
-    )
+    small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": "#555555"}
+    below = alt.Title(text=notes, orient="bottom", anchor="start", offset=14, **small)
+    description = one_line(f"{title}: {subtitle}")
+    framing = alt.vconcat(chart, title=below, background="#FFFFFF", padding=14, description=description)
     styled: VConcatChart = framing.configure(font=FONT, **_CONFIG)
     return styled
 
@@ -110,7 +103,10 @@ def inline(rows: Iterable[Mapping[str, Any]]) -> InlineData:
     """Return rows as data inside the picture, with as many digits as can be seen."""
     import altair as alt
 
-    return alt.InlineData(values=[{name: _shortened(value) for name, value in row.items()} for row in rows])
+    def short_number(value: Any) -> Any:
+        return plain(float(f"{value:.{_DIGITS}g}")) if isinstance(value, float) else value
+
+    return alt.InlineData(values=[{name: short_number(value) for name, value in row.items()} for row in rows])
 
 
 def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -124,9 +120,9 @@ def legend_below(labels: Sequence[str], *, lines: bool = True, width: int = WIDT
 
     longest = max((len(label) for label in labels), default=1) * _LABEL_PIXELS + 30
     columns = max(1, min(len(labels), width // longest))
-    strokes: dict[str, Any] = (
-        {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 260} if lines else {}
-    )
+    strokes: dict[str, Any] = {}
+    if lines:
+        strokes = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 260}
     return alt.Legend(orient="bottom", direction="horizontal", columns=columns, title=None, **strokes)
 
 
@@ -134,20 +130,10 @@ def model_axis(field: str, names: Sequence[str], *, grid: bool = True) -> Y:
     """Return a vertical axis of names, in the given order."""
     import altair as alt
 
-    return (
-        alt.Y(f"{field}:N")
-        .title(None)
-        .scale(domain=list(names))
-        .sort(list(names))
-        .axis(
-            labelExpr=_SHORT_LABEL,
-            labelLimit=_LABEL_ROOM,
-            domain=False,
-            ticks=False,
-            grid=grid,
-            gridDash=[1, 3],
-        )
+    axis = alt.Axis(
+        labelExpr=_SHORT_LABEL, labelLimit=_LABEL_ROOM, domain=False, ticks=False, grid=grid, gridDash=[1, 3]
     )
+    return alt.Y(f"{field}:N").title(None).scale(domain=list(names)).sort(list(names)).axis(axis)
 
 
 def step_height(names: Sequence[str], step: int = 26) -> int:
@@ -177,17 +163,6 @@ def _wrapped(text: str, letters: int) -> list[str]:
     return textwrap.wrap(one_line(text), max(letters, 20)) or [""]
 
 
-def _shortened(value: Any) -> Any:
-    return plain(float(f"{value:.{_DIGITS}g}")) if isinstance(value, float) else value
-
-
-# --- the drawing library ----------------------------------------------------------------------------
-
-
-EXTRA = "report"
-_PACKAGES = ("altair", "vl_convert")
-
-
 def need_report() -> None:
     """Raise ExtraMissingError if the libraries that draw are not installed."""
     for package in _PACKAGES:
@@ -196,4 +171,4 @@ def need_report() -> None:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] != package:
                 raise
-            raise ExtraMissingError("A picture", EXTRA) from None
+            raise ExtraMissingError("A picture", "report") from None

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError, one_line
-from sparingly.data.files import write_atomically
+from sparingly.data.files import write_bytes
 from sparingly.show.figures.look import need_report
 
 if TYPE_CHECKING:
     from altair.typing import ChartType
 
-Spec = dict[str, Any]
-
+_KINDS = (".html", ".svg", ".png", ".pdf", ".json")
 _SCALE = 2.0
 # XML has no such letters, and one_line leaves them as they are.
 _NO_LETTERS = re.compile("[\ufffe\uffff]")
@@ -58,46 +55,47 @@ def save_figure(chart: ChartType, path: str | Path) -> None:
     """
     kind = picture_kind(path)
     need_report()
-    content = _WRITERS[kind](drawable(chart.to_dict()))
-
-    def write(file: IO[bytes]) -> None:
-        file.write(content)
-
-    write_atomically(Path(path), write)
+    write_bytes(Path(path), _rendered(drawable(chart.to_dict()), kind))
 
 
-def drawable(spec: Spec) -> Spec:
+def drawable(part: Any) -> Any:
     """Return Vega-Lite without letters that no picture can hold: the library that draws ends the process."""
-    cleaned: Spec = _cleaned(spec)
-    return cleaned
-
-
-def _cleaned(part: Any) -> Any:
     if isinstance(part, str):
         return _NO_LETTERS.sub("\ufffd", one_line(part))
     if isinstance(part, dict):
-        return {_cleaned(name): _cleaned(inside) for name, inside in part.items()}
-    return [_cleaned(inside) for inside in part] if isinstance(part, list) else part
+        return {drawable(name): drawable(inside) for name, inside in part.items()}
+    return [drawable(inside) for inside in part] if isinstance(part, list) else part
 
 
 def picture_kind(path: str | Path) -> str:
     """Return the extension of a picture's file; one that no picture has is an error."""
     kind = Path(path).suffix.lower()
-    if kind not in _WRITERS:
-        endings = ", ".join(_WRITERS)
+    if kind not in _KINDS:
+        endings = ", ".join(_KINDS)
         raise UsageError(f"{path} is no name for a picture: its ending must be one of {endings}.")
     return kind
 
 
-def _as_page(spec: Spec) -> bytes:
-    text = json.dumps(spec, ensure_ascii=False)
-    page = _PAGE.format(
-        title=escape(_title(spec)),
-        library=_bundle(vega_lite_version()),
+def _rendered(spec: dict[str, Any], kind: str) -> bytes:
+    import vl_convert
+
+    version = vega_lite_version()
+    if kind == ".png":
+        return vl_convert.vegalite_to_png(spec, vl_version=version, scale=_SCALE)
+    if kind == ".pdf":
+        return vl_convert.vegalite_to_pdf(spec, vl_version=version)
+    if kind == ".svg":
+        start, end, body = vl_convert.vegalite_to_svg(spec, vl_version=version).partition(">")
+        # What the picture is of, for those who cannot see it.
+        return f"{start}{end}<title>{escape(_title(spec))}</title>{body}\n".encode()
+    if kind == ".json":
+        text = json.dumps(spec, ensure_ascii=False, indent=1) + "\n"
+    else:
         # Nothing in a name may end the script.
-        spec=text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"),
-    )
-    return page.encode("utf-8", "backslashreplace")
+        script = json.dumps(spec, ensure_ascii=False).replace("<", "\\u003c")
+        script = script.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+        text = _PAGE.format(title=escape(_title(spec)), library=_bundle(version), spec=script)
+    return text.encode("utf-8", "backslashreplace")
 
 
 @cache
@@ -108,37 +106,7 @@ def _bundle(version: str) -> str:
     return vl_convert.javascript_bundle(_SNIPPET, vl_version=version)
 
 
-def _as_svg(spec: Spec) -> bytes:
-    import vl_convert
-
-    text = vl_convert.vegalite_to_svg(spec, vl_version=vega_lite_version())
-    # What the picture is of, for those who cannot see it.
-    start, end, body = text.partition(">")
-    return f"{start}{end}<title>{escape(_title(spec))}</title>{body}\n".encode()
-
-
-def _as_png(spec: Spec) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_png(spec, vl_version=vega_lite_version(), scale=_SCALE)
-
-
-def _as_pdf(spec: Spec) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_pdf(spec, vl_version=vega_lite_version())
-
-
-def _as_json(spec: Spec) -> bytes:
-    return (json.dumps(spec, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
-
-
-_WRITERS: Mapping[str, Callable[[Spec], bytes]] = MappingProxyType(
-    {".html": _as_page, ".svg": _as_svg, ".png": _as_png, ".pdf": _as_pdf, ".json": _as_json}
-)
-
-
-def _title(spec: Spec) -> str:
+def _title(spec: dict[str, Any]) -> str:
     """Return the title of the picture, which stands above the chart inside its frame."""
     inside = [spec, *spec.get("vconcat", [])]
     texts = [part["title"].get("text", "") for part in inside if isinstance(part.get("title"), dict)]

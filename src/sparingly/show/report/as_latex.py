@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 
 from sparingly.base.errors import one_line
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
@@ -31,46 +30,27 @@ def _text(text: str) -> str:
     return latex(one_line(text))
 
 
-@singledispatch
 def _part(part: Part) -> str:
-    raise TypeError(f"A report has no part of the kind {type(part).__name__}.")
-
-
-@_part.register
-def _(part: Words) -> str:
-    return f"\\textbf{{{_text(part.text)}}}" if part.important else _text(part.text)
-
-
-@_part.register
-def _(part: Notes) -> str:
-    items = "\n".join(f"\\item {{}}{_text(text)}" for text in part.texts)
-    return f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}"
-
-
-@_part.register
-def _(part: Facts) -> str:
-    rows = [(escaped(name), _text(value)) for name, value in part.rows]
-    return _tabular(escaped(part.caption), "lp{9cm}", [], rows, frozenset())
-
-
-@_part.register
-def _(part: Table) -> str:
-    long = any(len(row[0]) > _LONG for row in part.rows)
-    numbers = len(part.columns) - part.texts
-    kinds = ("p{8cm}" if long else "l") + "l" * (part.texts - 1) + "r" * numbers
-    rows = [tuple(map(escaped, row)) for row in part.rows]
-    return _tabular(escaped(part.caption), kinds, list(map(escaped, part.columns)), rows, part.breaks)
-
-
-@_part.register
-def _(part: Picture) -> str:
-    return ""
-
-
-@_part.register
-def _(part: Commands) -> str:
-    lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
-    return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in lines)])
+    match part:
+        case Words():
+            return f"\\textbf{{{_text(part.text)}}}" if part.important else _text(part.text)
+        case Notes():
+            items = "\n".join(f"\\item {{}}{_text(text)}" for text in part.texts)
+            return f"\\begin{{itemize}}\n{items}\n\\end{{itemize}}"
+        case Facts():
+            facts = [(escaped(name), _text(value)) for name, value in part.rows]
+            return _tabular(escaped(part.caption), "lp{9cm}", [], facts, frozenset())
+        case Table():
+            long = any(len(row[0]) > _LONG for row in part.rows)
+            numbers = len(part.columns) - part.texts
+            kinds = ("p{8cm}" if long else "l") + "l" * (part.texts - 1) + "r" * numbers
+            rows = [tuple(map(escaped, row)) for row in part.rows]
+            return _tabular(escaped(part.caption), kinds, list(map(escaped, part.columns)), rows, part.breaks)
+        case Commands():
+            lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
+            return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in lines)])
+        case Picture():
+            return ""
 
 
 def _tabular(

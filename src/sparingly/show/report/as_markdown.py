@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import singledispatch
 
 from sparingly.base.errors import one_line
 from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
@@ -32,48 +31,30 @@ def _text(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text with its code spans for a table, where a bar ends the cell even in code."""
+    # A bar ends the cell of a table even in code.
     return "".join(cell(code(piece)) if is_code else escaped(piece) for piece, is_code in pieces(text))
 
 
-@singledispatch
 def _part(part: Part) -> str:
-    raise TypeError(f"A report has no part of the kind {type(part).__name__}.")
-
-
-@_part.register
-def _(part: Words) -> str:
-    return f"**{_text(part.text)}**" if part.important else _text(part.text)
-
-
-@_part.register
-def _(part: Notes) -> str:
-    return "\n".join(f"- {_text(text)}" for text in part.texts)
-
-
-@_part.register
-def _(part: Facts) -> str:
-    rows = [(escaped(name), _cell(value)) for name, value in part.rows]
-    return _table(("", escaped(part.caption)), rows, numbers=0)
-
-
-@_part.register
-def _(part: Table) -> str:
-    rows = [tuple(map(escaped, row)) for row in part.rows]
-    columns = tuple(map(escaped, part.columns))
-    return f"{escaped(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
-
-
-@_part.register
-def _(part: Picture) -> str:
-    return ""
-
-
-@_part.register
-def _(part: Commands) -> str:
-    lines = [one_line(line) for line in part.lines]
-    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
-    return "\n".join([f"{_text(part.caption)}:", "", fence, *lines, fence])
+    match part:
+        case Words():
+            return f"**{_text(part.text)}**" if part.important else _text(part.text)
+        case Notes():
+            return "\n".join(f"- {_text(text)}" for text in part.texts)
+        case Facts():
+            facts = [(escaped(name), _cell(value)) for name, value in part.rows]
+            return _table(("", escaped(part.caption)), facts, numbers=0)
+        case Table():
+            rows = [tuple(map(escaped, row)) for row in part.rows]
+            columns = tuple(map(escaped, part.columns))
+            return f"{escaped(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
+        case Commands():
+            lines = [one_line(line) for line in part.lines]
+            longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+            fence = "`" * max(3, 1 + longest)
+            return "\n".join([f"{_text(part.caption)}:", "", fence, *lines, fence])
+        case Picture():
+            return ""
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> str:

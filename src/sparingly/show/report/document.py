@@ -94,11 +94,7 @@ class Section:
     parts: tuple[Part, ...]
 
 
-# --- pictures -------------------------------------------------------------------------------------
-
-
 _ID = re.compile(r'\b(id="|url\(#|href="#)([^")]+)')
-
 _ROLES = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[^"]*")')
 
 
@@ -109,7 +105,8 @@ def picture(name: str, chart: VConcatChart, words: str) -> Picture:
     title = inner.pop("title", {})
     spec.pop("title", None)
     spec.update(background=None, padding=4)
-    caption = " – ".join(_join(title.get(part)) for part in ("text", "subtitle") if title.get(part))
+    texts = [title[part] for part in ("text", "subtitle") if title.get(part)]
+    caption = " – ".join(" ".join(text) if isinstance(text, list) else str(text) for text in texts)
     return Picture(name, caption, words, spec)
 
 
@@ -126,7 +123,3 @@ def svg(image: Picture) -> str:
     text = _ROLES.sub("", text)
     label = escape(one_line(image.words), quote=True)
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-
-
-def _join(text: Any) -> str:
-    return " ".join(text) if isinstance(text, list) else str(text)

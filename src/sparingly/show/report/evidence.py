@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.describe import Representation, representation
+from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import Target, Targets, targets_of
@@ -30,43 +33,7 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.reader import SetStatus, Status
 
 
-# --- comparisons ----------------------------------------------------------------------------------
-
-
-def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:
-    """Return strengths as scores; ``random_draw``: the comparisons were drawn with known probabilities."""
-    bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
-    return Estimate(
-        models=strengths.models,
-        scores=strengths.strengths,
-        standard_errors=strengths.standard_errors,
-        low=strengths.low,
-        high=strengths.high,
-        intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
-        covariance=strengths.covariance,
-        freedom=strengths.freedom,
-        target="population" if random_draw else CHOSEN_ITEMS,
-        level=strengths.level,
-        aspect=f"strength by {aspect}",
-        estimator="bradley_terry",
-        n=strengths.comparisons,
-        size=strengths.comparisons,
-        outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
-        notes=(*strengths.notes, *_names_without_interval(strengths)),
-    )
-
-
-def _names_without_interval(strengths: BradleyTerry) -> list[str]:
-    return [
-        f"{model} has no strength: {why}."
-        for model, why in zip(strengths.models, strengths.status, strict=True)
-        if why
-    ]
-
-
-# --- one set, one selection -----------------------------------------------------------------------
-
-
+Result = TypeVar("Result")
 # Beyond this, playing a method again at ten budgets takes minutes.
 MOST_REPLAYED = 2000
 
@@ -100,6 +67,27 @@ class ReportRequest:
     def alpha(self) -> float:
         """The error rate of ranks and groups."""
         return round(1 - self.level, 12)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What the judging cost.
+
+    Attributes:
+        labels: Judgements of what the report is about.
+        further: Judgements of other aspects.
+        items: Items that somebody judged.
+        size: Items of the set, or that were drawn from.
+        seconds: The time that is known, in all; None where none is.
+        timed: The judgements whose time is known.
+    """
+
+    labels: int
+    further: int
+    items: int
+    size: int
+    seconds: float | None
+    timed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +131,33 @@ class Evidence:
     part: SetStatus | None = None
 
     @property
-    def unit(self) -> str:
-        """What a judgement is of."""
-        return "items" if self.strengths is None else "comparisons"
-
-    @property
     def outside(self) -> int:
         """How many items the draw chose from that are not in the data, such as those of a pool."""
         if self.status is not None or len(self.rounds) != 1:
             return 0
         return _outside(self.data, self.rounds[0])
+
+    @cached_property
+    def effort(self) -> Effort:
+        """The judgements that were asked for and came in, and their time."""
+        size = len(self.data) + self.outside
+        if self.strengths is not None:
+            table = self.data.preferences
+            timed = table.seconds[~np.isnan(table.seconds)]
+            seconds = float(timed.sum()) if len(timed) else None
+            return Effort(len(table), 0, len(np.unique(table.item)), size, seconds, len(timed))
+        judged = self.data.judged(self.aspect)
+        summary = summarised(self.data)
+        labels = 0 if summary is None else summary.aspects.get(self.aspect, 0)
+        time = None if summary is None else summary.seconds
+        return Effort(
+            labels=labels or int(judged.sum()),
+            further=0 if summary is None else summary.count - labels,
+            items=int(judged.any(axis=1).sum()),
+            size=size,
+            seconds=None if time is None else time.total,
+            timed=0 if time is None else time.known,
+        )
 
 
 def _outside(data: EvalSet, selection: Selection) -> int:
@@ -165,41 +170,54 @@ def _outside(data: EvalSet, selection: Selection) -> int:
 def from_selection(data: EvalSet, selection: Selection | None, request: ReportRequest) -> Evidence:
     """Gather what follows from an evaluation set and what was chosen of it."""
     rounds = () if selection is None else (selection,)
-    if rounds and selection is not None and selection.pairs is not None:
-        return _compared(data, rounds, request)
-    aspect = (
-        the_only("aspect", None, data.aspects, "Name one: aspect=….")
-        if request.aspect is None
-        else request.aspect
-    )
+    if selection is not None and selection.pairs is not None:
+        used = () if selection.probability is None else rounds
+        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=used, level=request.level)
+        return _from_comparisons(data, rounds, strengths, request.aspect or "preference", request)
+    aspect = request.aspect
+    if aspect is None:
+        aspect = the_only("aspect", None, data.aspects, "Name one: aspect=….")
     how: dict[str, Any] = {"estimator": request.estimator, "seed": request.seed}
     scores = estimate(data, selection, aspect, level=request.level, target=request.targets.scores, **how)
     how |= {"target": request.target, "alpha": request.alpha}
-    ranking, unranked = _ranked(data, selection, aspect, how)
+    ranking, unranked = _or_why_not(DataError, lambda: rank(data, selection, aspect, **how))
     comparison, no_curve = _curve(data, selection, aspect) if request.curve else (None, "")
-    return completed(
-        Evidence(
-            data=seen_of(data, rounds),
-            rounds=rounds,
-            aspect=aspect,
-            estimate=scores,
-            ranking=ranking,
-            unranked=unranked,
-            growth=growth([scores]),
-            curve=comparison,
-            no_curve=no_curve,
-            why="" if selection is None else selection.why,
-        ),
-        data,
+    evidence = Evidence(
+        data=seen_of(data, rounds),
+        rounds=rounds,
+        aspect=aspect,
+        estimate=scores,
+        ranking=ranking,
+        unranked=unranked,
+        growth=growth([scores]),
+        curve=comparison,
+        no_curve=no_curve,
+        why="" if selection is None else selection.why,
     )
+    return _completed(evidence, data)
 
 
-def completed(evidence: Evidence, data: EvalSet) -> Evidence:
+def _or_why_not(errors: type[SparinglyError], compute: Callable[[], Result]) -> tuple[Result | None, str]:
+    """Return a result, or the sentence that says why there is none."""
+    try:
+        return compute(), ""
+    except errors as error:
+        return None, str(error)
+
+
+def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
     """Return the evidence with whom the selection represents, and what is to be said of the raters."""
     chosen = list(dict.fromkeys(name for selection in evidence.rounds for name in selection.items))
     source: Any = evidence.rounds[0] if len(evidence.rounds) == 1 else chosen
-    raters, unrated = _raters(evidence.data, evidence.aspect)
     represented = representation(data, source) if chosen else None
+    judged, aspect = evidence.data, evidence.aspect
+    raters, unrated = None, ""
+    table = judged.ratings
+    if aspect in table.aspects:
+        of_aspect = (table.aspect == table.aspects.index(aspect)) & ~np.isnan(table.score)
+        by_rater = of_aspect & (table.rater >= 0) & (table.model < len(judged.models))
+        if len(np.unique(table.rater[by_rater])) > 1:
+            raters, unrated = _or_why_not(DataError, lambda: rater_report(judged, aspect))
     return replace(evidence, representation=represented, raters=raters, unrated=unrated)
 
 
@@ -210,71 +228,50 @@ def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
     return data.reveal(asked_cells(data, rounds), compared_rows(data, rounds))
 
 
-def ranking_of(scores: Estimate, decisions: Estimate, alpha: float, seed: int) -> tuple[Ranking | None, str]:
-    """Return the ranking that estimates support, or why there is none."""
-    try:
-        return rank_estimates(scores, decisions, alpha=alpha, seed=seed), ""
-    except DataError as error:
-        return None, str(error)
-
-
-def compared_evidence(
+def _from_comparisons(
     data: EvalSet, rounds: tuple[Selection, ...], strengths: BradleyTerry, aspect: str, request: ReportRequest
 ) -> Evidence:
     """Gather what follows from comparisons of two outputs at a time."""
     random_draw = all(selection.probability is not None for selection in rounds)
     scores = estimate_from_strengths(strengths, aspect, random_draw=random_draw)
-    ranking, unranked = None, ""
-    try:
-        labels = {"aspect": scores.aspect, "target": scores.target}
-        ranking = rank_strengths(strengths, **labels, alpha=request.alpha, seed=request.seed)
-    except DataError as error:
-        unranked = str(error)
-    return completed(
-        Evidence(
-            data=seen_of(data, rounds),
-            rounds=rounds,
-            aspect=aspect,
-            estimate=scores,
-            strengths=strengths,
-            ranking=ranking,
-            unranked=unranked,
-        ),
-        data,
+    labels = {"aspect": scores.aspect, "target": scores.target}
+    ranking, unranked = _or_why_not(
+        DataError, lambda: rank_strengths(strengths, **labels, alpha=request.alpha, seed=request.seed)
     )
-
-
-def _compared(data: EvalSet, rounds: tuple[Selection, ...], request: ReportRequest) -> Evidence:
-    judged = seen_of(data, rounds)
-    random_draw = all(selection.probability is not None for selection in rounds)
-    strengths = bradley_terry(
-        judged, request.aspect, rounds=rounds if random_draw else (), level=request.level
+    evidence = Evidence(
+        data=seen_of(data, rounds),
+        rounds=rounds,
+        aspect=aspect,
+        estimate=scores,
+        strengths=strengths,
+        ranking=ranking,
+        unranked=unranked,
     )
-    return compared_evidence(data, rounds, strengths, request.aspect or "preference", request)
+    return _completed(evidence, data)
 
 
-def _ranked(
-    data: EvalSet, selection: Selection | None, aspect: str, parameters: dict[str, Any]
-) -> tuple[Ranking | None, str]:
-    try:
-        return rank(data, selection, aspect, **parameters), ""
-    except DataError as error:
-        return None, str(error)
-
-
-def _raters(data: EvalSet, aspect: str) -> tuple[RaterReport | None, str]:
-    """Return the report on raters where two or more are known (of an aspect), or why there is none."""
-    table = data.ratings
-    if aspect not in table.aspects:
-        return None, ""
-    ratings = (table.aspect == table.aspects.index(aspect)) & (table.rater >= 0) & ~np.isnan(table.score)
-    ratings &= table.model < len(data.models)
-    if len(np.unique(table.rater[ratings])) < 2:
-        return None, ""
-    try:
-        return rater_report(data, aspect), ""
-    except DataError as error:
-        return None, str(error)
+def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:
+    """Return strengths as scores; ``random_draw``: the comparisons were drawn with known probabilities."""
+    bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
+    states = zip(strengths.models, strengths.status, strict=True)
+    return Estimate(
+        models=strengths.models,
+        scores=strengths.strengths,
+        standard_errors=strengths.standard_errors,
+        low=strengths.low,
+        high=strengths.high,
+        intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
+        covariance=strengths.covariance,
+        freedom=strengths.freedom,
+        target="population" if random_draw else CHOSEN_ITEMS,
+        level=strengths.level,
+        aspect=f"strength by {aspect}",
+        estimator="bradley_terry",
+        n=strengths.comparisons,
+        size=strengths.comparisons,
+        outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
+        notes=(*strengths.notes, *(f"{model} has no strength: {why}." for model, why in states if why)),
+    )
 
 
 def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[CurveComparison | None, str]:
@@ -284,19 +281,14 @@ def _curve(data: EvalSet, selection: Selection | None, aspect: str) -> tuple[Cur
     if selection.models is not None or selection.signature.round is not None:
         return None, "agreement over budgets is drawn for selections of whole items in one round."
     if _outside(data, selection):
-        return (
-            None,
-            "agreement over budgets takes all items that were drawn from, and some are not in the data.",
-        )
+        why = "agreement over budgets takes all items that were drawn from, and some are not in the data."
+        return None, why
     if len(data) > MOST_REPLAYED:
         return None, f"sets of more than {MOST_REPLAYED} items are left to `sparingly figure curve`."
     try:
         return curve(data, selection.signature.method, aspect, seed=selection.signature.seed), ""
     except SparinglyError as error:
         return None, f"the method cannot be played again here: {error}"
-
-
-# --- campaigns ------------------------------------------------------------------------------------
 
 
 def from_campaign(
@@ -316,9 +308,28 @@ def from_campaign(
     judged_set, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):
         strengths = running.strengths(name, at=at, level=request.level)
-        return replace(compared_evidence(judged_set, rounds, strengths, aspect, request), **facts)
-    scores = _estimate(running, name, at, request, request.targets.scores)
-    ranking, unranked = _campaign_ranking(running, name, at, scores, request)
+        return replace(_from_comparisons(judged_set, rounds, strengths, aspect, request), **facts)
+
+    def scores_at(seq: int, target: Target) -> Estimate:
+        options: dict[str, Any] = {"estimator": request.estimator, "level": request.level}
+        return running.estimate(name, at=seq, target=target, seed=request.seed, **options)
+
+    targets = request.targets
+    scores = scores_at(at, targets.scores)
+    # Rank by the joint errors of all rounds; items that were picked, by what they show.
+    options: dict[str, Any] = {"alpha": request.alpha, "seed": request.seed}
+    if scores.target == CHOSEN_ITEMS and not np.isnan(scores.scores).all():
+        chosen = merge_rounds(rounds)
+        ranking, unranked = _or_why_not(SparinglyError, lambda: rank(judged_set, chosen, aspect, **options))
+    else:
+        same = targets.decisions == targets.scores
+        decisions = scores if same else scores_at(at, targets.decisions)
+        ranking, unranked = _or_why_not(DataError, lambda: rank_estimates(scores, decisions, **options))
+    estimates = []
+    for end in ends_of_rounds(running, name, at)[:-1]:
+        # Where there are too few answers for scores, that round is left out.
+        with suppress(SparinglyError):
+            estimates.append(scores_at(end, targets.scores))
     gathered = Evidence(
         data=seen_of(judged_set, rounds),
         rounds=rounds,
@@ -326,9 +337,9 @@ def from_campaign(
         estimate=scores,
         ranking=ranking,
         unranked=unranked,
-        growth=growth([*_earlier(running, name, status.seq, request), scores]),
+        growth=growth([*estimates, scores]),
     )
-    return replace(completed(gathered, judged_set), **facts)
+    return replace(_completed(gathered, judged_set), **facts)
 
 
 def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
@@ -342,42 +353,3 @@ def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:
         later = min((row["seq"] for row in rows if row["round"] > number), default=last + 1)
         ends.append(max((int(row["seq"]) for row in rows if row["seq"] < later), default=last))
     return ends
-
-
-def _estimate(
-    running: Campaign, name: str, at: int | None, request: ReportRequest, target: Target
-) -> Estimate:
-    return running.estimate(
-        name, at=at, estimator=request.estimator, target=target, level=request.level, seed=request.seed
-    )
-
-
-def _earlier(running: Campaign, name: str, seq: int, request: ReportRequest) -> list[Estimate]:
-    """Return the estimates after the rounds before the last one; one too early for scores is left out."""
-    estimates = []
-    for end in ends_of_rounds(running, name, seq)[:-1]:
-        try:
-            estimates.append(_estimate(running, name, end, request, request.targets.scores))
-        except SparinglyError:
-            continue
-    return estimates
-
-
-def _campaign_ranking(
-    running: Campaign, name: str, at: int | None, scores: Estimate, request: ReportRequest
-) -> tuple[Ranking | None, str]:
-    """Rank by the joint errors of all rounds; items that were picked, by what they show."""
-    alpha = request.alpha
-    if scores.target != CHOSEN_ITEMS or np.isnan(scores.scores).all():
-        base = scores
-        if request.targets.decisions != request.targets.scores:
-            base = _estimate(running, name, at, request, request.targets.decisions)
-        return ranking_of(scores, base, alpha, request.seed)
-    chosen = merge_rounds(running.rounds(name, at=at))
-    try:
-        ranking = rank(
-            running.data(name, at=at), chosen, running.settings.aspect, alpha=alpha, seed=request.seed
-        )
-    except SparinglyError as error:
-        return None, str(error)
-    return ranking, ""

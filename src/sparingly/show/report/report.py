@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
@@ -14,7 +14,7 @@ from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
-from sparingly.data.files import write_atomically
+from sparingly.data.files import write_bytes
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -25,7 +25,7 @@ from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
 from sparingly.show.report.document import Section
-from sparingly.show.report.evidence import Evidence, ReportRequest, from_selection
+from sparingly.show.report.evidence import Evidence, ReportRequest, from_campaign, from_selection
 from sparingly.show.report.words import answer, effort, estimand, question
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
-        optional = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status")
+        names = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status")
+        optional = {name: getattr(evidence, name) for name in names}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -83,8 +84,8 @@ class Report:
             "selections": [selection.to_dict() for selection in evidence.rounds],
             "estimate": evidence.estimate.to_dict(),
             "unranked": evidence.unranked or None,
-            "costs": vars(sections.effort_of(evidence)),
-            **{name: _values(getattr(evidence, name)) for name in optional},
+            "costs": vars(evidence.effort),
+            **{name: None if part is None else plain(part.to_dict()) for name, part in optional.items()},
         }
 
     def save(self, path: str | Path, formats: Iterable[str] | None = None) -> list[Path]:
@@ -95,21 +96,22 @@ class Report:
             formats: ``html``, ``md``, ``tex``, ``json``: a file for each, ``path`` with its ending.
         """
         path = Path(path)
-        kinds = [_format_by_suffix(path)] if formats is None else list(dict.fromkeys(formats))
-        for kind in kinds:
-            if kind not in KINDS:
-                raise UnknownNameError("format of a report", kind, KINDS)
-        writers: dict[str, Callable[[], str]] = {
-            "html": self.html,
-            "md": self.markdown,
-            "tex": self.latex,
-            "json": self._json,
-        }
-        texts = {
-            path if formats is None else path.with_suffix(KINDS[kind]): writers[kind]() for kind in kinds
-        }
+        if formats is None:
+            kinds = [kind for kind, suffix in KINDS.items() if suffix == path.suffix.lower()]
+            if not kinds:
+                endings = ", ".join(KINDS.values())
+                raise UsageError(f"{path} is no name for a report: its ending must be one of {endings}.")
+            targets = {path: kinds[0]}
+        else:
+            kinds = list(formats)
+            for kind in kinds:
+                if kind not in KINDS:
+                    raise UnknownNameError("format of a report", kind, KINDS)
+            targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
+        writers = {"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json}
+        texts = {target: writers[kind]() for target, kind in targets.items()}
         for target, text in texts.items():
-            _write(target, text)
+            write_bytes(target, text.encode("utf-8", "backslashreplace"))
         return list(texts)
 
     def _json(self) -> str:
@@ -171,15 +173,12 @@ def report(
             raise UsageError("A campaign knows its own selections: leave the selection out.")
         if scale is not None:
             raise UsageError("A campaign knows the scale of its scores: leave the scale out.")
-        from sparingly.show.report.evidence import from_campaign
-
         evidence = from_campaign(source, data, request, at)
     return report_on(evidence, title=title, figures=figures)
 
 
 def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
     """Return the report on the evidence."""
-    spent = sections.effort_of(evidence)
     parts = (
         sections.question_section(evidence),
         sections.data_section(evidence),
@@ -190,32 +189,12 @@ def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = T
         sections.pair_section(evidence, figures=figures),
         sections.curve_section(evidence, figures=figures),
         sections.rater_section(evidence),
-        sections.cost_section(evidence, spent),
+        sections.cost_section(evidence),
         sections.check_section(evidence),
     )
-    lead = (answer(evidence), effort(spent.labels, spent.items, spent.size, spent.seconds))
+    lead = (answer(evidence), effort(evidence.effort))
     models = len(evidence.estimate.models)
     if title is None:
         verb = "judged" if models == 1 else "compared"
         title = f"{counted(models, 'model')} {verb} on {evidence.aspect}"
     return Report(title, lead, tuple(section for section in parts if section is not None), evidence)
-
-
-def _values(result: Any) -> Any:
-    return None if result is None else plain(result.to_dict())
-
-
-def _format_by_suffix(path: Path) -> str:
-    for kind, suffix in KINDS.items():
-        if path.suffix.lower() == suffix:
-            return kind
-    raise UsageError(
-        f"{path} is no name for a report: its ending must be one of {', '.join(KINDS.values())}."
-    )
-
-
-def _write(path: Path, text: str) -> None:
-    def write(file: IO[bytes]) -> None:
-        file.write(text.encode("utf-8", "backslashreplace"))
-
-    write_atomically(path, write)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.format import percent
+from sparingly.base.format import number_text, percent
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.ranking import Ranking
@@ -28,7 +28,7 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
             code(model.model),
             ranking.score_text(model),
             model.interval or "-",
-            _number(model.standardised),
+            number_text(model.standardised),
             percent(model.chance_of_best),
             *(("" if model.group is None else str(model.group),) if grouped else ()),
         )
@@ -41,19 +41,11 @@ def ranking_table(ranking: Ranking, format: TableFormat = "markdown") -> str:
     ]
     columns = [ranking.ranks_head, "model", ranking.scores_head, ranking.level_head, "standardised"]
     columns += ["chance of best", *(["group"] if grouped else [])]
-    below = (ranking.answer(code), _sentence(ranking.headline), _how(ranking), *ranking.notes)
-    return _table(columns, rows, below, format, breaks)
-
-
-def _level(ranking: Ranking) -> str:
-    return f"{100 * (1 - ranking.alpha):g} %"
-
-
-def _how(ranking: Ranking) -> str:
-    """Say whether ranks and groups hold."""
+    holds = f"Ranks hold for all models at once with {100 * (1 - ranking.alpha):g} % confidence."
     if ranking.target == "chosen":
-        return "Ranks as if the items had been sampled at random, which they were not."
-    return f"Ranks hold for all models at once with {_level(ranking)} confidence."
+        holds = "Ranks as if the items had been sampled at random, which they were not."
+    below = (ranking.answer(code), ranking.headline, holds, *ranking.notes)
+    return _table(columns, rows, below, format, breaks)
 
 
 def score_table(estimate: Estimate, format: TableFormat = "markdown") -> str:
@@ -89,18 +81,12 @@ def _table(
     for place, row in enumerate(rows):
         lines += ["\\hline"] if place in breaks else []
         lines.append(_latex_row(row))
-    return (
-        "\n".join([*lines, "\\hline", "\\end{tabular}", "", *(latex(_sentence(text)) for text in below)])
-        + "\n"
-    )
+    lines += ["\\hline", "\\end{tabular}", "", *(latex(_sentence(text)) for text in below)]
+    return "\n".join(lines) + "\n"
 
 
 def _latex_row(row: Sequence[str]) -> str:
     return " & ".join(map(latex, row)) + r" \\"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{value:.4g}"
 
 
 def _sentence(text: str) -> str:

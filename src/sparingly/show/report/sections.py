@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,13 @@ import numpy as np
 from sparingly.base.errors import listing
 from sparingly.base.format import counted, percent, share_text
 from sparingly.data.describe import Representation, describe
-from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.judgements import ratings as summarised
-from sparingly.data.describe.representation import Share
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
-from sparingly.run.raters.report import RaterReport
+from sparingly.run.raters.agreement import PairAgreement
 from sparingly.show.figures.charts import (
     KINDS_IN_WORDS,
     draw_chances,
@@ -38,10 +35,10 @@ from sparingly.show.report.words import aligned, estimand, p_text, question, tim
 from sparingly.show.report.writeup import is_from_pool, paragraph, table_rows
 from sparingly.show.terminal.console import fixed
 
-# --- question, data, choice, representation -------------------------------------------------------
-
-
 _MOST_ODD, _MOST_REASONS, _MOST_SHARES, _MOST_METRICS = 6, 8, 12, 3
+_MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
+# So many columns of a matrix fit on a page.
+_MOST_COLUMNS = 12
 
 
 def question_section(evidence: Evidence) -> Section:
@@ -58,11 +55,10 @@ def data_section(evidence: Evidence) -> Section:
         ("items", str(description.items)),
         ("models", f"{len(description.models)}: {', '.join(map(code, description.models))}"),
     ]
-    names = [
-        ("metrics", [metric.name for metric in description.metrics]),
-        ("domains", list(description.domains)),
-    ]
-    rows += [(kind, listing(map(code, values), 8)) for kind, values in names if values]
+    if description.metrics:
+        rows.append(("metrics", listing((code(metric.name) for metric in description.metrics), 8)))
+    if description.domains:
+        rows.append(("domains", listing(map(code, description.domains), 8)))
     if description.documents is not None:
         rows.append(("documents", str(description.documents.count)))
     if description.absent:
@@ -80,17 +76,26 @@ def selection_section(evidence: Evidence) -> Section:
         text = "No selection was given: the judged items are taken for a uniform sample of the set."
         return Section("selection", "What was judged", (Words(text),))
     parts: list[Part] = [] if not evidence.why else [Words(evidence.why)]
+    reasons = _reasons(evidence.rounds)
     if len(evidence.rounds) == 1 and evidence.status is None:
         chosen = evidence.rounds[0]
         facts = [row for row in table_rows(chosen) if row[0] != "signature"]
-        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *_reasons(evidence.rounds)]
+        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *reasons]
         parts += [Notes(tuple(map(with_full_stop, chosen.notes)))] if chosen.notes else []
     else:
-        parts += [
-            Words(_campaign_words(evidence)),
-            _rounds_table(evidence.rounds),
-            *_reasons(evidence.rounds),
-        ]
+        rows = tuple(
+            (
+                str(number),
+                str(len(selection)),
+                "yes" if selection.is_probability_sample else "no",
+                selection.signature.inputs,
+                selection.signature.labels or "none",
+            )
+            for number, selection in enumerate(evidence.rounds, 1)
+        )
+        columns = ("round", "rows", "drawn by known chances", "digest of what it read")
+        rounds = Table("The rounds", (*columns, "digest of labels used"), rows, texts=5)
+        parts += [Words(_campaign_words(evidence)), rounds, *reasons]
     return Section("selection", "What was selected, and why", tuple(parts))
 
 
@@ -99,50 +104,31 @@ def _campaign_words(evidence: Evidence) -> str:
     if status is None or part is None:
         return f"{counted(len(evidence.rounds), 'round')} drawn."
     stops = f", stopping by {listing(map(code, status.stops))}" if status.stops else ""
+    unit = "comparisons" if evidence.strengths else "outputs"
+    answers = "all are answered."
+    if part.outstanding:
+        answers = f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
     text = (
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
         f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
-        f"{'comparisons' if evidence.strengths else 'outputs'}; "
-        + (
-            f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
-            if part.outstanding
-            else "all are answered."
-        )
+        f"{unit}; {answers}"
     )
-    models = [
-        f" {word}: {', '.join(map(code, names))}."
-        for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn))
-        if names
-    ]
-    ending = f" It ended: {part.finished}" if part.finished else ""
-    return f"{text}{''.join(models)}{ending}"
+    for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn)):
+        if names:
+            text += f" {word}: {', '.join(map(code, names))}."
+    return f"{text} It ended: {part.finished}" if part.finished else text
 
 
-def _rounds_table(rounds: Sequence[Selection]) -> Table:
-    rows = tuple(
-        (
-            str(number),
-            str(len(selection)),
-            "yes" if selection.is_probability_sample else "no",
-            selection.signature.inputs,
-            selection.signature.labels or "none",
-        )
-        for number, selection in enumerate(rounds, 1)
-    )
-    columns = ("round", "rows", "drawn by known chances", "digest of what it read", "digest of labels used")
-    return Table("The rounds", columns, rows, texts=5)
-
-
-def _reasons(rounds: Sequence[Selection]) -> Iterator[Part]:
-    """Yield why the items were chosen, the commonest reasons first."""
+def _reasons(rounds: Sequence[Selection]) -> list[Table]:
+    """Return why the items were chosen, the commonest reasons first; nothing where there are no reasons."""
     counts = Counter(row.reason for selection in rounds for row in selection if row.reason)
     if not counts:
-        return
+        return []
     rows = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
     if len(counts) > len(rows):
         hidden = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
         rows.append((f"{len(counts) - len(rows)} other reasons", str(hidden)))
-    yield Table("Why rows were chosen", ("reason", "rows"), tuple(rows))
+    return [Table("Why rows were chosen", ("reason", "rows"), tuple(rows))]
 
 
 def representation_section(evidence: Evidence, *, figures: bool) -> Section | None:
@@ -150,47 +136,48 @@ def representation_section(evidence: Evidence, *, figures: bool) -> Section | No
     representation, title = evidence.representation, "Whom the selection represents"
     if representation is None:
         return None
-    outside: list[Part] = []
+    parts: list[Part] = []
     if evidence.outside:
         sentence = f"{evidence.outside:,} of the items that were drawn from are not in the data"
         if representation.n == representation.of:
             text = f"{sentence}, so whom the selection over- or under-represents cannot be told from it."
             return Section("representation", title, (Words(text),))
-        outside = [Words(f"{sentence}: shares below are among the {representation.of:,} that are.")]
-    kinds = [(kind, share) for kind, shares in representation.kinds.items() for share in shares]
-    if not kinds:
+        parts.append(Words(f"{sentence}: shares below are among the {representation.of:,} that are."))
+    groups = sum(len(shares) for shares in representation.kinds.values())
+    if not groups:
         return None
     lean = tuple(with_full_stop(leaning.text) for leaning in representation.leanings)
     text = "Nothing is badly over- or under-represented." if not lean else "Mind what is badly represented:"
-    parts: list[Part] = [*outside, Words(text)]
+    parts.append(Words(text))
     parts += [Notes((*lean, *representation.notes))] if lean or representation.notes else []
     if figures and any(len(shares) > 1 for shares in representation.kinds.values()):
-        words = f"Shares of the set and of the selection in {len(kinds)} groups; the table below has them."
+        words = f"Shares of the set and of the selection in {groups} groups; the table below has them."
         parts.append(picture("representation", draw_shares(representation), words))
-    parts += [_coverage(representation), *_shares(representation)]
-    return Section("representation", title, tuple(parts))
-
-
-def _coverage(representation: Representation) -> Table:
     rows = tuple(
         (row.what, str(row.selected), str(row.of), share_text(row.share))
         for row in representation.coverage[:_MOST_SHARES]
     )
-    return Table("What the selection touches", ("what", "selected", "of", "share"), rows)
+    parts.append(Table("What the selection touches", ("what", "selected", "of", "share"), rows))
+    parts += _shares(representation)
+    return Section("representation", title, tuple(parts))
 
 
 def _shares(representation: Representation) -> Iterator[Part]:
     """Yield the shares of all groups; of the metrics, the first few and those that are badly represented."""
-    columns = ("group", "by", "items of the set", "selected", "share of the set", "share selected", "ratio")
     lean = {leaning.by for leaning in representation.leanings}
     metrics = [kind for kind in representation.kinds if kind.startswith("metric ")]
     left_out = {kind for kind in metrics[_MOST_METRICS:] if kind not in lean}
     rows: list[tuple[str, ...]] = []
     breaks: list[int] = []
     for kind, shares in representation.kinds.items():
-        if shares and kind not in left_out:
-            breaks.append(len(rows))
-            rows += [_share_row(kind, share) for share in shares[:_MOST_SHARES]]
+        if not shares or kind in left_out:
+            continue
+        breaks.append(len(rows))
+        for share in shares[:_MOST_SHARES]:
+            counts = (str(share.items), str(share.selected))
+            parts = (share_text(share.full_share), share_text(share.selected_share), fixed(share.ratio))
+            rows.append((share.group, KINDS_IN_WORDS.get(kind, kind), *counts, *parts))
+    columns = ("group", "by", "items of the set", "selected", "share of the set", "share selected", "ratio")
     yield Table("Shares by group", columns, tuple(rows), texts=2, breaks=frozenset(breaks[1:]))
     shortened = [kind for kind, shares in representation.kinds.items() if len(shares) > _MOST_SHARES]
     if left_out or shortened:
@@ -199,35 +186,13 @@ def _shares(representation: Representation) -> Iterator[Part]:
         yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
 
 
-def _share_row(kind: str, share: Share) -> tuple[str, ...]:
-    return (
-        share.group,
-        KINDS_IN_WORDS.get(kind, kind),
-        str(share.items),
-        str(share.selected),
-        share_text(share.full_share),
-        share_text(share.selected_share),
-        fixed(share.ratio),
-    )
-
-
-# --- scores, ranks, pairs -------------------------------------------------------------------------
-
-
-# So many columns of a matrix fit on a page.
-_MOST_COLUMNS = 12
-
-
 def score_section(evidence: Evidence, *, figures: bool) -> Section:
     """Show the scores with their intervals, those of parts of the set, and what to mind."""
     estimate = evidence.estimate
     parts: list[Part] = []
     if figures and np.isfinite(estimate.scores).any():
-        best = estimate.models[estimate.order[0]]
-        words = (
-            f"{best} has the highest score of {counted(len(estimate.models), 'model')}; "
-            "the table below has all numbers."
-        )
+        best, models = estimate.models[estimate.order[0]], counted(len(estimate.models), "model")
+        words = f"{best} has the highest score of {models}; the table below has all numbers."
         parts.append(picture("scores", draw_scores(estimate), words))
     strengths = evidence.strengths is not None
     caption = "Strengths" if strengths else f"Scores of {target_text(estimate.target)}"
@@ -242,12 +207,11 @@ def score_section(evidence: Evidence, *, figures: bool) -> Section:
 
 def _scores(estimate: Estimate, caption: str) -> Table:
     order = estimate.order
-    scores, errors = (
-        aligned(estimate.scores[order]),
-        aligned([estimate.shown_error(place) for place in order], 3),
-    )
     if estimate.is_rate:
         scores, errors = list(map(estimate.score_text, order)), list(map(estimate.error_text, order))
+    else:
+        scores = aligned(estimate.scores[order])
+        errors = aligned([estimate.shown_error(place) for place in order], 3)
     rows = tuple(
         (estimate.models[place], scores[at], errors[at], estimate.interval_text(place))
         for at, place in enumerate(order)
@@ -260,27 +224,25 @@ def rank_section(evidence: Evidence, *, figures: bool) -> Section:
     ranking = evidence.ranking
     if ranking is None:
         return Section("ranks", "Ranks and groups", (Words(with_full_stop(evidence.unranked)),))
-    parts: list[Part] = [Words(_how(ranking))]
-    if figures:
-        words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
-        parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
-    notes = [note for note in ranking.notes if note not in evidence.estimate.notes]
-    parts += [_ranks(ranking), *([Notes(tuple(map(with_full_stop, notes)))] if notes else [])]
-    return Section("ranks", "Ranks and groups", tuple(parts))
-
-
-def _how(ranking: Ranking) -> str:
-    """Say what ranks and groups follow from, and what they speak about."""
-    level = f"{100 * (1 - ranking.alpha):g} %"
     rule = (
         "Every pair of models was tested once, corrected for all pairs. A model's ranks go from 1 + the "
         "number of models that are significantly better to the number of models less those that are "
         "significantly worse"
     )
+    holds = (
+        f"; on {target_text(ranking.target)}, they hold for all models at once with "
+        f"{100 * (1 - ranking.alpha):g} % confidence. {ranking.group_sentence}"
+    )
     if ranking.target == CHOSEN_ITEMS:
-        return f"{rule}. The items were picked, not sampled: this holds for these items only."
-    holds = f"on {target_text(ranking.target)}, they hold for all models at once with {level} confidence"
-    return f"{rule}; {holds}. {ranking.group_sentence}"
+        holds = ". The items were picked, not sampled: this holds for these items only."
+    parts: list[Part] = [Words(rule + holds)]
+    if figures:
+        words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
+        parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
+    parts.append(_ranks(ranking))
+    if notes := [note for note in ranking.notes if note not in evidence.estimate.notes]:
+        parts.append(Notes(tuple(map(with_full_stop, notes))))
+    return Section("ranks", "Ranks and groups", tuple(parts))
 
 
 def _ranks(ranking: Ranking) -> Table:
@@ -315,102 +277,43 @@ def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
     if figures:
         words = "The chance that one model is better than another, for all pairs in the order of the ranking."
         parts.append(picture("pairs", draw_chances(ranking), words))
-    parts += list(_matrix(ranking))
-    parts.append(
-        Words(
-            f"Two-sided p-values of the {ranking.test} test, corrected for all pairs (Shaffer's step-down): "
-            f"where one is at most {ranking.alpha:g} it stands out, and the model with the higher score is "
-            "significantly better. Chances to be better are without correction: they help to choose, and "
-            "decide nothing."
-        )
-    )
-    return Section("pairs", "Every pair of models", tuple(parts))
-
-
-def _matrix(ranking: Ranking) -> Iterator[Table]:
-    """Yield the corrected p-values, in as many tables as fit the page."""
+    # The corrected p-values, in as many tables as fit the page.
     count = len(ranking.models)
     for start in range(0, count, _MOST_COLUMNS):
         places = range(start, min(start + _MOST_COLUMNS, count))
-        rows = tuple(
-            (
-                f"{row + 1}. {model.model}",
-                *("–" if row == at else p_text(ranking.corrected[row, at]) for at in places),
-            )
-            for row, model in enumerate(ranking.models)
-        )
-        significant = frozenset(
-            (row, at - start + 1)
-            for row in range(count)
-            for at in places
-            if row != at and ranking.corrected[row, at] <= ranking.alpha
-        )
+        rows, significant = [], set()
+        for row, model in enumerate(ranking.models):
+            p_values = ranking.corrected[row]
+            texts = ("–" if row == at else p_text(p_values[at]) for at in places)
+            rows.append((f"{row + 1}. {model.model}", *texts))
+            marked = (at for at in places if row != at and p_values[at] <= ranking.alpha)
+            significant |= {(row, at - start + 1) for at in marked}
         span = f", against ranks {start + 1} to {places[-1] + 1}" if count > _MOST_COLUMNS else ""
         columns = ("model", *(f"{at + 1}." for at in places))
-        yield Table(f"Corrected p-values of pairs{span}", columns, rows, marked=significant)
-
-
-# --- precision, raters, costs, checks -------------------------------------------------------------
-
-
-_MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
-_AHEAD = "More judgements drawn alike would shrink the intervals as the dashed line does; see sparingly plan."
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What the judging cost.
-
-    Attributes:
-        labels: Judgements of what the report is about.
-        further: Judgements of other aspects.
-        items: Items that somebody judged.
-        size: Items of the set, or that were drawn from.
-        seconds: The time that is known, in all; None where none is.
-        timed: The judgements whose time is known.
-    """
-
-    labels: int
-    further: int
-    items: int
-    size: int
-    seconds: float | None
-    timed: int
-
-
-def effort_of(evidence: Evidence) -> Effort:
-    """Count the judgements that were asked for and came in, and their time."""
-    data = evidence.data
-    if evidence.strengths is not None:
-        table = data.preferences
-        timed = table.seconds[~np.isnan(table.seconds)]
-        items, labels = len(np.unique(table.item)), len(table)
-        size = len(data) + evidence.outside
-        return Effort(labels, 0, items, size, float(timed.sum()) if len(timed) else None, len(timed))
-    judged = data.judged(evidence.aspect)
-    summary = summarised(data)
-    judgements = 0 if summary is None else summary.aspects.get(evidence.aspect, 0)
-    time = None if summary is None else summary.seconds
-    return Effort(
-        labels=judgements or int(judged.sum()),
-        further=0 if summary is None else summary.count - judgements,
-        items=int(judged.any(axis=1).sum()),
-        size=len(data) + evidence.outside,
-        seconds=None if time is None else time.total,
-        timed=0 if time is None else time.known,
+        caption = f"Corrected p-values of pairs{span}"
+        parts.append(Table(caption, columns, tuple(rows), marked=frozenset(significant)))
+    text = (
+        f"Two-sided p-values of the {ranking.test} test, corrected for all pairs (Shaffer's step-down): "
+        f"where one is at most {ranking.alpha:g} it stands out, and the model with the higher score is "
+        "significantly better. Chances to be better are without correction: they help to choose, and "
+        "decide nothing."
     )
+    return Section("pairs", "Every pair of models", (*parts, Words(text)))
 
 
 def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Show how precise the scores became with the labels, and agreement with judging everything."""
     parts: list[Part] = []
     if evidence.growth is not None:
-        words = ", ".join(f"{point.half_width:.3g} with {point.n} items" for point in evidence.growth.seen)
-        parts.append(Words(f"The mean half-width of the intervals is {words}. {_AHEAD}"))
+        widths = ", ".join(f"{point.half_width:.3g} with {point.n} items" for point in evidence.growth.seen)
+        ahead = (
+            "More judgements drawn alike would shrink the intervals as the dashed line does; see sparingly "
+            "plan."
+        )
+        parts.append(Words(f"The mean half-width of the intervals is {widths}. {ahead}"))
         if figures:
-            parts.append(
-                picture("growth", draw_growth(evidence.growth), f"Half-widths of intervals: {words}.")
-            )
+            words = f"Half-widths of intervals: {widths}."
+            parts.append(picture("growth", draw_growth(evidence.growth), words))
     if evidence.curve is not None:
         parts += _agreement(evidence.curve, figures=figures)
     elif evidence.no_curve:
@@ -419,24 +322,20 @@ def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
 
 
 def _agreement(comparison: CurveComparison, *, figures: bool) -> list[Part]:
+    curve, random = comparison.curve, comparison.random
     text = (
         f"Everything is judged, so the method can be held against judging everything: on average over "
-        f"{len(comparison.curve.sizes)} budgets it reaches {comparison.curve.average:.3f}, random selection "
-        f"{comparison.random.average:.3f}. This says how the method would have done, not what was found "
-        "above."
+        f"{len(curve.sizes)} budgets it reaches {curve.average:.3f}, random selection {random.average:.3f}. "
+        "This says how the method would have done, not what was found above."
     )
     rows = tuple(
-        (str(size), share_text(share), fixed(value, 3), fixed(random, 3))
-        for size, share, value, random in zip(
-            comparison.curve.sizes,
-            comparison.curve.shares,
-            comparison.curve.values,
-            comparison.random.values,
-            strict=True,
+        (str(size), share_text(share), fixed(value, 3), fixed(random_value, 3))
+        for size, share, value, random_value in zip(
+            curve.sizes, curve.shares, curve.values, random.values, strict=True
         )
     )
-    measure = comparison.curve.measure.replace("_", " ")
-    table = Table(f"{measure.capitalize()}", ("items", "share", "the method", "random, mean"), rows)
+    measure = curve.measure.replace("_", " ")
+    table = Table(measure.capitalize(), ("items", "share", "the method", "random, mean"), rows)
     words = f"{measure} over budgets; the table below has all numbers."
     pictures = [picture("agreement", draw_curves([comparison]), words)] if figures else []
     return [Words(text), *pictures, table]
@@ -445,78 +344,72 @@ def _agreement(comparison: CurveComparison, *, figures: bool) -> list[Part]:
 def rater_section(evidence: Evidence) -> Section | None:
     """Show how well raters agree, how severe they are, and who is far from the rest."""
     report = evidence.raters
+    if report is None and not evidence.unrated:
+        return None
     if report is None:
-        return (
-            Section("raters", "Raters", (Words(with_full_stop(evidence.unrated)),))
-            if evidence.unrated
-            else None
-        )
-    alpha = report.agreement.alpha
+        return Section("raters", "Raters", (Words(with_full_stop(evidence.unrated)),))
     parts: list[Part] = []
+    alpha = report.agreement.alpha
     if alpha.units:
-        parts.append(
-            Words(
-                f"Krippendorff's α is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}), "
-                f"over {alpha.units} outputs that two or more raters judged."
-            )
+        text = (
+            f"Krippendorff's α is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}), "
+            f"over {alpha.units} outputs that two or more raters judged."
         )
-    parts.append(_flags(report))
-    parts += [_severity(report), *_pairs(report)]
-    notes = dict.fromkeys(map(with_full_stop, (*report.notes, *report.agreement.notes)))
-    parts += [Notes(tuple(notes))] if notes else []
+        parts.append(Words(text))
+    if report.flags:
+        flags = (f"Flagged ({flag.check}): {with_full_stop(flag.sentence)}" for flag in report.flags)
+        parts.append(Notes(tuple(flags)))
+    else:
+        parts.append(Words("No rater is far from the rest."))
+    severity = report.severity
+    columns = (
+        severity.raters,
+        (str(int(count)) for count in severity.judgements),
+        aligned(severity.severity.tolist(), 3),
+        aligned(severity.standard_errors.tolist(), 3),
+    )
+    caption = "Raters; a negative severity scores lower than the others would"
+    rows = tuple(zip(*columns, strict=True))[:_MOST_RATERS]
+    heads = ("rater", "outputs judged", "severity", "standard error")
+    parts.append(Table(f"{caption}{_first_raters(len(severity.raters))}", heads, rows))
+    if report.agreement.pairs:
+        parts.append(_rater_pairs(report.agreement.pairs))
+    if notes := dict.fromkeys(map(with_full_stop, (*report.notes, *report.agreement.notes))):
+        parts.append(Notes(tuple(notes)))
     return Section("raters", "Raters", tuple(parts))
 
 
-def _flags(report: RaterReport) -> Part:
-    if not report.flags:
-        return Words("No rater is far from the rest.")
-    return Notes(tuple(f"Flagged ({flag.check}): {with_full_stop(flag.sentence)}" for flag in report.flags))
+def _first_raters(count: int) -> str:
+    return f" (the first {_MOST_RATERS} of {count})" if count > _MOST_RATERS else ""
 
 
-def _severity(report: RaterReport) -> Table:
-    severity = report.severity
-    severities, errors = aligned(severity.severity.tolist(), 3), aligned(severity.standard_errors.tolist(), 3)
-    rows = tuple(
-        (severity.raters[place], str(int(severity.judgements[place])), severities[place], errors[place])
-        for place in range(min(len(severity.raters), _MOST_RATERS))
-    )
-    more = (
-        f" (the first {_MOST_RATERS} of {len(severity.raters)})"
-        if len(severity.raters) > _MOST_RATERS
-        else ""
-    )
-    columns = ("rater", "outputs judged", "severity", "standard error")
-    return Table(f"Raters; a negative severity scores lower than the others would{more}", columns, rows)
-
-
-def _pairs(report: RaterReport) -> Iterator[Table]:
-    pairs = sorted(report.agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))
-    if not pairs:
-        return
-    differences = aligned((agreement.difference for agreement in pairs[:_MOST_PAIRS]), 3)
+def _rater_pairs(pairs: Sequence[PairAgreement]) -> Table:
+    most_common = sorted(pairs, key=lambda pair: (-pair.n, pair.first, pair.second))[:_MOST_PAIRS]
+    differences = aligned((pair.difference for pair in most_common), 3)
     rows = tuple(
         (
-            f"{agreement.first} and {agreement.second}",
-            str(agreement.n),
-            fixed(agreement.pearson),
-            fixed(agreement.kendall),
-            share_text(agreement.exact),
+            f"{pair.first} and {pair.second}",
+            str(pair.n),
+            fixed(pair.pearson),
+            fixed(pair.kendall),
+            share_text(pair.exact),
             difference,
         )
-        for agreement, difference in zip(pairs, differences, strict=False)
+        for pair, difference in zip(most_common, differences, strict=True)
     )
     more = f" (the {_MOST_PAIRS} with most in common, of {len(pairs)})" if len(pairs) > _MOST_PAIRS else ""
     columns = ("raters", "in common", "Pearson", "Kendall", "same answer", "difference")
-    yield Table(f"Agreement of pairs of raters{more}", columns, rows)
+    return Table(f"Agreement of pairs of raters{more}", columns, rows)
 
 
-def cost_section(evidence: Evidence, spent: Effort) -> Section:
+def cost_section(evidence: Evidence) -> Section:
     """Show what the judging cost in labels and time."""
-    rows = [
-        ("labels", str(spent.labels)),
-        *([("labels of other aspects", str(spent.further))] if spent.further else []),
-        ("items judged", f"{spent.items} of {spent.size} ({share_text(spent.items / max(spent.size, 1))})"),
-    ]
+    spent = evidence.effort
+    rows = [("labels", str(spent.labels))]
+    if spent.further:
+        rows.append(("labels of other aspects", str(spent.further)))
+    share = share_text(spent.items / max(spent.size, 1))
+    rows.append(("items judged", f"{spent.items} of {spent.size} ({share})"))
     if spent.seconds is not None and spent.timed:
         per_judgement = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
         rows.append(("time", f"{time_text(spent.seconds)}, {per_judgement}"))
@@ -527,75 +420,53 @@ def cost_section(evidence: Evidence, spent: Effort) -> Section:
         rows.append(("cost as planned", f"{sum(planned):.6g} {evidence.rounds[0].cost_unit}"))
     parts: list[Part] = [Facts("What it cost", tuple(rows))]
     if (summary := summarised(evidence.data)) is not None and summary.raters:
-        parts.append(_by_rater(summary))
+        ordered = sorted(summary.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
+        counts = tuple((name or "not named", str(count)) for name, count in ordered)
+        caption = f"Labels by rater, of all aspects{_first_raters(len(summary.raters))}"
+        parts.append(Table(caption, ("rater", "labels"), counts))
     return Section("costs", "Costs", tuple(parts))
-
-
-def _by_rater(summary: RatingsSummary) -> Table:
-    ordered = sorted(summary.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
-    rows = tuple((name or "not named", str(count)) for name, count in ordered)
-    more = (
-        f" (the first {_MOST_RATERS} of {len(summary.raters)})" if len(summary.raters) > _MOST_RATERS else ""
-    )
-    return Table(f"Labels by rater, of all aspects{more}", ("rater", "labels"), rows)
 
 
 def check_section(evidence: Evidence) -> Section:
     """Give the signatures, and say how anybody can derive it all again."""
-    parts: list[Part] = [
-        Words(
-            "Every answer follows from its signature: the method with all parameters, the seed, the version, "
-            "and digests of the data and the labels. Whoever has the data can derive it again and compare."
-        )
-    ]
-    parts += _signatures(evidence)
-    parts.append(Commands("How to check", _commands(evidence)))
+    text = (
+        "Every answer follows from its signature: the method with all parameters, the seed, the version, "
+        "and digests of the data and the labels. Whoever has the data can derive it again and compare."
+    )
+    parts: list[Part] = [Words(text)]
+    if evidence.rounds:
+        last = evidence.rounds[-_MOST_ROUNDS:]
+        of = "s of the rounds" if len(last) > 1 else " of the selection"
+        if len(evidence.rounds) > len(last):
+            of = f"s of the last {len(last)} of {len(evidence.rounds)} rounds"
+        parts.append(Commands(f"Signature{of}", tuple(str(selection.signature) for selection in last)))
+    if evidence.estimate.signature is not None:
+        parts.append(Commands("Signature of the scores", (str(evidence.estimate.signature),)))
+    if evidence.ranking is not None and evidence.ranking.signature is not None:
+        parts.append(Commands("Signature of the ranking", (str(evidence.ranking.signature),)))
+    parts.append(Commands("How to check", tuple(_commands(evidence))))
     return Section("check", "Signature, and how to verify", tuple(parts))
 
 
-def _signatures(evidence: Evidence) -> Iterator[Commands]:
-    if evidence.rounds:
-        last = evidence.rounds[-_MOST_ROUNDS:]
-        more = (
-            f"s of the last {len(last)} of {len(evidence.rounds)} rounds"
-            if len(evidence.rounds) > len(last)
-            else ""
-        )
-        several = "s of the rounds" if len(last) > 1 else " of the selection"
-        yield Commands(f"Signature{more or several}", tuple(str(selection.signature) for selection in last))
-    if evidence.estimate.signature is not None:
-        yield Commands("Signature of the scores", (str(evidence.estimate.signature),))
-    if evidence.ranking is not None and evidence.ranking.signature is not None:
-        yield Commands("Signature of the ranking", (str(evidence.ranking.signature),))
-
-
-def _commands(evidence: Evidence) -> tuple[str, ...]:
+def _commands(evidence: Evidence) -> Iterator[str]:
+    """Yield how everything is derived again; a selection from a pool of sources needs that pool."""
     if evidence.status is not None:
-        return ("sparingly verify CAMPAIGN",)
-    argument = " SELECTION.json" if evidence.rounds else ""
-    one_target = evidence.ranking is not None and evidence.ranking.target == evidence.ranking.scores_of
-    target = (
-        f"--target {evidence.estimate.target} "
-        if one_target and evidence.estimate.target != CHOSEN_ITEMS
-        else ""
-    )
-    lines = _of_selection(evidence)
+        yield "sparingly verify CAMPAIGN"
+        return
+    if evidence.rounds:
+        last = evidence.rounds[0].signature
+        from_pool = is_from_pool(last if last.pool is None else last.pool)
+        if from_pool:
+            first_file = "SELECTION.json" if last.pool is None else "FIRST.json"
+            yield f"sparingly pool verify SCORED_POOL {first_file}"
+        if not from_pool or last.pool is not None:
+            yield "sparingly verify SELECTION.json DATA"
     if evidence.strengths is not None:
-        return lines
-    return (
-        *lines,
-        f"sparingly rank DATA{argument} --aspect {shlex.quote(evidence.aspect)} {target}--out ranking.json",
-        "sparingly verify ranking.json DATA",
-    )
-
-
-def _of_selection(evidence: Evidence) -> tuple[str, ...]:
-    """Return how the selection is derived again; one from a pool of sources needs that pool."""
-    if not evidence.rounds:
-        return ()
-    last = evidence.rounds[0].signature
-    first = last if last.pool is None else last.pool
-    of_pool = ("sparingly pool verify SCORED_POOL {}",) if is_from_pool(first) else ()
-    if last.pool is None and of_pool:
-        return (of_pool[0].format("SELECTION.json"),)
-    return (*(line.format("FIRST.json") for line in of_pool), "sparingly verify SELECTION.json DATA")
+        return
+    argument = " SELECTION.json" if evidence.rounds else ""
+    ranking, target = evidence.ranking, ""
+    one_target = ranking is not None and ranking.target == ranking.scores_of
+    if one_target and evidence.estimate.target != CHOSEN_ITEMS:
+        target = f"--target {evidence.estimate.target} "
+    yield f"sparingly rank DATA{argument} --aspect {shlex.quote(evidence.aspect)} {target}--out ranking.json"
+    yield "sparingly verify ranking.json DATA"

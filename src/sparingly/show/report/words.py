@@ -10,7 +10,7 @@ import numpy as np
 from sparingly.base.format import NO_INTERVAL, counted, share_text
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
-from sparingly.show.report.evidence import Evidence
+from sparingly.show.report.evidence import Effort, Evidence
 from sparingly.show.report.markup import code
 
 ALMOST_NONE = 0.001
@@ -29,11 +29,8 @@ def question(evidence: Evidence) -> str:
     if evidence.ranking is not None and evidence.ranking.target != estimate.target:
         place = f"on {target_text(evidence.ranking.target)}"
     if evidence.strengths is not None:
-        place = (
-            "in the chosen comparisons"
-            if estimate.target == CHOSEN_ITEMS
-            else "in comparisons of this set's outputs"
-        )
+        chosen = estimate.target == CHOSEN_ITEMS
+        place = "in the chosen comparisons" if chosen else "in comparisons of this set's outputs"
     if len(estimate.models) == 1:
         return f"How good is {code(estimate.models[0])} on {code(evidence.aspect)}, {place}?"
     return f"Which of {len(estimate.models)} models is better on {code(evidence.aspect)}, {place}?"
@@ -41,16 +38,12 @@ def question(evidence: Evidence) -> str:
 
 def answer(evidence: Evidence) -> str:
     """Return what was found, in one or two sentences: those of the ranking, where there is one."""
-    return _without_ranks(evidence) if evidence.ranking is None else evidence.ranking.answer(code)
-
-
-def _without_ranks(evidence: Evidence) -> str:
+    if evidence.ranking is not None:
+        return evidence.ranking.answer(code)
     estimate = evidence.estimate
     place = int(estimate.order[0])
-    best, on_chosen = (
-        code(estimate.models[place]),
-        " on the chosen items" if estimate.target == CHOSEN_ITEMS else "",
-    )
+    best = code(estimate.models[place])
+    on_chosen = " on the chosen items" if estimate.target == CHOSEN_ITEMS else ""
     if len(estimate.models) > 1:
         why = with_full_stop(evidence.unranked)
         return f"{best} has the highest score{on_chosen}; nothing is decided between the models. {why}"
@@ -63,7 +56,14 @@ def estimand(evidence: Evidence) -> str:
     """Return what the numbers speak about, and what they must not be taken for."""
     estimate = evidence.estimate
     if evidence.strengths is not None:
-        return _of_comparisons(evidence)
+        source = f"come from {counted(estimate.n, 'comparison')} of two outputs"
+        if estimate.target == CHOSEN_ITEMS:
+            return (
+                f"Ranking only: strengths {source} that were picked, not drawn: leads are exaggerated, and "
+                "errors hold only for these comparisons."
+            )
+        random = "sampled with known probabilities: they speak about all pairs of outputs of this set"
+        return f"Strengths {source}, {random}."
     if estimate.target == CHOSEN_ITEMS:
         frame = f"the {evidence.outside + len(evidence.data):,} items that they were chosen from"
         return (
@@ -97,9 +97,8 @@ def _frame(evidence: Evidence) -> str:
         return f"{size:,} items that {first} chose from, of which {len(evidence.data):,} are in the data,"
     never = {name for selection in evidence.rounds for name in selection.never}
     shut = int(np.isin(evidence.data.items, list(never)).sum()) if never else 0
-    return f"{counted(size, 'item')} of this set" + (
-        f" that could be chosen ({shut} could not)" if shut else ""
-    )
+    chosen = f" that could be chosen ({shut} could not)" if shut else ""
+    return f"{counted(size, 'item')} of this set{chosen}"
 
 
 def _judged(evidence: Evidence) -> str:
@@ -107,40 +106,24 @@ def _judged(evidence: Evidence) -> str:
     estimate = evidence.estimate
     if estimate.n == estimate.size:
         return "all of them are judged"
+    are = "is" if estimate.n == 1 else "are"
     if not evidence.rounds:
-        return f"{estimate.n} of them {_are(estimate.n)} judged, and taken for a uniform sample"
+        return f"{estimate.n} of them {are} judged, and taken for a uniform sample"
     items = len({name for selection in evidence.rounds for name in selection.items})
     stages = " in two stages" if evidence.rounds[0].pool is not None else ""
     rounds = f" in {len(evidence.rounds)} rounds" if len(evidence.rounds) > 1 else ""
-    text = (
-        f"{items} of them {'was' if items == 1 else 'were'} sampled with known probabilities{stages}{rounds}"
-    )
+    were = "was" if items == 1 else "were"
+    text = f"{items} of them {were} sampled with known probabilities{stages}{rounds}"
     if estimate.n >= items:
         return text
-    judged = f"{estimate.n} {_are(estimate.n)} judged"
-    return f"{text}, of which {judged} and the others taken to be missing by chance"
+    return f"{text}, of which {estimate.n} {are} judged and the others taken to be missing by chance"
 
 
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _of_comparisons(evidence: Evidence) -> str:
-    estimate = evidence.estimate
-    subject = f"Strengths come from {counted(estimate.n, 'comparison')} of two outputs"
-    if estimate.target == CHOSEN_ITEMS:
-        return (
-            f"Ranking only: {subject[0].lower()}{subject[1:]} that were picked, not drawn: leads are "
-            "exaggerated, and errors hold only for these comparisons."
-        )
-    return f"{subject}, sampled with known probabilities: they speak about all pairs of outputs of this set."
-
-
-def effort(labels: int, items: int, size: int, seconds: float | None) -> str:
+def effort(spent: Effort) -> str:
     """Return what it cost, in one sentence."""
-    time = "" if seconds is None else f", {time_text(seconds)} of judging"
-    share = share_text(items / max(size, 1))
-    return f"{counted(labels, 'label')} on {items} of {counted(size, 'item')} ({share}){time}."
+    time = "" if spent.seconds is None else f", {time_text(spent.seconds)} of judging"
+    items = f"{spent.items} of {counted(spent.size, 'item')} ({share_text(spent.items / max(spent.size, 1))})"
+    return f"{counted(spent.labels, 'label')} on {items}{time}."
 
 
 def time_text(seconds: float) -> str:

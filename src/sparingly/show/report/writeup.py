@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.registry import parse_method, spell_saved
+from sparingly.base.format import counted
+from sparingly.base.registry import Method, parse_method, spell_saved
 from sparingly.base.text import Bare, Call, format_call, parse_call
 from sparingly.choose.design.top import Top
 from sparingly.choose.pool.select import ANCHOR
@@ -34,7 +35,9 @@ def writeup(selection: Selection, format: Literal["markdown", "latex"] = "markdo
     rows = table_rows(selection)
     listed = "Items in order: " + ", ".join(map(code, selection.items))
     if format == "latex":
-        return f"{latex(paragraph(selection))}\n\n{_latex_table(rows)}\n\n{latex(listed)}\n"
+        lines = "\n".join(f"{latex(name)} & {latex(value)} \\\\" for name, value in rows)
+        table = f"\\begin{{tabular}}{{lp{{10cm}}}}\n\\hline\n{lines}\n\\hline\n\\end{{tabular}}"
+        return f"{latex(paragraph(selection))}\n\n{table}\n\n{latex(listed)}\n"
     table = "\n".join(f"| {name} | {cell(value)} |" for name, value in rows)
     return f"{paragraph(selection)}\n\n| selection | |\n|---|---|\n{table}\n\n{listed}\n"
 
@@ -48,13 +51,21 @@ def paragraph(selection: Selection) -> str:
         f"{_method_name(signature)}, using sparingly {signature.version} with seed {signature.seed} under a "
         f"budget of {signature.budget}."
     ]
-    sentences += _of_source_pool(selection)
+    if is_from_pool(signature):
+        sentences.append(f"The {signature.of} are those that the filters left of a pool of sources.")
+        if anchors := sum(row.reason == ANCHOR for row in selection):
+            sentences.append(f"{anchors} of the chosen are anchors that were taken for certain.")
+    if crowd := signature.crowd:
+        models = counted(len(crowd), "model")
+        crowd_text = f"an artificial crowd of {models}, {_codes(crowd)} (Zouhar et al. 2025, eq. 11)"
+        sentences.append(f"The method saw {crowd_text}, and nothing of other models.")
     if signature.crowd or signature.judged:
-        sentences.append(_sides(selection))
-    if signature.pool is not None:
+        sentences.append(f"The models to judge were {_judged(selection)}.")
+    if (pool := signature.pool) is not None:
+        on_crowd = f" on the artificial crowd {_codes(pool.crowd)}" if pool.crowd else ""
         sentences.append(
-            f"They were chosen from a first selection of {signature.pool.n} of {signature.pool.of} items, "
-            f"made with {_method_name(signature.pool)}{_on_crowd(signature.pool)}."
+            f"They were chosen from a first selection of {pool.n} of {pool.of} items, made with "
+            f"{_method_name(pool)}{on_crowd}."
         )
     if selection.never:
         count = len(selection.never)
@@ -62,18 +73,9 @@ def paragraph(selection: Selection) -> str:
     if selection.same_outputs:
         skipped = len(selection.same_outputs)
         sentences.append(f"Items on which all models gave the same output were skipped ({skipped}).")
-    return " ".join([*sentences, _meaning(selection), _how_to_verify(signature)])
-
-
-def _of_source_pool(selection: Selection) -> list[str]:
-    """Say what a draw from a pool of sources was from, and which sources were no draw."""
-    if not is_from_pool(selection.signature):
-        return []
-    sentences = [f"The {selection.signature.of} are those that the filters left of a pool of sources."]
-    anchors = sum(row.reason == ANCHOR for row in selection)
-    if anchors:
-        sentences.append(f"{anchors} of the chosen are anchors that were taken for certain.")
-    return sentences
+    command = "sparingly pool verify" if is_from_pool(signature) else "sparingly verify"
+    verify = f"The selection follows from its signature and can be re-derived with `{command}`."
+    return " ".join([*sentences, _meaning(selection), verify])
 
 
 def _meaning(selection: Selection) -> str:
@@ -98,11 +100,6 @@ def _meaning(selection: Selection) -> str:
     return f"{sampled}, so {scores}{weighted} estimate {frame}."
 
 
-def _how_to_verify(signature: Signature) -> str:
-    command = "sparingly pool verify" if is_from_pool(signature) else "sparingly verify"
-    return f"The selection follows from its signature and can be re-derived with `{command}`."
-
-
 def is_from_pool(signature: Signature) -> bool:
     """Whether a selection was drawn from a pool of sources."""
     return parse_call(signature.method).name == POOL
@@ -118,41 +115,22 @@ def _method(signature: Signature) -> tuple[str, str]:
     """Return the method as text, short of what it does not use, and its paper."""
     call = parse_call(signature.method)
     if call.name == POOL:
-        return _pool_method(call)
-    sentence = (
-        parse_method(spell_saved(signature.method))
-        if signature.round is not None
-        else as_selector(signature.method)
+        values = dict(call.values)
+        design = getattr(values["design"], "text", "")
+        idle = {"tau"} if design in ("top", "uniform") else set()
+        idle |= {"quota", "bands"} if values["groups"] == Bare("none") else set()
+        used = [(name, value) for name, value in call.values if value not in _UNUSED and name not in idle]
+        return format_call(Call(POOL, tuple(used))), _POOL_PAPERS.get(design, _PIVOTAL)
+    method: Method = (
+        as_selector(signature.method)
+        if signature.round is None
+        else parse_method(spell_saved(signature.method))
     )
-    return str(sentence), (sentence.utility if isinstance(sentence, Top) else sentence).reference
-
-
-def _pool_method(call: Call) -> tuple[str, str]:
-    values = dict(call.values)
-    design = getattr(values["design"], "text", "")
-    idle = {"tau"} if design in ("top", "uniform") else set()
-    idle |= {"quota", "bands"} if values["groups"] == Bare("none") else set()
-    used = tuple((name, value) for name, value in call.values if value not in _UNUSED and name not in idle)
-    return format_call(Call(POOL, used)), _POOL_PAPERS.get(design, _PIVOTAL)
-
-
-def _sides(selection: Selection) -> str:
-    """Say which models the method saw, and which are judged."""
-    crowd = selection.signature.crowd
-    judged = f"The models to judge were {_judged(selection)}."
-    if not crowd:
-        return judged
-    count = f"{len(crowd)} model{'s' if len(crowd) > 1 else ''}"
-    crowd_text = f"an artificial crowd of {count}, {_codes(crowd)} (Zouhar et al. 2025, eq. 11)"
-    return f"The method saw {crowd_text}, and nothing of other models. {judged}"
+    return str(method), (method.utility if isinstance(method, Top) else method).reference
 
 
 def _judged(selection: Selection) -> str:
     return "all of them" if selection.judged is None else _codes(selection.judged)
-
-
-def _on_crowd(signature: Signature) -> str:
-    return f" on the artificial crowd {_codes(signature.crowd)}" if signature.crowd else ""
 
 
 def _codes(names: Sequence[str]) -> str:
@@ -162,12 +140,16 @@ def _codes(names: Sequence[str]) -> str:
 def table_rows(selection: Selection) -> list[tuple[str, str]]:
     """Return what the table says, name and value."""
     signature = selection.signature
+    probabilities = "none (ranking only)"
+    if selection.probability is not None:
+        low, high = selection.probability.min(), selection.probability.max()
+        probabilities = f"{low:.4g} each" if high - low < 1e-12 else f"from {low:.4g} to {high:.4g}"
     rows = [
         ("method", code(_method(signature)[0])),
         ("items", f"{signature.n} of {signature.of}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),
-        ("inclusion probabilities", _probabilities(selection)),
+        ("inclusion probabilities", probabilities),
         ("labels used", signature.labels or "none"),
         ("data digest", signature.inputs),
     ]
@@ -181,16 +163,3 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
     if signature.pool is not None:
         rows.append(("pool", code(str(signature.pool))))
     return [*rows, ("signature", code(str(signature)))]
-
-
-def _probabilities(selection: Selection) -> str:
-    column = selection.probability
-    if column is None:
-        return "none (ranking only)"
-    low, high = column.min(), column.max()
-    return f"{low:.4g} each" if high - low < 1e-12 else f"from {low:.4g} to {high:.4g}"
-
-
-def _latex_table(rows: Sequence[tuple[str, str]]) -> str:
-    lines = "\n".join(f"{latex(name)} & {latex(value)} \\\\" for name, value in rows)
-    return f"\\begin{{tabular}}{{lp{{10cm}}}}\n\\hline\n{lines}\n\\hline\n\\end{{tabular}}"

@@ -1,4 +1,4 @@
-"""The console that everything is printed on, its one kind of table, and curves drawn with characters."""
+"""How everything is printed: lines, notes, one kind of table, and curves drawn with characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -19,24 +18,20 @@ from sparingly.base.errors import one_line
 from sparingly.base.format import number_text as number
 from sparingly.base.format import share_text as percent
 
-if TYPE_CHECKING:
-    from sparingly.base.arrays import Floats
-
 __all__ = [
     "PipedConsole",
+    "Series",
+    "chart",
     "fixed",
     "line",
     "make_console",
-    "make_table",
     "notes",
     "number",
     "percent",
-    "plain_text",
+    "show_figure",
+    "show_path",
+    "show_table",
 ]
-
-
-# --- the console ----------------------------------------------------------------------------------
-
 
 _PIPE_WIDTH = 120
 
@@ -49,17 +44,16 @@ class PipedConsole(Console):
         raise BrokenPipeError
 
 
-def make_console(file: IO[str] | None = None, *, record: bool = False) -> Console:
-    """Return a console: as wide as the terminal, or wide enough for tables when its output is kept."""
-    target = sys.stdout if file is None else file
-    fixed = None if target.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-    return PipedConsole(file=target, width=fixed, highlight=False, record=record, soft_wrap=False)
+def make_console() -> Console:
+    """Return a console on standard output: as wide as the terminal, or wide enough for tables elsewhere."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return PipedConsole(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
 
 
-def make_table(
+def show_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0
-) -> Table:
-    """Return a table whose last ``numbers`` columns are aligned to the right."""
+) -> None:
+    """Print a table whose last ``numbers`` columns are aligned to the right."""
     table = Table(
         box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False
     )
@@ -68,32 +62,43 @@ def make_table(
         right = place >= len(columns) - numbers
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(plain_text, row))
-    return table
+        table.add_row(*map(_plain_text, row))
+    make_console().print(table)
 
 
-def line(console: Console, text: str, style: str | None = None) -> None:
+def line(text: str, style: str = "") -> None:
     """Print one line as it is, however long: signatures must not be broken."""
-    console.print(plain_text(text, style), soft_wrap=True)
+    make_console().print(_plain_text(text, style), soft_wrap=True)
 
 
-def plain_text(text: str, style: str | None = None) -> Text:
+def _plain_text(text: str, style: str = "") -> Text:
     """Return a text that means nothing to Rich and cannot steer the terminal, whatever names are in it."""
-    return Text("\n".join(map(one_line, text.split("\n"))), style or "")
+    return Text("\n".join(map(one_line, text.split("\n"))), style)
 
 
-def notes(console: Console, texts: Iterable[str]) -> None:
+def notes(texts: Iterable[str]) -> None:
     """Print notes, one a line."""
     for text in texts:
-        line(console, f"note: {text}", style="italic")
+        line(f"note: {text}", style="italic")
+
+
+def show_path(path: Path | None) -> None:
+    """Print where a result was written, where it was."""
+    if path is not None:
+        line(f"written to {path}")
+
+
+def show_figure(sentences: Iterable[str], path: Path, mind: Iterable[str]) -> None:
+    """Print what was found, one line each, where its picture is, and what to mind."""
+    for text in sentences:
+        line(text)
+    notes(mind)
+    show_path(path)
 
 
 def fixed(value: float | None, digits: int = 2) -> str:
     """Return a number with a fixed number of decimals, a dash where there is none."""
     return "-" if value is None or value != value else f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-# --- curves drawn with characters -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,10 @@ class Series:
 def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, column: int = 6) -> str:
     """Draw curves over common places on the x axis; the later series covers the earlier where they meet."""
     values = np.concatenate([np.asarray(curve.values, np.float64) for curve in series])
-    low, high = _limits(values[np.isfinite(values)])
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.5, 0.5)
+    margin = 0.05 * (high - low) if high > low else 0.5
+    low, high = low - margin, high + margin
     grid = [[" "] * (column * len(labels)) for _ in range(height)]
     for curve in series:
         for place, value in enumerate(curve.values):
@@ -122,28 +130,5 @@ def chart(labels: Sequence[str], series: Sequence[Series], *, height: int = 12, 
         lines.append(f"{label} ┤{''.join(cells).rstrip()}")
     axis = "".join(f"{label:^{column}}" for label in labels)
     legend = "   ".join(f"{curve.sign} {curve.name}" for curve in series if curve.name)
-    return "\n".join(
-        [*lines, " " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
-    )
-
-
-def _limits(values: Floats) -> tuple[float, float]:
-    if values.size == 0:
-        return 0.0, 1.0
-    low, high = float(values.min()), float(values.max())
-    margin = 0.05 * (high - low) if high > low else 0.5
-    return low - margin, high + margin
-
-
-# --- pictures written -----------------------------------------------------------------------------
-
-
-def show_figure(
-    sentences: Iterable[str], path: Path, mind: Iterable[str], console: Console | None = None
-) -> None:
-    """Print what was found, one line each, where its picture is, and what to mind."""
-    console = console or make_console()
-    for text in sentences:
-        line(console, text)
-    notes(console, mind)
-    line(console, f"written to {path}")
+    lines += [" " * 9 + "└" + "─" * (column * len(labels)), " " * 10 + axis.rstrip(), f"  {legend}"]
+    return "\n".join(lines)

@@ -5,45 +5,32 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 
-from rich.console import Console
-
 from sparingly.base.registry import Method, describe_method
-from sparingly.show.terminal.console import line, make_console, make_table
+from sparingly.show.terminal.console import line, show_table
 
 
-def show_methods(methods: Sequence[type[Method]], console: Console | None = None) -> None:
+def show_methods(methods: Sequence[type[Method]]) -> None:
     """Print a table of methods."""
-    console = console or make_console()
     rows = [
         (method.name, method.kind, ", ".join(method.needs) or "nothing", method.summary())
         for method in methods
     ]
-    console.print(make_table(("name", "kind", "needs", "what it does"), rows))
-    line(console, "sparingly methods NAME shows one in full; methods are written name:key=value,key=value")
+    show_table(("name", "kind", "needs", "what it does"), rows)
+    line("sparingly methods NAME shows one in full; methods are written name:key=value,key=value")
 
 
-def show_method(method: type[Method], console: Console | None = None) -> None:
+def show_method(method: type[Method]) -> None:
     """Print one method with its documentation and parameters."""
-    console = console or make_console()
-    described = describe_method(method)
-    line(console, f"{method.name} ({method.kind})", style="bold")
-    line(console, inspect.cleandoc(method.__doc__ or ""))
-    line(console, f"\nneeds: {', '.join(method.needs) or 'nothing'}")
+    line(f"{method.name} ({method.kind})", style="bold")
+    line(inspect.cleandoc(method.__doc__ or ""))
+    line(f"\nneeds: {', '.join(method.needs) or 'nothing'}")
     if method.reference:
-        line(console, f"after: {method.reference}")
-    rows = [
-        (
-            part["name"],
-            " | ".join(part["choices"]) if part["choices"] else part["type"],
-            "required" if part["required"] else _default(part["default"]),
-            part["help"],
-        )
-        for part in described["parameters"]
-    ]
+        line(f"after: {method.reference}")
+    rows = []
+    for part in describe_method(method)["parameters"]:
+        # As it is written in a method: none, true, false, a number, or a text as it is.
+        default = part["default"] if isinstance(part["default"], str) else str(part["default"]).lower()
+        values = " | ".join(part["choices"]) if part["choices"] else part["type"]
+        rows.append((part["name"], values, "required" if part["required"] else default, part["help"]))
     if rows:
-        console.print(make_table(("parameter", "value", "default", "meaning"), rows))
-
-
-def _default(value: str | float | None) -> str:
-    """Return a default as it is written in a method: none, true, false, a number, or a text as it is."""
-    return value if isinstance(value, str) else str(value).lower()
+        show_table(("parameter", "value", "default", "meaning"), rows)
