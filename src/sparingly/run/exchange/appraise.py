@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import math
 import re
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +21,15 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
-from sparingly.run.exchange.files import json_in, list_in, name_in, number_in, seconds_in, write_json
+from sparingly.run.exchange.files import (
+    json_in,
+    list_in,
+    mapping_in,
+    name_in,
+    number_in,
+    seconds_in,
+    write_json,
+)
 from sparingly.run.exchange.reading import (
     BAD_SPAN,
     NO_NUMBER,
@@ -33,7 +43,7 @@ from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, Options, context_text
 from sparingly.run.forms.form import Kind
-from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import Span
 
 BATCH_SIZE = 100
@@ -42,7 +52,6 @@ TYPES = {"degraded": "BAD", "reference": "REF", "repeat": REPEATED}
 _NUMBERS = 2**31 - 2
 
 Row = dict[str, Any]
-
 
 DIRECT, DOCUMENT, PAIRWISE = "Direct", "Document", "Pairwise"
 _LANGUAGE = re.compile(r"[a-z]{3}")
@@ -84,30 +93,67 @@ class Appraise(AnnotationTool):
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``manifest.json`` and ``batches.json``."""
         manifest, batches = _campaign(tasks, options)
-        return [
-            write_json(folder / "manifest.json", manifest),
-            write_json(folder / "batches.json", batches),
-        ]
+        return [write_json(folder / "manifest.json", manifest), write_json(folder / "batches.json", batches)]
 
     def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read the CSV files of scores; spans need ``batches.json`` among the files, too."""
-        read_scores(files, reading)
+        batches = [path for path in files if path.suffix.lower() == ".json"]
+        texts = {place: text for path in batches for place, text in _texts(path)}
+        if len(batches) == len(files):
+            raise InputError("these are batches only", file=files[0], fix="Give the CSV of scores, too")
+        scores = _AppraiseScores(reading, texts)
+        for path in files:
+            if path not in batches:
+                for line in _lines(path, pairs=reading.key.answers == "pair"):
+                    scores.take(line)
+        scores.take_pairs()
         return reading.report()
 
 
 def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the manifest and the batches."""
     languages = _language(options, "source"), _language(options, "target")
     task_type = _task_type(tasks, options)
-    batches = batches_of(
-        tasks,
-        languages,
-        whole_documents=task_type == DOCUMENT,
-        size=_whole_option(options, "size", BATCH_SIZE, 2000),
-        required=_whole_option(options, "redundancy", 1, 50),
-    )
+    size = _whole_option(options, "size", BATCH_SIZE, 2000)
+    redundancy = _whole_option(options, "redundancy", 1, 50)
+    numbers = {number_of(question.id) for question in tasks}
+    if len(numbers) < len(tasks):
+        raise UsageError("Two tasks have the same number by chance. Take another seed.")
+    batches = list(_batches(tasks, size, whole_documents=task_type == DOCUMENT))
     if not batches:
         raise UsageError("There is nothing to ask, and Appraise starts no campaign without a batch.")
-    return _manifest(tasks, options, languages, task_type, len(batches)), batches
+    count = len(batches)
+    annotators = len(tasks.raters) or _whole_option(options, "annotators", count * redundancy, 4095)
+    _check_shares(tasks, options, count * redundancy, annotators)
+    name = options.get("campaign", f"sparingly{max((question.round for question in tasks), default=1)}")
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(f'The campaign "{name}" of Appraise must be letters and digits, a letter first.')
+    manifest: dict[str, Any] = {
+        "CAMPAIGN_URL": options.get("url", "http://127.0.0.1:8000/dashboard/sso/"),
+        "CAMPAIGN_NAME": name,
+        # Passwords are made from the name and this key, so it must not be guessed.
+        "CAMPAIGN_KEY": secrets.token_hex(8),
+        "CAMPAIGN_NO": _whole_option(options, "number", 1, 255),
+        "REDUNDANCY": redundancy,
+        "TASKS_TO_ANNOTATORS": [[*languages, "uniform", annotators, count]],
+        "TASK_TYPE": task_type,
+    }
+    if tasks.kind == "spans":
+        manifest["TASK_OPTIONS"] = "ESA" if tasks.aspects else "MQM"
+    return manifest, [
+        {
+            "items": [{"_block": place // 10, "_item": place, **row} for place, row in enumerate(rows)],
+            "task": {
+                "batchNo": number,
+                "batchSize": len(rows),
+                "randomSeed": tasks.seed,
+                "requiredAnnotations": redundancy,
+                "sourceLanguage": languages[0],
+                "targetLanguage": languages[1],
+            },
+        }
+        for number, rows in enumerate(batches, 1)
+    ]
 
 
 def _language(options: Options, name: str) -> str:
@@ -143,44 +189,21 @@ def _task_type(tasks: Tasks, options: Options) -> str:
     return task_type
 
 
-def _manifest(
-    tasks: Tasks, options: Options, languages: tuple[str, str], task_type: str, count: int
-) -> dict[str, Any]:
-    redundancy = _whole_option(options, "redundancy", 1, 50)
-    annotators = len(tasks.raters) or _whole_option(options, "annotators", count * redundancy, 4095)
-    _check_shares(tasks, options, count, redundancy, annotators)
-    name = options.get("campaign", f"sparingly{max((question.round for question in tasks), default=1)}")
-    if _NAME.fullmatch(name) is None:
-        raise UsageError(f'The campaign "{name}" of Appraise must be letters and digits, a letter first.')
-    manifest = {
-        "CAMPAIGN_URL": options.get("url", "http://127.0.0.1:8000/dashboard/sso/"),
-        "CAMPAIGN_NAME": name,
-        # Passwords are made from the name and this key, so it must not be guessed.
-        "CAMPAIGN_KEY": secrets.token_hex(8),
-        "CAMPAIGN_NO": _whole_option(options, "number", 1, 255),
-        "REDUNDANCY": redundancy,
-        "TASKS_TO_ANNOTATORS": [[*languages, "uniform", annotators, count]],
-        "TASK_TYPE": task_type,
-    }
-    protocol = {"spans": "ESA" if tasks.aspects else "MQM"}.get(tasks.kind)
-    return manifest if protocol is None else {**manifest, "TASK_OPTIONS": protocol}
-
-
-def _check_shares(tasks: Tasks, options: Options, count: int, redundancy: int, annotators: int) -> None:
+def _check_shares(tasks: Tasks, options: Options, count: int, annotators: int) -> None:
+    """Raise UsageError unless Appraise can share so many batches (with repeats) among the annotators."""
     if tasks.raters:
         superfluous = [name for name in ("annotators", "redundancy", "size") if name in options]
         if superfluous:
             raise UsageError(f"The assignment says who judges what: leave out {', '.join(superfluous)}.")
-        return
-    if count * redundancy % annotators:
+    elif count % annotators:
         raise UsageError(
-            f"Appraise shares batches evenly, and {count * redundancy} of them are not so many for each of "
+            f"Appraise shares batches evenly, and {count} of them are not so many for each of "
             f"{annotators} annotators."
         )
-    if count * redundancy > _MOST_BATCHES * annotators:
+    elif count > _MOST_BATCHES * annotators:
         raise UsageError(
             f"Appraise leaves batches out where an annotator has more than {_MOST_BATCHES}: "
-            f"take at least {-(-count * redundancy // _MOST_BATCHES)} annotators."
+            f"take at least {-(-count // _MOST_BATCHES)} annotators."
         )
 
 
@@ -192,112 +215,81 @@ def number_of(task: str) -> int:
     return int(rng.stream(rng.keys_of([task]), 0, "appraise")[0]) % _NUMBERS + 1
 
 
-def batches_of(
-    tasks: Tasks, languages: tuple[str, str], *, whole_documents: bool, size: int, required: int
-) -> list[dict[str, Any]]:
-    """Return the batches: one for every rater of an assignment, else of so many items.
+def _batches(tasks: Tasks, size: int, *, whole_documents: bool) -> Iterator[list[Row]]:
+    """Yield the rows of every batch: one for every rater of an assignment, else of so many items.
 
-    The parts of a batch (an item with its outputs, or a document of one model) are never torn. Appraise loads
-    only pairwise batches of 100 items, so those are filled up with repeats, which come back as checks.
+    Appraise loads only pairwise batches of 100 items, so those are filled up with repeats, which come back as
+    checks.
     """
-    _check_numbers(tasks)
-    batches = [rows for _, rows in _batches(tasks, whole_documents, size)]
-    if tasks.kind == "pair":
-        batches = [_with_repeats(rows) for rows in batches]
-    source, target = languages
-    return [
-        {
-            "items": [_with_place(row, place) for place, row in enumerate(rows)],
-            "task": {
-                "batchNo": number,
-                "batchSize": len(rows),
-                "randomSeed": tasks.seed,
-                "requiredAnnotations": required,
-                "sourceLanguage": source,
-                "targetLanguage": target,
-            },
-        }
-        for number, rows in enumerate(batches, 1)
-    ]
-
-
-def _check_numbers(tasks: Tasks) -> None:
-    numbers = [number_of(question.id) for question in tasks]
-    if len(set(numbers)) < len(numbers):
-        raise UsageError("Two tasks have the same number by chance. Take another seed.")
-
-
-def _batches(tasks: Tasks, whole_documents: bool, size: int) -> Iterator[tuple[str | None, list[Row]]]:
-    size_limit = BATCH_SIZE if tasks.kind == "pair" else size
+    pairs = tasks.kind == "pair"
     for rater, questions in tasks.by_rater().items():
-        parts = list(_parts(tasks, questions, whole_documents))
-        if rater is not None:
-            rows = [row for part in parts for row in part]
-            if tasks.kind == "pair" and len(rows) > BATCH_SIZE:
+        size_limit = math.inf if rater is not None else BATCH_SIZE if pairs else size
+        batches: list[list[Row]] = [[]]
+        for part in _parts(tasks, questions, whole_documents=whole_documents):
+            if batches[-1] and len(batches[-1]) + len(part) > size_limit:
+                batches.append([])
+            batches[-1] += part
+        for rows in batches:
+            if pairs and len(rows) > BATCH_SIZE:
                 raise UsageError(
                     f"{rater} has {len(rows)} pairs, and a batch of Appraise holds {BATCH_SIZE}: "
                     "take more raters or fewer items."
                 )
-            yield rater, rows
-            continue
-        rows = []
-        for part in parts:
-            if rows and len(rows) + len(part) > size_limit:
-                yield None, rows
-                rows = []
-            rows = [*rows, *part]
-        if rows:
-            yield None, rows
+            repeats = islice(cycle(rows), BATCH_SIZE - len(rows) if pairs else 0)
+            yield [*rows, *({**row, "itemType": REPEATED} for row in repeats)]
 
 
-def _parts(tasks: Tasks, questions: Sequence[Question], whole_documents: bool) -> Iterator[list[Row]]:
-    if not whole_documents:
-        for question in questions:
-            targets = [_target_id(tasks, output) for output in question.outputs]
-            if tasks.kind == "pair":
-                yield [_pair(question, targets)]
-            else:
-                yield [
-                    _row(question, *shown_output)
-                    for shown_output in zip(question.outputs, targets, strict=True)
-                ]
+def _parts(tasks: Tasks, questions: Sequence[Question], *, whole_documents: bool) -> Iterator[list[Row]]:
+    """Yield what is never torn: an item with its outputs, or a document of one model."""
+    if whole_documents:
+        ids = {question.id for question in questions}
+        for run in tasks.by_document():
+            if run[0].id in ids:
+                yield from _documents(tasks, run)
         return
-    mine = {question.id for question in questions}
-    for run in tasks.by_document():
-        if run[0].id in mine:
-            yield from _documents(tasks, run)
+    token_of = {model: token for token, model in tasks.key.models.items()}
+    for question in questions:
+        targets = []
+        for output in question.outputs:
+            # The tokens of all models with this output, joined as Appraise joins equal outputs.
+            tokens = [output.token, *(token_of[model] for model in output.models if model in token_of)]
+            targets.append({"targetID": "+".join(dict.fromkeys(tokens)), "targetText": output.text})
+        item = _item(question)
+        if tasks.kind == "pair":
+            if context := context_text(question.before, "\n"):
+                item["contextLeft"] = context
+            item["targets"] = [{"_target": place, **target} for place, target in enumerate(targets)]
+            yield [{**item, "targetsSize": len(targets)}]
+        else:
+            yield [{**item, **target} for target in targets]
 
 
 def _documents(tasks: Tasks, run: Sequence[Question]) -> Iterator[list[Row]]:
     """Yield the document as every model wrote it, in order; then the row for it as a whole, without spans."""
     tokens = dict.fromkeys(output.token for question in run for output in question.outputs)
     for token in tokens:
-        rows = [
-            {**_row(question, output, token), **_context(question, token), **_document(question, run[0])}
-            for question in run
-            for output in question.outputs
-            if output.token == token
-        ]
+        rows = []
+        for question in run:
+            output = question.by_token.get(token)
+            if output is None:
+                continue
+            row = {**_item(question), "targetID": token, "targetText": output.text}
+            if question.before:
+                outputs = [passage.outputs[token] for passage in question.before if token in passage.outputs]
+                row["sourceContextLeft"] = context_text(question.before, "\n")
+                row["targetContextLeft"] = "\n".join(outputs)
+            # A control item is a document of its own, under a name that tells nothing.
+            has_name = run[0].document is not None and question.control is None
+            row["documentID"] = run[0].document if has_name else question.id
+            row["isCompleteDocument"] = False
+            rows.append(row)
         if tasks.kind == "spans":
             yield [{**row, "mqm": []} for row in rows]
-        else:
-            yield [*rows, _document_row(rows)]
-
-
-def _document(question: Question, first: Question) -> Row:
-    # A control item is a document of its own, under a name that tells nothing.
-    name = first.document if first.document is not None and question.control is None else question.id
-    return {"documentID": name, "isCompleteDocument": False}
-
-
-def _document_row(rows: Sequence[Row]) -> Row:
-    texts = {name: " ".join(row[name] for row in rows) for name in ("sourceText", "targetText")}
-    last_row = {name: value for name, value in rows[-1].items() if not name.endswith("ContextLeft")}
-    return {**last_row, **texts, "isCompleteDocument": True}
-
-
-def _row(question: Question, output: Output, target: str) -> Row:
-    return {**_item(question), "targetID": target, "targetText": output.text}
+            continue
+        document = {name: value for name, value in rows[-1].items() if not name.endswith("ContextLeft")}
+        for name in ("sourceText", "targetText"):
+            document[name] = " ".join(row[name] for row in rows)
+        yield [*rows, {**document, "isCompleteDocument": True}]
 
 
 def _item(question: Question) -> Row:
@@ -309,38 +301,6 @@ def _item(question: Question) -> Row:
     }
 
 
-def _pair(question: Question, targets: Sequence[str]) -> Row:
-    target_rows = [
-        {"_target": place, "targetID": target, "targetText": output.text}
-        for place, (output, target) in enumerate(zip(question.outputs, targets, strict=True))
-    ]
-    context = {"contextLeft": text} if (text := context_text(question.before, "\n")) else {}
-    return {**_item(question), **context, "targets": target_rows, "targetsSize": len(target_rows)}
-
-
-def _target_id(tasks: Tasks, output: Output) -> str:
-    """Return the tokens of all models with this output, joined as Appraise joins equal outputs."""
-    token_of = {model: token for token, model in tasks.key.models.items()}
-    equal_tokens = [token_of[model] for model in output.models if model in token_of]
-    return "+".join(dict.fromkeys([output.token, *equal_tokens]))
-
-
-def _context(question: Question, token: str) -> Row:
-    if not question.before:
-        return {}
-    texts = "\n".join(passage.outputs[token] for passage in question.before if token in passage.outputs)
-    return {"sourceContextLeft": context_text(question.before, "\n"), "targetContextLeft": texts}
-
-
-def _with_repeats(rows: list[Row]) -> list[Row]:
-    repeats = islice(cycle(rows), BATCH_SIZE - len(rows))
-    return [*rows, *({**row, "itemType": REPEATED} for row in repeats)]
-
-
-def _with_place(row: Row, place: int) -> Row:
-    return {"_block": place // 10, "_item": place, **row}
-
-
 # --- scores: CSV without a header, in columns that depend on the type of task ---------------------------
 
 
@@ -348,7 +308,6 @@ WHOLE_DOCUMENT = "a score of a whole document"
 CHECK = "a repeat or check of Appraise (BAD, REF, CHK)"
 CREDITED = "the same answer, credited to equal outputs already"
 HALF_A_PAIR = "one side of a pair is missing"
-_LEADING = 7
 
 
 @dataclass(frozen=True)
@@ -361,7 +320,7 @@ class AppraiseLine:
         system: What stood as ``targetID``.
         item: The number of the item.
         type: ``TGT``, or ``BAD``, ``REF`` or ``CHK`` for a check.
-        score: The score as text.
+        score: The score as text; None where there is none.
         start: When the rater began, in seconds since 1970, if known.
         end: When the rater was done.
         is_document: Whether the score is of a whole document.
@@ -373,28 +332,24 @@ class AppraiseLine:
     system: str
     item: str
     type: str
-    score: str
+    score: str | None
     start: float | None
     end: float | None
-    is_document: bool = False
-    marks: str | None = None
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took; None where a time is missing."""
-        return None if self.start is None or self.end is None else seconds_in(max(0.0, self.end - self.start))
+    is_document: bool
+    marks: str | None
 
 
-@dataclass
 class _AppraiseScores:
-    reading: Reading
-    texts: dict[tuple[str, str], str]
-    answers: set[tuple[Any, ...]] = field(default_factory=set)
-    halves: dict[tuple[Any, ...], dict[str, AppraiseLine]] = field(default_factory=dict)
-    numbers: dict[str, list[Question]] = field(default_factory=dict)
+    """Takes lines; the two sides of a pair are two lines, which are put together in the end."""
 
-    def __post_init__(self) -> None:
-        for question in self.reading.key.questions.values():
+    def __init__(self, reading: Reading, texts: Mapping[tuple[str, str], str]) -> None:
+        self.reading = reading
+        self.key = reading.key
+        self.texts = texts
+        self.answers: set[tuple[Any, ...]] = set()
+        self.halves: dict[tuple[Any, ...], dict[str, AppraiseLine]] = {}
+        self.numbers: dict[str, list[Question]] = {}
+        for question in self.key.questions.values():
             self.numbers.setdefault(str(number_of(question.id)), []).append(question)
 
     def take(self, line: AppraiseLine) -> None:
@@ -414,32 +369,29 @@ class _AppraiseScores:
         token = self._token(question, tokens)
         if token is None:
             self.reading.leave(UNKNOWN_OUTPUT, f"{line.origin}: {line.system}")
-        elif self.reading.key.answers != "pair" and _is_check(line, question):
+            return
+        if self.key.answers != "pair" and _is_check(line, question):
             self.reading.leave(CHECK, line.origin)
-        else:
-            self._answer(question, token, line)
-
-    def _answer(self, question: Question, token: str, line: AppraiseLine) -> None:
+            return
         once = (line.user, question.id, token, line.type, line.start, line.end)
         if once in self.answers:
             self.reading.leave(CREDITED, line.origin)
             return
         self.answers.add(once)
-        if self.reading.key.answers == "pair":
+        if self.key.answers == "pair":
             pair = (question.id, line.user, line.type, line.start, line.end)
             self.halves.setdefault(pair, {})[token] = line
-        elif self.reading.key.answers == "spans":
-            self._spans(question, token, line)
+        elif self.key.answers == "spans":
+            self._take_spans(question, token, line)
         else:
-            aspect = self.reading.key.aspects[0]
-            self.reading.score(question, token, aspect, _given_score(line), self._submission(question, line))
+            submission = self._submission(question, line)
+            self.reading.score(question, token, self.key.aspects[0], line.score, submission)
 
     def _token(self, question: Question, tokens: Sequence[str]) -> str | None:
         """Return the token that a question credits an output under, from any of the joined ones."""
-        models = self.reading.key.models
         for token in tokens:
             for shown_token, credited in question.models_by_token.items():
-                if token == shown_token or models.get(token) in credited:
+                if token == shown_token or self.key.models.get(token) in credited:
                     return shown_token
         return None
 
@@ -447,14 +399,56 @@ class _AppraiseScores:
         # Appraise names accounts itself; a batch of an assignment belongs to the rater that it was made for.
         rater_name = self.reading.raters.get(line.user)
         rater = rater_name if rater_name is not None or question.rater is not None else line.user
-        seconds = None if line.seconds is None else line.seconds / share
-        return Submission(rater, line.origin, seconds=seconds, time=line.end)
+        seconds = None
+        if line.start is not None and line.end is not None:
+            seconds = seconds_in(max(0.0, line.end - line.start))
+        return Submission(
+            rater, line.origin, seconds=None if seconds is None else seconds / share, time=line.end
+        )
 
-    def pairs(self) -> None:
+    def _take_spans(self, question: Question, token: str, line: AppraiseLine) -> None:
+        """Take the marks, from JSON (once or twice encoded) or from a Python list, without undecided ones."""
+        count = len(self.key.asked_aspects)
+        if line.marks is None:
+            self.reading.leave(NOT_ANSWERED, line.origin, count)
+            return
+        marks: Any = line.marks
+        for _ in range(2):
+            if isinstance(marks, str):
+                marks = _parsed(marks, line)
+        if isinstance(marks, dict):
+            marks = marks.get("payload")
+        if not isinstance(marks, list):
+            raise InputError("the marks are no list", file=line.origin)
+        spans: list[Span] = []
+        for mark in marks:
+            fields = mapping_in(mark)
+            if fields.get("severity") == "undecided":
+                continue
+            text = self.texts.get((line.item, token))
+            if text is None:
+                raise InputError(
+                    "the marks are counted in the texts of the batches, which are not here",
+                    file=line.origin,
+                    fix="Give batches.json beside the CSV",
+                )
+            category = " > ".join(name_in(part) or "" for part in list_in(fields.get("error_type")))
+            severity = (name_in(fields.get("severity")) or "").lower()
+            # Appraise trims texts before it counts.
+            leading = len(text) - len(text.lstrip(SPACES))
+            span = marked_span(fields, text.strip(SPACES), severity, category)
+            if span is None:
+                self.reading.leave(BAD_SPAN, line.origin, count)
+                return
+            spans.append(replace(span, start=span.start + leading, end=span.end + leading))
+        scores = dict.fromkeys(self.key.aspects, line.score)
+        take_marks(self.reading, question, token, spans, self._submission(question, line), scores)
+
+    def take_pairs(self) -> None:
         """Take the pairs whose both sides are there: the higher score is better, equal ones are a tie."""
-        aspects = self.reading.key.aspects
+        aspects = self.key.aspects
         for (task, *_), sides in self.halves.items():
-            question = self.reading.key.questions[task]
+            question = self.key.questions[task]
             line = next(iter(sides.values()))
             if _is_check(line, question):
                 self.reading.leave(CHECK, line.origin, len(aspects))
@@ -462,126 +456,58 @@ class _AppraiseScores:
             if len(sides) < 2:
                 self.reading.leave(HALF_A_PAIR, line.origin, len(aspects))
                 continue
-            left_score, right_score = (number_in(_given_score(sides[token])) for token in question.by_token)
+            left_score, right_score = (number_in(sides[token].score) for token in question.by_token)
             if left_score is None or right_score is None:
                 self.reading.leave(NO_NUMBER, line.origin, len(aspects))
                 continue
+            better = float((left_score > right_score) - (left_score < right_score))
+            submission = self._submission(question, line, len(aspects))
             for aspect in aspects:
-                submission = self._submission(question, line, len(aspects))
-                self.reading.pair(
-                    question,
-                    aspect,
-                    float((left_score > right_score) - (left_score < right_score)),
-                    submission,
-                )
-
-    def _spans(self, question: Question, token: str, line: AppraiseLine) -> None:
-        submission = self._submission(question, line)
-        aspects = self.reading.key.aspects
-        if line.marks is None:
-            self.reading.leave(NOT_ANSWERED, line.origin, len(self.reading.key.asked_aspects))
-            return
-        spans = [self._span(mark, question, token, line) for mark in _marks(line)]
-        if any(span is None for span in spans):
-            self.reading.leave(BAD_SPAN, line.origin, len(self.reading.key.asked_aspects))
-            return
-        scores = {aspect: _given_score(line) for aspect in aspects}
-        complete = [span for span in spans if span is not None]
-        take_marks(self.reading, question, token, complete, submission, scores)
-
-    def _span(self, mark: Any, question: Question, token: str, line: AppraiseLine) -> Span | None:
-        text = self.texts.get((line.item, token))
-        if text is None:
-            raise InputError(
-                "the marks are counted in the texts of the batches, which are not here",
-                file=line.origin,
-                fix="Give batches.json beside the CSV",
-            )
-        if not isinstance(mark, dict):
-            return None
-        kind = mark.get("error_type")
-        category = " > ".join(name_in(part) or "" for part in list_in(kind))
-        # Appraise trims texts before it counts.
-        leading = len(text) - len(text.lstrip(SPACES))
-        span = marked_span(mark, text.strip(SPACES), (name_in(mark.get("severity")) or "").lower(), category)
-        if span is None:
-            return None
-        return Span(span.start + leading, span.end + leading, span.severity, span.category)
+                self.reading.pair(question, aspect, better, submission)
 
 
-def read_scores(paths: Sequence[Path], reading: Reading) -> None:
-    """Take the scores of some CSV files; JSON files among them are the batches that they belong to."""
-    texts = {place: text for path in paths if _is_json(path) for place, text in _texts(path)}
-    scores = _AppraiseScores(reading, texts)
-    if all(map(_is_json, paths)):
-        raise InputError("these are batches only", file=paths[0], fix="Give the CSV of scores, too")
-    for path in paths:
-        if not _is_json(path):
-            for line in lines_of(path, pairs=reading.key.answers == "pair"):
-                scores.take(line)
-    scores.pairs()
-
-
-def lines_of(path: Path, *, pairs: bool = False) -> Iterator[AppraiseLine]:
+def _lines(path: Path, *, pairs: bool) -> Iterator[AppraiseLine]:
     """Yield the lines of an export, whatever the type of task.
 
     Seven columns are always there; documents add two and marks a third, pairs add what raters said about the
-    output and the source; then come start and end, and with ``--batch-info`` columns that are not needed.
+    output and the source (since 2022); then come start and end, and with ``--batch-info`` columns that are
+    not needed.
     """
     text = "".join(f"{line}\n" for _, line in files.text_lines(path))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:
-            if row:
-                yield _line(row, path, reader.line_num, pairs=pairs)
+            if not row:
+                continue
+            has_document = not pairs and len(row) > 8 and row[8] in ("True", "False")
+            places = (9, 7) if pairs else (10, 9) if has_document else (7,)
+            first = next((place for place in places if _has_times(row[place : place + 2])), None)
+            if first is None:
+                raise InputError(
+                    f"{len(row)} columns that are not those of Appraise",
+                    file=path,
+                    line=reader.line_num,
+                    fix="Export with manage.py ExportSystemScoresToCSV",
+                )
+            user, system, item, kind, _, _, score = row[:7]
+            yield AppraiseLine(
+                origin=f"{path.name}, line {reader.line_num}",
+                user=user,
+                system=system,
+                item=item,
+                type=kind,
+                score=None if score in ("", "None") else score,
+                start=number_in(row[first]),
+                end=number_in(row[first + 1]),
+                is_document=has_document and row[8] == "True",
+                marks=row[9] if first == 10 else None,
+            )
     except csv.Error as error:
         raise InputError(f"this is not CSV ({error})", file=path, line=reader.line_num) from None
 
 
-def _line(row: list[str], path: Path, number: int, *, pairs: bool) -> AppraiseLine:
-    first = _first_time(row, pairs=pairs)
-    if first is None:
-        raise InputError(
-            f"{len(row)} columns that are not those of Appraise",
-            file=path,
-            line=number,
-            fix="Export with manage.py ExportSystemScoresToCSV",
-        )
-    user, system, item, kind, _, _, score = row[:_LEADING]
-    is_document = not pairs and first > _LEADING and row[8] == "True"
-    return AppraiseLine(
-        origin=f"{path.name}, line {number}",
-        user=user,
-        system=system,
-        item=item,
-        type=kind,
-        score=score,
-        start=number_in(row[first]),
-        end=number_in(row[first + 1]),
-        is_document=is_document,
-        marks=row[9] if first == 10 else None,
-    )
-
-
-def _first_time(row: list[str], *, pairs: bool) -> int | None:
-    """Return the column of the time when the rater began, or None where nothing fits."""
-    if pairs:
-        # Comments on output and source stand before the times since 2022.
-        places = [9, 7]
-    elif len(row) > 8 and row[8] in ("True", "False"):
-        places = [10, 9]
-    else:
-        places = [7]
-    fits = (
-        place
-        for place in places
-        if len(row) >= place + 2 and _is_time(row[place]) and _is_time(row[place + 1])
-    )
-    return next(fits, None)
-
-
-def _is_time(text: str) -> bool:
-    return text == "None" or number_in(text) is not None
+def _has_times(columns: Sequence[str]) -> bool:
+    return len(columns) == 2 and all(text == "None" or number_in(text) is not None for text in columns)
 
 
 def _is_check(line: AppraiseLine, question: Question) -> bool:
@@ -589,36 +515,13 @@ def _is_check(line: AppraiseLine, question: Question) -> bool:
     return line.type != JUDGED and question.control is None
 
 
-def _given_score(line: AppraiseLine) -> str | None:
-    return None if line.score in ("", "None") else line.score
-
-
-def _marks(line: AppraiseLine) -> list[Any]:
-    """Return the marks, from JSON (once or twice encoded) or from a Python list, without undecided ones."""
-    marks: Any = line.marks
-    for _ in range(2):
-        if isinstance(marks, str):
-            marks = _parsed(marks, line)
-    if isinstance(marks, dict):
-        marks = marks.get("payload")
-    if not isinstance(marks, list):
-        raise InputError("the marks are no list", file=line.origin)
-    return [mark for mark in marks if not (isinstance(mark, dict) and mark.get("severity") == "undecided")]
-
-
 def _parsed(text: str, line: AppraiseLine) -> Any:
-    try:
+    with suppress(InputError):
         return json_in(text, line.origin)
-    except InputError:
-        pass
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         raise InputError("the marks cannot be read", file=line.origin) from None
-
-
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"
 
 
 def _texts(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
@@ -627,8 +530,7 @@ def _texts(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
     try:
         rows = [row for batch in batches for row in batch["items"] if not row.get("isCompleteDocument")]
         for row in rows:
-            targets = row.get("targets") or [row]
-            for target in targets:
+            for target in row.get("targets") or [row]:
                 for token in (name_in(target["targetID"]) or "").split("+"):
                     yield (name_in(row["itemID"]) or "", token), name_in(target["targetText"]) or ""
     except (TypeError, KeyError, AttributeError):

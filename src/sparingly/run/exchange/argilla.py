@@ -8,9 +8,10 @@ be told from the rest there; the flattened form (``to_datasets``) has it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sparingly.base.catalogue import register
 from sparingly.data.scale import Scale
@@ -24,7 +25,7 @@ from sparingly.run.exchange.files import (
     write_json,
 )
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, UNKNOWN_ASPECT, Reading, Submission
+from sparingly.run.exchange.reading import CANCELLED, DRAFT, UNKNOWN_ASPECT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
@@ -68,9 +69,24 @@ class Argilla(AnnotationTool):
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
-        paths, stems = [write_json(folder / "settings.json", settings_of(tasks, options))], set[str]()
+        paths, stems = [write_json(folder / "settings.json", _settings(tasks, options))], set[str]()
         for rater, questions in tasks.by_rater().items():
-            records = [_record(question, options) for question in questions]
+            records = []
+            for question in questions:
+                fields = {name: text for name, text in page_texts(question, options).items() if text}
+                for slot, output in enumerate(question.outputs, 1):
+                    fields[f"output_{slot}"] = output.text or ""
+                records.append(
+                    {
+                        "id": question.id,
+                        "fields": fields,
+                        "metadata": _metadata(question),
+                        "suggestions": {},
+                        "responses": {},
+                        "vectors": {},
+                        "status": "pending",
+                    }
+                )
             paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
         return paths
 
@@ -78,7 +94,7 @@ class Argilla(AnnotationTool):
         """Read records with responses; every response to a question is one answer."""
         for path in files:
             for origin, record in read_json_rows(path):
-                _take(record, reading, origin)
+                _take_record(record, reading, origin)
         return reading.report()
 
 
@@ -90,19 +106,18 @@ def _fits(scale: Scale) -> bool:
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
+def _settings(tasks: Tasks, options: Options) -> dict[str, Any]:
     """Return the settings of a dataset: its fields, questions and metadata."""
-    fewest, slots = slot_count(tasks)
-    fields = [_field(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
-    fields += [
-        _field(f"output_{slot}", f"Output {output_label(slot)}", required=slot == 1)
-        for slot in range(1, slots + 1)
+    texts = [_text_box(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
+    outputs = [
+        _text_box(f"output_{slot}", f"Output {output_label(slot)}", required=slot == 1)
+        for slot in range(1, slot_count(tasks)[1] + 1)
     ]
     names = sorted({name for question in tasks for name in _metadata(question)})
     return {
         "guidelines": None,
-        "fields": fields,
-        "questions": [*_questions(tasks, fewest, slots), _comment()],
+        "fields": [*texts, *outputs],
+        "questions": [*_questions(tasks), _text_box("comment", "Comment", required=False)],
         "metadata": [{"name": name, "settings": {"type": _TYPES.get(name, "terms")}} for name in names],
         "vectors": [],
         "allow_extra_metadata": True,
@@ -110,98 +125,48 @@ def settings_of(tasks: Tasks, options: Options) -> dict[str, Any]:
     }
 
 
-def _field(name: str, title: str, *, required: bool) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": title,
-        "required": required,
-        "settings": {"type": "text", "use_markdown": False},
-    }
+def _question(name: str, title: str, settings: dict[str, Any], *, required: bool) -> dict[str, Any]:
+    return {"name": name, "title": title, "required": required, "settings": settings}
 
 
-def _comment() -> dict[str, Any]:
-    return {
-        "name": "comment",
-        "title": "Comment",
-        "required": False,
-        "settings": {"type": "text", "use_markdown": False},
-    }
+def _text_box(name: str, title: str, *, required: bool) -> dict[str, Any]:
+    return _question(name, title, {"type": "text", "use_markdown": False}, required=required)
 
 
-def _questions(tasks: Tasks, fewest: int, slot_limit: int) -> Iterator[dict[str, Any]]:
-    slots = range(1, slot_limit + 1)
-    if tasks.kind in ("pair", "ranking"):
+def _questions(tasks: Tasks) -> Iterator[dict[str, Any]]:
+    fewest, slot_limit = slot_count(tasks)
+    labels = {slot: output_label(slot) for slot in range(1, slot_limit + 1)}
+    if tasks.kind == "pair":
+        options = [{"value": side, "text": side} for side in SIDES]
+        settings: dict[str, Any] = {"type": "label_selection", "options": options, "visible_options": 3}
         for place, aspect in enumerate(tasks.aspects, 1):
-            yield _comparison(tasks.kind, place, aspect, slot_limit)
+            yield _question(f"preference_{place}", f"Which is better: {aspect}?", settings, required=True)
         return
-    for slot in slots:
+    if tasks.kind == "ranking":
+        options = [{"value": f"output_{slot}", "text": f"Output {label}"} for slot, label in labels.items()]
+        settings = {"type": "ranking", "options": options}
+        for place, aspect in enumerate(tasks.aspects, 1):
+            yield _question(f"ranking_{place}", f"Best first: {aspect}", settings, required=True)
+        return
+    for slot, label in labels.items():
         if tasks.kind == "spans":
-            yield _marking(slot)
+            settings = {
+                "type": "span",
+                "field": f"output_{slot}",
+                "options": [{"value": severity, "text": severity} for severity in SEVERITIES],
+                "allow_overlapping": True,
+                "allow_character_annotation": True,
+            }
+            yield _question(f"spans_{slot}", f"Errors in output {label}", settings, required=False)
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
             shown_scale = scale if _fits(scale) else OWN_SCALE
-            yield {
-                "name": f"score_{place}_{slot}",
-                "title": f"Output {output_label(slot)}: {aspect} ({shown_scale})",
-                "required": slot <= fewest,
-                "settings": {
-                    "type": "rating",
-                    "options": [
-                        {"value": value} for value in range(int(shown_scale.low), int(shown_scale.high) + 1)
-                    ],
-                },
-            }
-
-
-def _comparison(kind: Kind, place: int, aspect: str, slot_limit: int) -> dict[str, Any]:
-    if kind == "pair":
-        options = [{"value": side, "text": side} for side in SIDES]
-        return {
-            "name": f"preference_{place}",
-            "title": f"Which is better: {aspect}?",
-            "required": True,
-            "settings": {"type": "label_selection", "options": options, "visible_options": 3},
-        }
-    return {
-        "name": f"ranking_{place}",
-        "title": f"Best first: {aspect}",
-        "required": True,
-        "settings": {
-            "type": "ranking",
-            "options": [
-                {"value": f"output_{slot}", "text": f"Output {output_label(slot)}"}
-                for slot in range(1, slot_limit + 1)
-            ],
-        },
-    }
-
-
-def _marking(slot: int) -> dict[str, Any]:
-    return {
-        "name": f"spans_{slot}",
-        "title": f"Errors in output {output_label(slot)}",
-        "required": False,
-        "settings": {
-            "type": "span",
-            "field": f"output_{slot}",
-            "options": [{"value": severity, "text": severity} for severity in SEVERITIES],
-            "allow_overlapping": True,
-            "allow_character_annotation": True,
-        },
-    }
-
-
-def _record(question: Question, options: Options) -> dict[str, Any]:
-    fields = {name: text for name, text in page_texts(question, options).items() if text}
-    fields |= {f"output_{slot}": output.text or "" for slot, output in enumerate(question.outputs, 1)}
-    return {
-        "id": question.id,
-        "fields": fields,
-        "metadata": _metadata(question),
-        "suggestions": {},
-        "responses": {},
-        "vectors": {},
-        "status": "pending",
-    }
+            values = range(int(shown_scale.low), int(shown_scale.high) + 1)
+            yield _question(
+                f"score_{place}_{slot}",
+                f"Output {label}: {aspect} ({shown_scale})",
+                {"type": "rating", "options": [{"value": value} for value in values]},
+                required=slot <= fewest,
+            )
 
 
 def _metadata(question: Question) -> dict[str, Any]:
@@ -212,8 +177,7 @@ def _metadata(question: Question) -> dict[str, Any]:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ArgillaResponse:
+class ArgillaResponse(NamedTuple):
     """What one user answered to one question."""
 
     question: str
@@ -222,8 +186,8 @@ class ArgillaResponse:
     status: str | None
 
 
-def _take(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
-    responses = list(_nested(record) if isinstance(record.get("responses"), dict) else _flat(record))
+def _take_record(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
+    responses = list(_responses(record))
     if not responses:
         return
     metadata = record.get("metadata")
@@ -242,107 +206,80 @@ def _take(record: Mapping[str, Any], reading: Reading, origin: str) -> None:
         if reply.question != "comment":
             by_user.setdefault(reply.user, {})[reply.question] = reply
     for user, answers in by_user.items():
+        # A status holds for all of a user's answers.
+        statuses = [reply.status for reply in answers.values() if isinstance(reply.status, str)]
+        reason = next((_STATUS[status] for status in statuses if status in _STATUS), None)
+        if reason is not None:
+            reading.leave_question(reason, question, origin)
+            continue
         submission = Submission(user, origin, comment=comments.get(user), time=time)
-        _take_user(question, answers, reading, submission)
+        values = {name: reply.value for name, reply in answers.items()}
+        _take_values(question, values, reading, submission)
 
 
-def _nested(record: Mapping[str, Any]) -> Iterator[ArgillaResponse]:
-    for name, responses in record["responses"].items():
-        for response in list_in(responses):
-            if isinstance(response, dict):
-                yield ArgillaResponse(
-                    name, name_in(response.get("user_id")), response.get("value"), response.get("status")
-                )
-
-
-def _flat(record: Mapping[str, Any]) -> Iterator[ArgillaResponse]:
+def _responses(record: Mapping[str, Any]) -> Iterator[ArgillaResponse]:
+    nested = record.get("responses")
+    if isinstance(nested, dict):
+        for name, responses in nested.items():
+            for reply in list_in(responses):
+                if isinstance(reply, dict):
+                    user = name_in(reply.get("user_id"))
+                    yield ArgillaResponse(name, user, reply.get("value"), reply.get("status"))
+        return
     for column, values in record.items():
         name, dot, suffix = column.rpartition(".")
         if not dot or suffix != "responses" or not isinstance(values, list):
             continue
-        users = _padded(record.get(f"{column}.users"), len(values))
-        statuses = _padded(record.get(f"{column}.status"), len(values))
-        for value, user, status in zip(values, users, statuses, strict=True):
+        # Lists that are too short know nothing about the last values.
+        users, statuses = (
+            chain(listed if isinstance(listed, list) else (), repeat(None))
+            for listed in (record.get(f"{column}.users"), record.get(f"{column}.status"))
+        )
+        for value, user, status in zip(values, users, statuses, strict=False):
             yield ArgillaResponse(name, name_in(user), value, status)
 
 
-def _padded(values: Any, count: int) -> list[Any]:
-    present = list(values) if isinstance(values, list) else []
-    return [*present[:count], *[None] * (count - len(present))]
-
-
-def _take_user(
-    question: Question, answers: Mapping[str, ArgillaResponse], reading: Reading, submission: Submission
+def _take_values(
+    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
 ) -> None:
-    """Take what one user answered about a record; a status holds for all of a user's answers."""
-    statuses = [response.status for response in answers.values() if isinstance(response.status, str)]
-    reason = next((_STATUS[status] for status in statuses if status in _STATUS), None)
-    if reason is not None:
-        reading.leave_question(reason, question, submission.origin)
-        return
-    expected = _expected(question, reading.key)
-    for name in answers:
+    """Take what one user answered about a record, by the names of its questions."""
+    kind, tokens = reading.key.answers, dict(enumerate(question.by_token, 1))
+    aspects = dict(enumerate(reading.key.aspects, 1))
+    if kind in ("pair", "ranking"):
+        expected = {f"{'preference' if kind == 'pair' else kind}_{place}" for place in aspects}
+    else:
+        expected = {f"score_{place}_{slot}" for place in aspects for slot in tokens}
+        expected |= {f"spans_{slot}" for slot in tokens if kind == "spans"}
+    for name in values:
         if name not in expected:
             reading.leave(UNKNOWN_ASPECT, f"{submission.origin}: {name}")
-    values = {name: response.value for name, response in answers.items()}
-    _TAKERS[reading.key.answers](question, values, reading, submission)
+    if kind == "pair":
+        for place, aspect in aspects.items():
+            side = values.get(f"preference_{place}")
+            value = SIDES.get(side, side) if isinstance(side, str) else side
+            reading.pair(question, aspect, value, submission)
+    elif kind == "ranking":
+        for place, aspect in aspects.items():
+            ranks = _ranks(values.get(f"ranking_{place}"), question)
+            reading.ranking(question, aspect, ranks, submission)
+    else:
+        for slot, token in tokens.items():
+            scores = {aspect: values.get(f"score_{place}_{slot}") for place, aspect in aspects.items()}
+            if kind == "spans":
+                spans = spans_in(values.get(f"spans_{slot}"), "label")
+                reading.spans(question, token, spans, submission, scores)
+            else:
+                for aspect, score in scores.items():
+                    reading.score(question, token, aspect, score, submission)
 
 
-def _expected(question: Question, key: Key) -> set[str]:
-    places, slots = range(1, len(key.aspects) + 1), range(1, len(question.outputs) + 1)
-    if key.answers in ("pair", "ranking"):
-        word = "preference" if key.answers == "pair" else "ranking"
-        return {f"{word}_{place}" for place in places}
-    return {f"score_{place}_{slot}" for place in places for slot in slots} | {
-        f"spans_{slot}" for slot in slots if key.answers == "spans"
-    }
-
-
-def _take_scores(
-    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
-) -> None:
-    for slot, token in enumerate(question.by_token, 1):
-        for place, aspect in enumerate(reading.key.aspects, 1):
-            reading.score(question, token, aspect, values.get(f"score_{place}_{slot}"), submission)
-
-
-def _take_spans(
-    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
-) -> None:
-    for slot, token in enumerate(question.by_token, 1):
-        scores = {
-            aspect: values.get(f"score_{place}_{slot}") for place, aspect in enumerate(reading.key.aspects, 1)
-        }
-        spans = spans_in(values.get(f"spans_{slot}"), "label")
-        if spans is None:
-            reading.leave(BAD_SPAN, submission.origin, len(reading.key.asked_aspects))
-        else:
-            reading.spans(question, token, spans, submission, scores)
-
-
-def _take_pairs(
-    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
-) -> None:
-    for place, aspect in enumerate(reading.key.aspects, 1):
-        side = values.get(f"preference_{place}")
-        reading.pair(question, aspect, SIDES.get(side, side) if isinstance(side, str) else side, submission)
-
-
-def _take_rankings(
-    question: Question, values: Mapping[str, Any], reading: Reading, submission: Submission
-) -> None:
+def _ranks(entries: Any, question: Question) -> dict[str, Any]:
+    """Return the ranks by token; places that a record does not fill are ranked by the form, too."""
     tokens = {f"output_{slot}": token for slot, token in enumerate(question.by_token, 1)}
-    for place, aspect in enumerate(reading.key.aspects, 1):
-        entries = values.get(f"ranking_{place}")
-        ranks = {
-            tokens[name]: entry.get("rank")
-            for entry in (entries if isinstance(entries, list) else ())
-            # Places that a record does not fill are ranked by the form, too.
-            if isinstance(entry, dict)
-            and (name := name_in(entry.get("value")) or "") in tokens
-            and number_in(entry.get("rank")) is not None
-        }
-        reading.ranking(question, aspect, ranks, submission)
-
-
-_TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}
+    return {
+        tokens[name]: entry.get("rank")
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
+        and (name := name_in(entry.get("value")) or "") in tokens
+        and number_in(entry.get("rank")) is not None
+    }

@@ -7,15 +7,13 @@ plane is two; a mark may begin in the middle of such a letter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sparingly.base.errors import DataError
 from sparingly.run.exchange.files import place_in
-from sparingly.run.exchange.key import POINTS
-from sparingly.run.exchange.reading import BAD_SPAN, Reading, Submission
+from sparingly.run.exchange.reading import Reading, Submission
 from sparingly.run.forms.question import Question
-from sparingly.run.forms.spans import Span, penalty
+from sparingly.run.forms.spans import Span
 
 # The category of a mark for something that is not in the text at all.
 MISSING = "missing"
@@ -48,7 +46,9 @@ def fits_link(name: str) -> bool:
 
 def whole_letters(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the code points that a span in UTF-16 units touches; letters cut in half are taken whole."""
-    return _letters(text, start, "ignore"), _letters(text, end, "replace")
+    encoded = _encoded(text)
+    before, through = encoded[: 2 * start], encoded[: 2 * end]
+    return len(before.decode("utf-16-le", "ignore")), len(through.decode("utf-16-le", "replace"))
 
 
 def units(text: str) -> int:
@@ -56,24 +56,24 @@ def units(text: str) -> int:
     return len(_encoded(text)) // 2
 
 
-def omission(text: str, severity: str) -> Span:
-    """Return the mark of something missing: it has no place of its own, so it sits on the last letter."""
-    return Span(max(0, len(text) - 1), len(text), severity, MISSING)
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
 
 
 def marked_span(mark: Mapping[str, Any], text: str, severity: str, category: str) -> Span | None:
     """Return an error as Pearmut and Appraise write it (``end_i`` is the last letter), or None.
 
-    A mark on ``[missing]`` stands behind the text, or says ``missing`` instead of numbers.
+    A mark on ``[missing]`` stands behind the text, or says ``missing`` instead of numbers. It has no place of
+    its own, so it sits on the last letter.
     """
     start, last = place_in(mark.get("start_i")), place_in(mark.get("end_i"))
+    length = units(text)
     if mark.get("start_i") == MISSING:
-        return omission(text, severity)
+        start = last = length
     if start is None or last is None or last < start:
         return None
-    length = units(text)
     if start >= length:
-        return omission(text, severity)
+        return Span(max(0, len(text) - 1), len(text), severity, MISSING)
     return Span(*whole_letters(text, start, min(last + 1, length)), severity, category)
 
 
@@ -81,27 +81,13 @@ def take_marks(
     reading: Reading,
     question: Question,
     token: str,
-    spans: Iterable[Span],
+    spans: Sequence[Span],
     submission: Submission,
     scores: Mapping[str, Any],
 ) -> None:
     """Take marks with scores beside them; what is missing from an empty output has points, but no place."""
-    marks = list(spans)
-    in_text = [span for span in marks if span.start < span.end]
-    if len(in_text) == len(marks) or reading.key.aspects:
+    in_text = [span for span in spans if span.start < span.end]
+    if len(in_text) == len(spans) or reading.key.aspects:
         reading.spans(question, token, in_text, submission, scores)
-        return
-    try:
-        points = 0.0 - penalty(marks)
-    except DataError:
-        reading.leave(BAD_SPAN, submission.origin)
     else:
-        reading.score(question, token, POINTS, points, submission)
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-16-le", "surrogatepass")
-
-
-def _letters(text: str, count: int, halves: str) -> int:
-    return len(_encoded(text)[: 2 * count].decode("utf-16-le", halves))
+        reading.points(question, token, spans, submission)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
-from sparingly.run.exchange.reading import BAD_SPAN, NOT_ANSWERED, Reading, Submission
+from sparingly.run.exchange.reading import Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
@@ -36,10 +37,7 @@ _QUESTION_COLUMNS = (
 )  # fmt: skip
 # Other people's texts.
 _TEXTS = ("before", "source", "after", "reference", "output", "left", "right")
-_RESERVED = frozenset(
-    (*_QUESTION_COLUMNS, "rater", "token", "label", "output", "left", "right", "before", "source")
-)
-_RESERVED |= {"after", "reference", "spans", "seconds", "comment"}
+_RESERVED = {*_QUESTION_COLUMNS, *_TEXTS, "rater", "token", "label", "spans", "seconds", "comment"}
 
 
 @register("csv")
@@ -55,18 +53,9 @@ class CsvTable(AnnotationTool):
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
         texts, paths, stems = used_texts(tasks, options), [], set[str]()
-        output_columns = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
-        spans = ("spans",) if tasks.kind == "spans" else ()
-        columns = (
-            *_QUESTION_COLUMNS,
-            "rater",
-            *texts,
-            *output_columns,
-            *tasks.aspects,
-            *spans,
-            "seconds",
-            "comment",
-        )
+        outputs = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
+        answers = (*tasks.aspects, "spans") if tasks.kind == "spans" else tasks.aspects
+        columns = (*_QUESTION_COLUMNS, "rater", *texts, *outputs, *answers, "seconds", "comment")
         for rater, questions in tasks.by_rater().items():
             rows = [row for question in questions for row in _rows(question, tasks.kind, options)]
             paths.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
@@ -74,14 +63,22 @@ class CsvTable(AnnotationTool):
 
     def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
         """Read tables that were filled in; what is left empty is no answer."""
+        token = () if reading.key.answers == "pair" else ("token",)
         for path in files:
             rows = list(read_csv_rows(path))
-            _check_columns(path, rows, reading)
+            for name in ("task", *reading.key.aspects, *token):
+                if rows and name not in rows[0][1]:
+                    raise InputError(
+                        f'there is no column "{name}"',
+                        file=path,
+                        line=1,
+                        fix="Fill in the table that was exported and keep its columns",
+                    )
             if reading.key.answers == "ranking":
                 _take_rankings(rows, reading)
             else:
                 for origin, row in rows:
-                    _take(origin, row, reading)
+                    _take_row(origin, row, reading)
         return reading.report()
 
 
@@ -107,27 +104,16 @@ def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, An
 # --- answers ------------------------------------------------------------------------------------------
 
 
-def _check_columns(path: Path, rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
-    if not rows:
-        return
-    required = ["task", *reading.key.aspects, *(() if reading.key.answers == "pair" else ("token",))]
-    for name in required:
-        if name not in rows[0][1]:
-            raise InputError(
-                f'there is no column "{name}"',
-                file=path,
-                line=1,
-                fix="Fill in the table that was exported and keep its columns",
-            )
-
-
-def _take(origin: str, row: Mapping[str, str], reading: Reading) -> None:
+def _take_row(origin: str, row: Mapping[str, str], reading: Reading) -> None:
     question = reading.question(row["task"], origin)
     if question is None:
         return
     submission, token = _submission(origin, row), row.get("token", "")
     if reading.key.answers == "spans":
-        _take_spans(row, reading, question, submission)
+        text = row.get("spans", "").strip()
+        scores = {aspect: row[aspect].strip() for aspect in reading.key.aspects}
+        is_empty = not text and not any(scores.values())
+        reading.spans(question, token, None if is_empty else _spans(text, origin), submission, scores)
         return
     for aspect in reading.key.aspects:
         value = reading.key.form.from_text(row[aspect])
@@ -146,27 +132,13 @@ def _submission(origin: str, row: Mapping[str, str]) -> Submission:
     )
 
 
-def _take_spans(row: Mapping[str, str], reading: Reading, question: Question, submission: Submission) -> None:
-    text = row.get("spans", "").strip()
-    scores = {aspect: row[aspect].strip() for aspect in reading.key.aspects}
-    if not text and not any(scores.values()):
-        reading.leave(NOT_ANSWERED, submission.origin, len(reading.key.asked_aspects))
-        return
-    spans = _spans(text, submission.origin)
-    if spans is None:
-        reading.leave(BAD_SPAN, submission.origin, len(reading.key.asked_aspects))
-        return
-    reading.spans(question, row.get("token", ""), spans, submission, scores)
-
-
-def _spans(text: str, origin: str) -> list[Span] | None:
+def _spans(text: str, origin: str) -> list[Span | None]:
     """Return the spans that a cell holds; a severity that is left out is minor."""
-    try:
+    marks = None
+    with suppress(InputError):
         marks = json_in(text or "[]", origin)
-    except InputError:
-        return None
     if not isinstance(marks, list):
-        return None
+        return [None]
     return spans_in([{"severity": "minor", **mapping_in(mark)} for mark in marks], "severity")
 
 

@@ -16,8 +16,8 @@ from sparingly.run.exchange.files import make_folder
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import Reading
 from sparingly.run.exchange.report import ImportReport
-from sparingly.run.exchange.tasks import Tasks, make_campaign_tasks, make_tasks
-from sparingly.run.exchange.tool import AnnotationTool, tool_named
+from sparingly.run.exchange.tasks import make_campaign_tasks, make_tasks
+from sparingly.run.exchange.tool import tool_named
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -108,17 +108,35 @@ def export_tasks(
         ExportReport(20 tasks for label-studio; key: for-raters.key.json)
     """
     tool, tool_options, target = tool_named(to), dict(options or {}), Path(folder)
-    key_path = _key_path(target, key)
-    tasks = _tasks(tool, data, selection, _scale(scale), questions)
+    key_path = target.with_name(f"{target.name}.key.json") if key is None else Path(key)
+    if key_path.resolve().is_relative_to(target.resolve()):
+        raise UsageError(f"The key must not leave with the tasks: write it outside {target}.")
+    if not isinstance(data, EvalSet):
+        if selection is not None:
+            raise UsageError("A campaign knows what is to be judged: leave the selection out.")
+        name = questions.pop("name", None)
+        tasks = make_campaign_tasks(data, name, scale=_scale(scale), **questions)
+    elif selection is None:
+        raise UsageError("Say what is to be judged: export_tasks(data, selection, …).")
+    else:
+        tasks = make_tasks(data, selection, scale=_scale(scale), texts=tool.shows_texts, **questions)
     tool.check_write(tasks, tool_options)
     tasks = replace(tasks, key=tool.key_for(tasks))
-    if not tool.reads:
-        paths = tool.write(tasks, make_folder(target), tool_options)
-        return ExportReport(tool.name, len(tasks), tuple(paths), None, tasks.raters, tasks.notes)
-    merged = Key.load(key_path).merged(tasks.key) if key_path.exists() else tasks.key
+    # A key that does not fit is refused before anything is written.
+    full_key = tasks.key
+    if tool.reads and key_path.exists():
+        full_key = Key.load(key_path).merged(tasks.key)
     paths = tool.write(tasks, make_folder(target), tool_options)
-    merged.save(key_path)
-    return ExportReport(tool.name, len(tasks), tuple(paths), key_path, tasks.raters, tasks.notes)
+    if tool.reads:
+        full_key.save(key_path)
+    return ExportReport(
+        tool.name,
+        len(tasks),
+        tuple(paths),
+        key_path if tool.reads else None,
+        tasks.raters,
+        tasks.notes,
+    )
 
 
 def import_answers(
@@ -155,35 +173,6 @@ def import_answers(
         raise UsageError("Name at least one file of answers.")
     reading = Reading(opened, _scale(scale), raters or {}, rater, strict=strict, assigned=assigned)
     return reader.read(paths, reading, tool_options)
-
-
-def default_key(folder: Path) -> Path:
-    """Return where the key of an export is kept: beside the folder."""
-    return folder.with_name(f"{folder.name}.key.json")
-
-
-def _tasks(
-    tool: AnnotationTool,
-    data: EvalSet | Campaign,
-    selection: Selection | None,
-    scale: Scale | None,
-    questions: dict[str, Any],
-) -> Tasks:
-    if isinstance(data, EvalSet):
-        if selection is None:
-            raise UsageError("Say what is to be judged: export_tasks(data, selection, …).")
-        return make_tasks(data, selection, scale=scale, texts=tool.shows_texts, **questions)
-    if selection is not None:
-        raise UsageError("A campaign knows what is to be judged: leave the selection out.")
-    name = questions.pop("name", None)
-    return make_campaign_tasks(data, name, scale=scale, **questions)
-
-
-def _key_path(folder: Path, key: str | Path | None) -> Path:
-    path = default_key(folder) if key is None else Path(key)
-    if path.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"The key must not leave with the tasks: write it outside {folder}.")
-    return path
 
 
 def _scale(scale: ScaleLike) -> Scale | None:

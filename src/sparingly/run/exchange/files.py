@@ -53,11 +53,8 @@ def write_jsonl(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """Write one JSON object a line."""
     lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows]
     # Readers that split at any line end would cut a line in two here; as escapes they are the same text.
-    return write_text(path, "".join(f"{_LINE_ENDS.sub(_escape, line)}\n" for line in lines))
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
+    escaped = (_LINE_ENDS.sub(lambda match: f"\\u{ord(match.group()):04x}", line) for line in lines)
+    return write_text(path, "".join(f"{line}\n" for line in escaped))
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
@@ -87,23 +84,17 @@ def write_private_json(path: Path, values: Any) -> None:
             raise
 
 
-def read_list(path: Path) -> list[dict[str, Any]]:
-    """Read a JSON file that is a list of objects (or one object)."""
-    value = files.read_json(path)
-    entries = value if isinstance(value, list) else [value]
-    for place, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            raise InputError("a list of objects [{…}] is wanted", file=path, field=f"[{place}]")
-    return entries
-
-
 def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects of a JSON list or of JSON Lines, each with where it stands, for sentences."""
     with files.naming(path), files.open_binary(path) as file:
         start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
-        for place, entry in enumerate(read_list(path)):
-            yield f"{path.name}, entry {place + 1}", entry
+        entries = files.read_json(path)
+        for place, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                raise InputError("a list of objects [{…}] is wanted", file=path, field=f"[{place}]")
+        for place, entry in enumerate(entries, 1):
+            yield f"{path.name}, entry {place}", entry
     else:
         for line, entry in files.json_lines(path):
             yield f"{path.name}, line {line}", entry
@@ -209,17 +200,16 @@ def span_in(start: Any, end: Any, severity: Any, category: Any = "") -> Span | N
     return Span(first, last, (name_in(severity) or "").lower(), name_in(category) or "")
 
 
-def spans_in(value: Any, severity: str) -> list[Span] | None:
-    """Return spans from objects with ``start``, ``end`` and a severity; None where one of them is none."""
+def spans_in(value: Any, severity: str) -> list[Span | None]:
+    """Return spans from objects with ``start``, ``end`` and a severity; None for each that is not one."""
     if not isinstance(value or [], list):
-        return None
-    spans = [
+        return [None]
+    return [
         span_in(mark["start"], mark["end"], mark[severity], mark.get("category", ""))
         if isinstance(mark, dict) and {"start", "end", severity} <= mark.keys()
         else None
         for mark in value or []
     ]
-    return [span for span in spans if span is not None] if None not in spans else None
 
 
 def json_in(text: str, origin: str) -> Any:

@@ -6,7 +6,7 @@ each task then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -34,29 +34,22 @@ class InspectAi(AnnotationTool):
         """Write ``sample-id.txt`` with the ids in one line, or one such file for each task."""
         if options.get("tasks", "true") not in ("true", "false"):
             raise UsageError(f"The option tasks is true or false, not {options['tasks']}.")
-        items = [question.shown_item for question in tasks]
-        by_task = _by_task(items) if options.get("tasks") == "true" else {None: items}
-        stems: set[str] = set()
-        return [
-            write_text(
-                folder / f"{file_stem(task, stems).replace('tasks', 'sample-id', 1)}.txt", _line(samples)
-            )
-            for task, samples in by_task.items()
-        ]
-
-
-def _by_task(items: Sequence[str]) -> dict[str | None, list[str]]:
-    samples: dict[str | None, list[str]] = {}
-    for item in items:
-        task, sign, sample = item.rpartition("/")
-        if not sign or not task or not sample:
-            raise DataError(f'The item "{item}" is not TASK/ID: leave out the option tasks.')
-        samples.setdefault(task, []).append(sample)
-    return samples
-
-
-def _line(items: Sequence[str]) -> str:
-    for item in items:
-        if "," in item or "\n" in item:
-            raise DataError(f'The id "{item}" has a comma or a new line: --sample-id takes it for two.')
-    return ",".join(sorted(set(items))) + "\n"
+        by_task: dict[str | None, list[str]] = {}
+        for item in (question.shown_item for question in tasks):
+            task, _, sample = item.rpartition("/")
+            if options.get("tasks") != "true":
+                by_task.setdefault(None, []).append(item)
+            elif task and sample:
+                by_task.setdefault(task, []).append(sample)
+            else:
+                raise DataError(f'The item "{item}" is not TASK/ID: leave out the option tasks.')
+        paths, stems = [], set[str]()
+        for name, samples in by_task.items():
+            for sample in samples:
+                if "," in sample or "\n" in sample:
+                    raise DataError(
+                        f'The id "{sample}" has a comma or a new line: --sample-id takes it for two.'
+                    )
+            stem = file_stem(name, stems).replace("tasks", "sample-id", 1)
+            paths.append(write_text(folder / f"{stem}.txt", ",".join(sorted(set(samples))) + "\n"))
+        return paths

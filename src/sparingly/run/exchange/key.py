@@ -154,7 +154,18 @@ class Key:
             "models": dict(self.models),
             **self.unknown,
             "questions": [_question_values(question) for question in self.questions.values()],
-            "same": [_equal_values(question) for question in self.same],
+            "same": [
+                _without_empty(
+                    {
+                        "item": question.item,
+                        "pair": list(question.models),
+                        "data": question.data,
+                        "round": question.round,
+                        "probability": question.probability,
+                    }
+                )
+                for question in self.same
+            ],
         }
 
     def save(self, path: str | Path) -> None:
@@ -210,18 +221,11 @@ def _question_values(question: Question) -> dict[str, Any]:
         # The sides of a pair and the order on the page, whatever a program does to the order of an object.
         "shown": [output.token for output in question.outputs],
     }
+    return _without_empty(values)
+
+
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "", [], {})}
-
-
-def _equal_values(question: Question) -> dict[str, Any]:
-    values = {
-        "item": question.item,
-        "pair": list(question.models),
-        "data": question.data,
-        "round": question.round,
-        "probability": question.probability,
-    }
-    return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 def _ids(values: Any, field: str) -> tuple[str, ...]:

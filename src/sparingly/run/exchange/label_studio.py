@@ -15,7 +15,6 @@ from xml.sax.saxutils import quoteattr
 
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
-from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
     list_in,
     mapping_in,
@@ -27,7 +26,7 @@ from sparingly.run.exchange.files import (
     write_json,
     write_text,
 )
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, DRAFT, Reading, Submission
+from sparingly.run.exchange.reading import CANCELLED, DRAFT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport, answers_to
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
@@ -69,9 +68,10 @@ class LabelStudio(AnnotationTool):
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
         texts, slots = used_texts(tasks, options), slot_count(tasks)[1]
-        config = labelling_config(
-            tasks, texts, pairwise=_flag(options, "pairwise"), ties=_flag(options, "ties")
-        )
+        for name in ("pairwise", "ties"):
+            if options.get(name, "true") not in ("true", "false"):
+                raise UsageError(f"The option {name} is true or false, not {options[name]}.")
+        config = labelling_config(tasks, texts, options)
         paths, stems = [write_text(folder / "config.xml", config)], set[str]()
         for rater, questions in tasks.by_rater().items():
             values = [
@@ -88,14 +88,8 @@ class LabelStudio(AnnotationTool):
         for path in files:
             for origin, entry in read_json_rows(path):
                 for annotation in _annotations(entry, origin):
-                    _take(annotation, reading, "ground_truth" in options)
+                    _take_annotation(annotation, reading, "ground_truth" in options)
         return reading.report()
-
-
-def _flag(options: Options, name: str) -> bool:
-    if options.get(name, "true") not in ("true", "false"):
-        raise UsageError(f"The option {name} is true or false, not {options[name]}.")
-    return options.get(name) == "true"
 
 
 def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -> dict[str, Any]:
@@ -116,7 +110,6 @@ def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -
 
 # --- the labelling config -------------------------------------------------------------------------------
 
-
 # Names of tags say what they ask: ``score_ASPECT_SLOT``, ``preference_ASPECT``, ``tie_ASPECT``,
 # ``ranking_ASPECT``, ``spans_SLOT`` and ``comment``, with numbers from 1.
 
@@ -124,19 +117,21 @@ def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -
 LEFT, TIE, RIGHT = SIDES
 
 
-def labelling_config(
-    tasks: Tasks, texts: Sequence[str], *, pairwise: bool = False, ties: bool = False
-) -> str:
+def labelling_config(tasks: Tasks, texts: Sequence[str], options: Options) -> str:
     """Return the XML of a project for these tasks, with some of the texts around the outputs.
 
-    ``pairwise`` shows pairs by a Pairwise tag, which has no tie, with a Choices tag for the tie beside it;
-    ``ties`` gives rankings buckets, in which several outputs may share a rank.
+    The option ``pairwise`` shows pairs by a Pairwise tag, which has no tie, with a Choices tag for the tie
+    beside it; ``ties`` gives rankings buckets, in which several outputs may share a rank.
     """
     lines = ["<View>"]
     for name in texts:
         lines += [_tag("Header", value=HEADINGS[name]), _tag("Text", name=name, value=f"${name}")]
-    kinds = {"score": _scores, "spans": _scores, "ranking": _rankings, "pair": _pairs}
-    lines += kinds[tasks.kind](tasks, ties if tasks.kind == "ranking" else pairwise)
+    if tasks.kind == "pair":
+        lines += _pairs(tasks, pairwise=options.get("pairwise") == "true")
+    elif tasks.kind == "ranking":
+        lines += _rankings(tasks, ties=options.get("ties") == "true")
+    else:
+        lines += _scores(tasks)
     target = "outputs" if tasks.kind == "ranking" else "output_1"
     lines += [
         _tag("Header", value="Comment"),
@@ -146,46 +141,33 @@ def labelling_config(
     return "\n".join(lines) + "\n"
 
 
-def _scores(tasks: Tasks, _: bool) -> list[str]:
+def _scores(tasks: Tasks) -> list[str]:
     fewest, slots = slot_count(tasks)
     lines: list[str] = []
     for slot in range(1, slots + 1):
-        lines += [
-            _tag("Header", value=f"Output {output_label(slot)}"),
-            *(_span_labels(slot) if tasks.kind == "spans" else ()),
-            _tag("Text", name=f"output_{slot}", value=f"$output_{slot}", granularity="symbol"),
-        ]
+        output = f"output_{slot}"
+        lines.append(_tag("Header", value=f"Output {output_label(slot)}"))
+        if tasks.kind == "spans":
+            lines.append(_tag("Labels", close=False, name=f"spans_{slot}", toName=output))
+            lines += [f"  {_tag('Label', value=severity)}" for severity in SEVERITIES]
+            lines.append("</Labels>")
+        lines.append(_tag("Text", name=output, value=f"${output}", granularity="symbol"))
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
-            lines += [
-                _tag("Header", value=f"{aspect} ({scale})", size="5"),
-                _number(place, slot, scale, required=slot <= fewest),
-            ]
+            number = _tag(
+                "Number",
+                name=f"score_{place}_{slot}",
+                toName=output,
+                min=f"{scale.low:g}",
+                max=f"{scale.high:g}",
+                step="1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}",
+                slider="true",
+                required="true" if slot <= fewest else "false",
+            )
+            lines += [_tag("Header", value=f"{aspect} ({scale})", size="5"), number]
     return lines
 
 
-def _number(place: int, slot: int, scale: Scale, *, required: bool) -> str:
-    return _tag(
-        "Number",
-        name=f"score_{place}_{slot}",
-        toName=f"output_{slot}",
-        min=f"{scale.low:g}",
-        max=f"{scale.high:g}",
-        step="1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}",
-        slider="true",
-        required="true" if required else "false",
-    )
-
-
-def _span_labels(slot: int) -> list[str]:
-    labels = [f"  {_tag('Label', value=severity)}" for severity in SEVERITIES]
-    return [
-        _tag("Labels", close=False, name=f"spans_{slot}", toName=f"output_{slot}"),
-        *labels,
-        "</Labels>",
-    ]
-
-
-def _pairs(tasks: Tasks, pairwise: bool) -> list[str]:
+def _pairs(tasks: Tasks, *, pairwise: bool) -> list[str]:
     lines: list[str] = []
     for slot, side in ((1, LEFT), (2, RIGHT)):
         lines += [
@@ -218,7 +200,7 @@ def _choices(name: str, values: tuple[str, ...], *, required: bool) -> list[str]
     ]
 
 
-def _rankings(tasks: Tasks, ties: bool) -> list[str]:
+def _rankings(tasks: Tasks, *, ties: bool) -> list[str]:
     lines = [_tag("List", name="outputs", value="$outputs", title="Outputs")]
     for place, aspect in enumerate(tasks.aspects, 1):
         lines.append(_tag("Header", value=f"Best first: {aspect}", size="5"))
@@ -278,7 +260,7 @@ class LabelStudioAnnotation:
 
 def _annotations(entry: Mapping[str, Any], origin: str) -> Iterator[LabelStudioAnnotation]:
     if "annotations" not in entry and "completions" not in entry:
-        yield _flat(entry, origin)
+        yield _from_json_min(entry, origin)
         return
     data = mapping_in(entry.get("data"))
     place = f"{origin.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else origin
@@ -307,12 +289,17 @@ def _nested(annotation: Any, data: Mapping[str, Any], origin: str, *, draft: boo
     )
 
 
-def _flat(entry: Mapping[str, Any], origin: str) -> LabelStudioAnnotation:
+def _from_json_min(entry: Mapping[str, Any], origin: str) -> LabelStudioAnnotation:
     """Read one object of JSON_MIN, in which choices and texts stand by themselves."""
     values: dict[str, list[dict[str, Any]]] = {}
     for name, values_of_tag in entry.items():
         if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment")):
-            values[name] = [_as_value(value) for value in list_in(values_of_tag)]
+            values[name] = []
+            for value in list_in(values_of_tag):
+                if isinstance(value, str):
+                    values[name].append({"choices": [value], "text": [value]})
+                else:
+                    values[name].append(value if isinstance(value, dict) else {"number": value})
     return LabelStudioAnnotation(
         entry,
         values,
@@ -323,15 +310,7 @@ def _flat(entry: Mapping[str, Any], origin: str) -> LabelStudioAnnotation:
     )
 
 
-def _as_value(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, str):
-        return {"choices": [value], "text": [value]}
-    return {"number": value}
-
-
-def _take(annotation: LabelStudioAnnotation, reading: Reading, with_ground_truth: bool) -> None:
+def _take_annotation(annotation: LabelStudioAnnotation, reading: Reading, with_ground_truth: bool) -> None:
     question = reading.question(annotation.data.get("task"), annotation.origin)
     if question is None:
         return
@@ -351,64 +330,33 @@ def _take(annotation: LabelStudioAnnotation, reading: Reading, with_ground_truth
         comment=annotation.comment(),
         time=annotation.time,
     )
-    _TAKERS[reading.key.answers](annotation, reading, question, submission)
-
-
-def _take_scores(
-    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
-) -> None:
-    for slot, token in _slots(annotation, question):
-        for place, aspect in enumerate(reading.key.aspects, 1):
-            reading.score(question, token, aspect, annotation.number(f"score_{place}_{slot}"), submission)
-
-
-def _take_spans(
-    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
-) -> None:
-    for slot, token in _slots(annotation, question):
-        text = name_in(annotation.data.get(f"output_{slot}")) or ""
-        scores = {
-            aspect: annotation.number(f"score_{place}_{slot}")
-            for place, aspect in enumerate(reading.key.aspects, 1)
-        }
-        try:
+    aspects = dict(enumerate(reading.key.aspects, 1))
+    if reading.key.answers == "ranking":
+        for place, aspect in aspects.items():
+            results = annotation.values.get(f"ranking_{place}", ())
+            lists = results[0].get("ranker") if results else None
+            reading.ranking(question, aspect, _ranks(lists), submission)
+        return
+    if reading.key.answers == "pair":
+        for place, aspect in aspects.items():
+            chosen = annotation.chosen(f"preference_{place}")
+            tied = annotation.chosen(f"tie_{place}") is not None
+            if tied and chosen is not None:
+                reading.leave(TWO_ANSWERS, annotation.origin)
+            else:
+                side = TIE if tied else chosen
+                reading.pair(question, aspect, None if side is None else SIDES.get(side, side), submission)
+        return
+    for slot, exported_token in enumerate(question.by_token, 1):
+        token = name_in(annotation.data.get(f"token_{slot}")) or exported_token
+        scores = {aspect: annotation.number(f"score_{place}_{slot}") for place, aspect in aspects.items()}
+        if reading.key.answers == "spans":
+            text = name_in(annotation.data.get(f"output_{slot}")) or ""
             spans = [_span(value, text) for value in annotation.values.get(f"spans_{slot}", ())]
-        except DataError:
-            reading.leave(BAD_SPAN, annotation.origin, len(reading.key.asked_aspects))
-        else:
             reading.spans(question, token, spans, submission, scores)
-
-
-def _take_pairs(
-    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
-) -> None:
-    for place, aspect in enumerate(reading.key.aspects, 1):
-        chosen = annotation.chosen(f"preference_{place}")
-        tied = annotation.chosen(f"tie_{place}") is not None
-        if tied and chosen is not None:
-            reading.leave(TWO_ANSWERS, annotation.origin)
         else:
-            side = TIE if tied else chosen
-            reading.pair(question, aspect, None if side is None else SIDES.get(side, side), submission)
-
-
-def _take_rankings(
-    annotation: LabelStudioAnnotation, reading: Reading, question: Question, submission: Submission
-) -> None:
-    for place, aspect in enumerate(reading.key.aspects, 1):
-        results = annotation.values.get(f"ranking_{place}", ())
-        lists = results[0].get("ranker") if results else None
-        reading.ranking(question, aspect, _ranks(lists), submission)
-
-
-_TAKERS = {"score": _take_scores, "spans": _take_spans, "pair": _take_pairs, "ranking": _take_rankings}
-
-
-def _slots(annotation: LabelStudioAnnotation, question: Question) -> list[tuple[int, str]]:
-    """Return the places of a page with their tokens: as the data says, else in the order exported."""
-    order = list(question.by_token)
-    data = annotation.data
-    return [(slot, name_in(data.get(f"token_{slot}")) or token) for slot, token in enumerate(order, 1)]
+            for aspect, score in scores.items():
+                reading.score(question, token, aspect, score, submission)
 
 
 def _ranks(lists: Any) -> dict[str, Any] | None:
@@ -425,15 +373,16 @@ def _ranks(lists: Any) -> dict[str, Any] | None:
     return {name_in(token) or "": rank for rank, token in enumerate(order, 1)} or None
 
 
-def _span(value: Mapping[str, Any], text: str) -> Span:
+def _span(value: Mapping[str, Any], text: str) -> Span | None:
     """Return a marked span in code points; the marked text tells which units a version counts in."""
     labels = list_in(value.get("labels"))
     span = span_in(value.get("start"), value.get("end"), labels[0]) if labels else None
-    if span is None:
-        raise DataError("A span has a start, an end and a label.")
-    if text[span.start : span.end] == value.get("text"):
+    if span is None or text[span.start : span.end] == value.get("text"):
         return span
-    first, last = from_utf16(text, span.start, span.end)
+    try:
+        first, last = from_utf16(text, span.start, span.end)
+    except DataError:
+        return None
     return replace(span, start=first, end=last)
 
 

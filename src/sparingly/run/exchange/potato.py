@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from sparingly.run.exchange.files import (
     write_text,
 )
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import BAD_SPAN, DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
+from sparingly.run.exchange.reading import DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
@@ -39,7 +39,7 @@ from sparingly.run.exchange.tool import (
     question_fields,
 )
 from sparingly.run.forms.form import Kind
-from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import PENALTIES, SEVERITIES, Span
 
 # JSON is YAML, but for a few letters that YAML wants written as their codes.
@@ -65,13 +65,13 @@ class Potato(AnnotationTool):
     def check_write(self, tasks: Tasks, options: Options) -> None:
         """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
-        _config(tasks, _all_items(tasks, options), options)
+        _config(tasks, _items(tasks, options), options)
 
     def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
         """Write ``config.yaml`` and ``items.jsonl``."""
-        items = _all_items(tasks, options)
-        config = _config(tasks, items, options)
-        text = _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", _as_json(config))
+        items = _items(tasks, options)
+        config = json.dumps(_config(tasks, items, options), ensure_ascii=False, indent=2, allow_nan=False)
+        text = _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", f"{config}\n")
         return [write_text(folder / "config.yaml", text), write_jsonl(folder / "items.jsonl", items)]
 
     def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
@@ -79,7 +79,16 @@ class Potato(AnnotationTool):
 
         Spans need ``items.jsonl`` among the files, too: Potato counts letters in its texts.
         """
-        read_answers(files, reading, scheme_names(reading.key))
+        texts: dict[str, str] = {}
+        records: list[PotatoRecord] = []
+        for path in files:
+            paths = sorted(path.rglob(_STATE)) if path.is_dir() else [path]
+            if not paths:
+                raise InputError(f"there is no {_STATE} in this folder", file=path)
+            records += [record for single_path in paths for record in _records(single_path, texts)]
+        answers = PotatoAnswers(reading, scheme_names(reading.key), texts)
+        for record in records:
+            answers.take(record)
         return reading.report()
 
     def key_for(self, tasks: Tasks) -> Key:
@@ -99,27 +108,32 @@ def scheme_names(key: Key) -> dict[str, str]:
     return plain_names([*key.aspects, MARKS, CHECKED])
 
 
-def _as_json(config: Mapping[str, Any]) -> str:
-    return json.dumps(config, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
+    titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
+    fields = [
+        {"key": key, "type": "text", "label": title}
+        for key, title in titles.items()
+        if any(item[key] for item in items)
+    ]
+    # Pairs and spans show the outputs in the question itself.
+    if tasks.kind == "score":
+        fields.append({"key": OUTPUT, "type": "text", "label": "Output"})
     return {
         "annotation_task_name": options.get("name", f"sparingly-{rounds}"),
         "task_dir": ".",
         "output_annotation_dir": "annotation_output",
         "data_files": ["items.jsonl"],
         "item_properties": {"id_key": "id", "text_key": "text"},
-        "annotation_schemes": list(_schemes(tasks, options)),
-        **({"instance_display": {"fields": fields}} if (fields := _fields(tasks, items)) else {}),
+        "annotation_schemes": _schemes(tasks, options),
+        **({"instance_display": {"fields": fields}} if fields else {}),
         "authentication": {"method": "in_memory"},
         "require_password": False,
-        **_assigned(tasks, items, options),
+        **_assignment(tasks, items, options),
     }
 
 
-def _assigned(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
+def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
     """Return who gets which items: a list per rater, or everything in order until enough have judged it."""
     if not tasks.raters:
         count = options.get("annotators", "1")
@@ -146,11 +160,38 @@ def _assigned(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options
 def _schemes(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
     names, required = scheme_names(tasks.key), {"label_requirement": {"required": True}}
     if tasks.kind == "pair":
-        return [_pair_scheme(names[aspect], aspect, options) | required for aspect in tasks.aspects]
-    sliders = [
-        _slider(names[aspect], aspect, slider_scale(scale)) | required
-        for aspect, scale in tasks.scales.items()
-    ]
+        mode = options.get("mode", "binary")
+        if mode not in ("binary", "scale"):
+            raise UsageError(f'The mode "{mode}" of pairs is neither binary nor scale.')
+        how = {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
+        return [
+            {
+                "annotation_type": "pairwise",
+                "name": names[aspect],
+                "description": f"Which is better: {aspect}?",
+                "items_key": "responses",
+                "mode": mode,
+                **how,
+                **required,
+            }
+            for aspect in tasks.aspects
+        ]
+    sliders: list[dict[str, Any]] = []
+    for aspect, scale in tasks.scales.items():
+        slider = slider_scale(scale)
+        low, high = int(slider.low), int(slider.high)
+        sliders.append(
+            {
+                "annotation_type": "slider",
+                "name": names[aspect],
+                "description": f"{escape(aspect)}: {_SLIDE.format(low, high)}",
+                "min_value": low,
+                "max_value": high,
+                "starting_value": (low + high) // 2,
+                "step": 1,
+                **required,
+            }
+        )
     if tasks.kind == "score":
         return sliders
     marks = {
@@ -172,72 +213,25 @@ def _schemes(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
     return [marks, *(sliders or [checked | required])]
 
 
-def _slider(name: str, aspect: str, scale: Scale) -> dict[str, Any]:
-    low, high = int(scale.low), int(scale.high)
-    return {
-        "annotation_type": "slider",
-        "name": name,
-        "description": f"{escape(aspect)}: {_SLIDE.format(low, high)}",
-        "min_value": low,
-        "max_value": high,
-        "starting_value": (low + high) // 2,
-        "step": 1,
-    }
-
-
-def _pair_scheme(name: str, aspect: str, options: Options) -> dict[str, Any]:
-    mode = options.get("mode", "binary")
-    if mode not in ("binary", "scale"):
-        raise UsageError(f'The mode "{mode}" of pairs is neither binary nor scale.')
-    how = {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
-    return {
-        "annotation_type": "pairwise",
-        "name": name,
-        "description": f"Which is better: {aspect}?",
-        "items_key": "responses",
-        "mode": mode,
-        **how,
-    }
-
-
-def _fields(tasks: Tasks, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    text_fields = [
-        {"key": key, "type": "text", "label": title}
-        for key, title in titles.items()
-        if any(item[key] for item in items)
-    ]
-    # Pairs and spans show the outputs in the question itself.
-    return (
-        [*text_fields, {"key": OUTPUT, "type": "text", "label": "Output"}]
-        if tasks.kind == "score"
-        else text_fields
-    )
-
-
-def _all_items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
-    return [item for question in tasks for item in _items(tasks, question, options)]
-
-
-def _items(tasks: Tasks, question: Question, options: Options) -> list[dict[str, Any]]:
-    common = {
-        **question_fields(question),
-        "text": question.source or (" / " if tasks.kind == "pair" else question.outputs[0].text),
-        "source": question.source or "",
-        "reference": (question.reference or "") if options.get("reference") == "yes" else "",
-        "before": context_text(question.before, "\n"),
-        "after": context_text(question.after, "\n"),
-    }
-    if tasks.kind == "pair":
-        return [{"id": question.id, **common, "responses": [output.text for output in question.outputs]}]
-    return [
-        {"id": instance_id(question, output), **common, OUTPUT: output.text} for output in question.outputs
-    ]
-
-
-def instance_id(question: Question, output: Output) -> str:
-    """Return the id of an output to judge: the task and the token."""
-    return f"{question.id}-{output.token}"
+def _items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
+    """Return the items: pairs by the id of their task, outputs by the task and the token."""
+    items = []
+    for question in tasks:
+        common = {
+            **question_fields(question),
+            "text": question.source or (" / " if tasks.kind == "pair" else question.outputs[0].text),
+            "source": question.source or "",
+            "reference": (question.reference or "") if options.get("reference") == "yes" else "",
+            "before": context_text(question.before, "\n"),
+            "after": context_text(question.after, "\n"),
+        }
+        if tasks.kind == "pair":
+            responses = [output.text for output in question.outputs]
+            items.append({"id": question.id, **common, "responses": responses})
+        else:
+            for output in question.outputs:
+                items.append({"id": f"{question.id}-{output.token}", **common, OUTPUT: output.text})
+    return items
 
 
 # --- what users answered, from their states or from an export -------------------------------------------
@@ -270,7 +264,7 @@ class PotatoAnswers:
 
     reading: Reading
     schemes: Mapping[str, str]
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str]
 
     def take(self, record: PotatoRecord) -> None:
         """Take one record, or leave it out."""
@@ -278,63 +272,47 @@ class PotatoAnswers:
         question = self.reading.question(task, record.origin)
         if question is None:
             return
-        count = len(self.reading.key.asked_aspects)
-        if self.reading.key.answers != "pair" and token not in question.by_token:
-            self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
-        elif record.is_machine:
-            self.reading.leave(MACHINE, record.origin, count)
-        else:
-            seconds = None if record.seconds is None else record.seconds / count
-            submission = Submission(record.user, record.origin, seconds=seconds, time=record.time)
-            self._answer(question, token, record, submission)
-
-    def _answer(self, question: Question, token: str, record: PotatoRecord, submission: Submission) -> None:
         key = self.reading.key
+        count = len(key.asked_aspects)
+        if key.answers != "pair" and token not in question.by_token:
+            self.reading.leave(UNKNOWN_OUTPUT, f"{record.origin}: {record.instance}", count)
+            return
+        if record.is_machine:
+            self.reading.leave(MACHINE, record.origin, count)
+            return
+        seconds = None if record.seconds is None else record.seconds / count
+        submission = Submission(record.user, record.origin, seconds=seconds, time=record.time)
+        labels = {aspect: record.labels.get(self.schemes[aspect], {}) for aspect in key.aspects}
         if key.answers == "pair":
-            for aspect in key.aspects:
-                self._pair(question, aspect, record.labels.get(self.schemes[aspect], {}), submission)
+            for aspect, choice in labels.items():
+                self._take_pair(question, aspect, choice, submission)
             return
-        scores = {
-            aspect: _slider_value(record.labels.get(self.schemes[aspect], {})) for aspect in key.aspects
-        }
-        if key.answers == "spans":
-            self._spans(question, token, record, submission, scores)
-            return
-        for aspect, score in scores.items():
-            self.reading.score(question, token, aspect, score, submission)
+        scores = {aspect: _only_value(slider) for aspect, slider in labels.items()}
+        if key.answers != "spans":
+            for aspect, score in scores.items():
+                self.reading.score(question, token, aspect, score, submission)
+        elif not scores and not record.labels.get(self.schemes[CHECKED]):
+            self.reading.leave(DRAFT, record.origin, count)
+        else:
+            marks = _only_value(record.labels.get(self.schemes[MARKS], {})) or []
+            if isinstance(marks, str):
+                marks = json_in(marks, record.origin)
+            if isinstance(marks, dict):
+                marks = marks.get("errors")
+            spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
+            self.reading.spans(question, token, spans, submission, scores)
 
-    def _pair(
-        self, question: Question, aspect: str, labels: Mapping[str, Any], submission: Submission
+    def _take_pair(
+        self, question: Question, aspect: str, choice: Mapping[str, Any], submission: Submission
     ) -> None:
         """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
-        if "scale_value" in labels:
-            place = number_in(labels["scale_value"])
-            if place is None:
-                self.reading.leave(NO_NUMBER, submission.origin)
-                return
+        if "scale_value" not in choice:
+            side = choice.get("selection")
+            self.reading.pair(question, aspect, _CHOICES.get(name_in(side) or "", side), submission)
+        elif (place := number_in(choice["scale_value"])) is None:
+            self.reading.leave(NO_NUMBER, submission.origin)
+        else:
             self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
-            return
-        chosen = labels.get("selection")
-        self.reading.pair(question, aspect, _CHOICES.get(name_in(chosen) or "", chosen), submission)
-
-    def _spans(
-        self,
-        question: Question,
-        token: str,
-        record: PotatoRecord,
-        submission: Submission,
-        scores: Mapping[str, Any],
-    ) -> None:
-        count = len(self.reading.key.asked_aspects)
-        if not scores and not record.labels.get(self.schemes[CHECKED]):
-            self.reading.leave(DRAFT, record.origin, count)
-            return
-        marks = _marks(record, self.schemes[MARKS])
-        spans = [self._span(mark, record) for mark in marks]
-        if any(span is None for span in spans):
-            self.reading.leave(BAD_SPAN, record.origin, count)
-            return
-        self.reading.spans(question, token, [span for span in spans if span is not None], submission, scores)
 
     def _span(self, mark: Any, record: PotatoRecord) -> Span | None:
         text = self.texts.get(record.instance)
@@ -363,34 +341,27 @@ class PotatoAnswers:
         return replace(span, start=first, end=last)
 
 
-def read_answers(paths: Sequence[Path], reading: Reading, schemes: Mapping[str, str]) -> None:
-    """Take the answers of some files or folders; a file of items among them gives the texts of marks."""
-    answers = PotatoAnswers(reading, schemes)
-    records: list[PotatoRecord] = []
-    for path in _all_files(paths):
-        if path.suffix.lower() == ".jsonl":
-            for line, row in files.json_lines(path):
-                if "instance_id" in row:
-                    records.append(_exported(row, f"{path.name}, line {line}"))
-                elif "id" in row:
-                    answers.texts[name_in(row["id"]) or ""] = name_in(row.get(OUTPUT)) or ""
-                else:
-                    raise InputError("neither an item nor an answer of Potato", file=path, line=line)
+def _records(path: Path, texts: dict[str, str]) -> Iterator[PotatoRecord]:
+    """Yield what users said in a file; a file of items has the texts that marks are counted in."""
+    if path.suffix.lower() == ".json":
+        yield from _state(path)
+        return
+    if path.suffix.lower() != ".jsonl":
+        yield from _table(path)
+        return
+    for line, row in files.json_lines(path):
+        if "instance_id" in row:
+            yield PotatoRecord(
+                f"{path.name}, line {line}",
+                name_in(row.get("user_id")) or "",
+                name_in(row["instance_id"]) or "",
+                _labels(row.get("labels")),
+                is_machine=_is_machine(row.get("annotator_origin")),
+            )
+        elif "id" in row:
+            texts[name_in(row["id"]) or ""] = name_in(row.get(OUTPUT)) or ""
         else:
-            records += _state(path) if path.suffix.lower() == ".json" else _table(path)
-    for record in records:
-        answers.take(record)
-
-
-def _all_files(paths: Sequence[Path]) -> Iterator[Path]:
-    for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        states = sorted(path.rglob(_STATE))
-        if not states:
-            raise InputError(f"there is no {_STATE} in this folder", file=path)
-        yield from states
+            raise InputError("neither an item nor an answer of Potato", file=path, line=line)
 
 
 def _state(path: Path) -> Iterator[PotatoRecord]:
@@ -427,16 +398,6 @@ def _labels(stored: Any) -> Labels:
     return by_scheme
 
 
-def _exported(row: Mapping[str, Any], origin: str) -> PotatoRecord:
-    return PotatoRecord(
-        origin,
-        name_in(row.get("user_id")) or "",
-        name_in(row["instance_id"]) or "",
-        _labels(row.get("labels")),
-        is_machine=_is_machine(row.get("annotator_origin")),
-    )
-
-
 def _table(path: Path) -> Iterator[PotatoRecord]:
     """Yield the rows of an export as a table, whose columns are called ``scheme.label``."""
     for origin, row in read_csv_rows(path):
@@ -454,15 +415,6 @@ def _is_machine(origin: Any) -> bool:
     return isinstance(origin, dict) and origin.get("kind") not in (None, "human")
 
 
-def _slider_value(labels: Mapping[str, Any]) -> Any:
-    """Return the value of a slider."""
+def _only_value(labels: Mapping[str, Any]) -> Any:
+    """Return the value of a scheme with one label: a slider, or the marks."""
     return next(iter(labels.values()), None)
-
-
-def _marks(record: PotatoRecord, scheme: str) -> list[Any]:
-    value_of_scheme = _slider_value(record.labels.get(scheme, {}))
-    if not value_of_scheme:
-        return []
-    value = json_in(value_of_scheme, record.origin) if isinstance(value_of_scheme, str) else value_of_scheme
-    marks = value.get("errors") if isinstance(value, dict) else value
-    return marks if isinstance(marks, list) else []

@@ -17,7 +17,7 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
-from sparingly.run.exchange.reading import BAD_SPAN, CANCELLED, Reading, Submission
+from sparingly.run.exchange.reading import CANCELLED, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
@@ -31,7 +31,7 @@ from sparingly.run.exchange.tool import (
 )
 from sparingly.run.forms.form import Kind
 from sparingly.run.forms.pair import SIDES
-from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.question import Question
 
 REJECTED = "rejected by the rater"
 SEVERAL = "more than one option was chosen"
@@ -54,13 +54,16 @@ class Prodigy(AnnotationTool):
         """Write ``tasks.jsonl`` for anyone, or a file for each rater."""
         if tasks.kind == "spans" and tasks.aspects:
             raise UsageError("Prodigy marks spans or asks for scores, not both: export them one by one.")
-        levels, paths, stems = _level_count(options.get("levels")), [], set[str]()
-        texts = used_texts(tasks, options)
+        levels = options.get("levels")
+        if levels is not None and (not levels.isdigit() or not 2 <= int(levels) <= 101):
+            raise UsageError(f"The option levels is a whole number from 2 to 101, not {levels}.")
+        level_count = None if levels is None else int(levels)
+        texts, paths, stems = used_texts(tasks, options), [], set[str]()
         for rater, questions in tasks.by_rater().items():
             rows = [
                 row
                 for question in questions
-                for row in _rows(question, tasks, page_texts(question, options, texts), levels)
+                for row in _rows(question, tasks, page_texts(question, options, texts), level_count)
             ]
             paths.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
         return paths
@@ -69,16 +72,8 @@ class Prodigy(AnnotationTool):
         """Read answers as ``db-out`` gives them; every line is one answer."""
         for path in files:
             for origin, row in read_json_rows(path):
-                _take(row, reading, origin)
+                _take_row(row, reading, origin)
         return reading.report()
-
-
-def _level_count(option: str | None) -> int | None:
-    if option is None:
-        return None
-    if not option.isdigit() or not 2 <= int(option) <= 101:
-        raise UsageError(f"The option levels is a whole number from 2 to 101, not {option}.")
-    return int(option)
 
 
 # --- tasks --------------------------------------------------------------------------------------------
@@ -87,9 +82,10 @@ def _level_count(option: str | None) -> int | None:
 def _rows(
     question: Question, tasks: Tasks, context: Mapping[str, str], levels: int | None
 ) -> Iterator[dict[str, Any]]:
+    meta = question_fields(question)
     if tasks.kind == "spans":
         for output in question.outputs:
-            yield _hashed({"text": output.text, **context, "meta": _meta(question, output)})
+            yield _hashed({"text": output.text, **context, "meta": {**meta, "token": output.token}})
         return
     for aspect, scale in tasks.scales.items():
         if tasks.kind == "pair":
@@ -100,16 +96,13 @@ def _rows(
                 {"id": "right", "text": second.text},
             ]
             line = {"text": question.source or "", "options": options, "label": aspect}
-            yield _hashed({**line, **context, "meta": {**question_fields(question), "aspect": aspect}})
+            yield _hashed({**line, **context, "meta": {**meta, "aspect": aspect}})
             continue
+        choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
         for output in question.outputs:
-            choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
             line = {"text": output.text or "", "options": choices, "label": aspect}
-            yield _hashed({**line, **context, "meta": {**_meta(question, output), "aspect": aspect}})
-
-
-def _meta(question: Question, output: Output) -> dict[str, Any]:
-    return {**question_fields(question), "token": output.token}
+            named = {**meta, "token": output.token, "aspect": aspect}
+            yield _hashed({**line, **context, "meta": named})
 
 
 def scores_of(scale: Scale, levels: int | None) -> list[float]:
@@ -139,7 +132,7 @@ def _hash(text: str) -> int:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
+def _take_row(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
     meta = mapping_in(row.get("meta"))
     question = reading.question(meta.get("task"), origin)
     if question is None:
@@ -152,7 +145,7 @@ def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
     submission = Submission(name_in(rater), origin, time=moment_in(row.get("_timestamp")))
     token, aspect = (name_in(meta.get(name)) or "" for name in ("token", "aspect"))
     if reading.key.answers == "spans":
-        _take_spans(row, reading, question, token, submission)
+        reading.spans(question, token, spans_in(row.get("spans"), "label"), submission)
         return
     chosen = row.get("accept") or []
     if not isinstance(chosen, list) or len(chosen) > 1:
@@ -160,18 +153,7 @@ def _take(row: Mapping[str, Any], reading: Reading, origin: str) -> None:
         return
     value = chosen[0] if chosen else None
     if reading.key.answers == "pair":
-        reading.pair(
-            question, aspect, SIDES.get(value, value) if isinstance(value, str) else value, submission
-        )
+        side = SIDES.get(value, value) if isinstance(value, str) else value
+        reading.pair(question, aspect, side, submission)
     else:
         reading.score(question, token, aspect, value, submission)
-
-
-def _take_spans(
-    row: Mapping[str, Any], reading: Reading, question: Question, token: str, submission: Submission
-) -> None:
-    spans = spans_in(row.get("spans"), "label")
-    if spans is None:
-        reading.leave(BAD_SPAN, submission.origin)
-        return
-    reading.spans(question, token, spans, submission)

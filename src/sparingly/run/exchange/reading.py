@@ -77,18 +77,18 @@ class Reading:
     rater: str | None = None
     strict: bool = False
     assigned: bool = False
-    _read: int = 0
     _answers: list[Answer] = field(default_factory=list)
     _left_out: dict[str, int] = field(default_factory=dict)
     _examples: dict[str, list[str]] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
-    # --- what is left out -------------------------------------------------------------------------------
-
     def leave(self, reason: str, origin: str, count: int = 1) -> None:
         """Leave answers out for a reason."""
-        self._read += count
-        self._leave(reason, origin, count)
+        if count:
+            self._left_out[reason] = self._left_out.get(reason, 0) + count
+            examples = self._examples.setdefault(reason, [])
+            if len(examples) < _EXAMPLES:
+                examples.append(origin)
 
     def leave_question(self, reason: str, question: Question, origin: str) -> None:
         """Leave out everything that a question asked for."""
@@ -98,15 +98,6 @@ class Reading:
         """Add a sentence to the report."""
         if sentence not in self._notes:
             self._notes.append(sentence)
-
-    def _leave(self, reason: str, origin: str, count: int = 1) -> None:
-        if count:
-            self._left_out[reason] = self._left_out.get(reason, 0) + count
-            examples = self._examples.setdefault(reason, [])
-            if len(examples) < _EXAMPLES:
-                examples.append(origin)
-
-    # --- what is taken ----------------------------------------------------------------------------------
 
     def question(self, task: Any, origin: str) -> Question | None:
         """Return what a task asked; where the key does not know it, count one answer as left out."""
@@ -126,12 +117,11 @@ class Reading:
         spans: tuple[Span, ...] = (),
     ) -> None:
         """Take a score of an output, as a number on the tool's scale; None is no answer."""
-        self._read += 1
         output = question.by_token.get(token)
         if output is None:
-            self._leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(token)}")
+            self.leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(token)}")
         elif aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
+            self.leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif (score := self._on_scale(value, aspect, submission.origin)) is not None:
             model, *equal_models = output.models
             self._take(
@@ -146,13 +136,12 @@ class Reading:
 
     def pair(self, question: Question, aspect: str, value: Any, submission: Submission) -> None:
         """Take a comparison: 1 where the output on the left is better, -1 the right, 0 a tie; None: none."""
-        self._read += 1
         if aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
+            self.leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif value is None:
-            self._leave(NOT_ANSWERED, submission.origin)
+            self.leave(NOT_ANSWERED, submission.origin)
         elif (number := number_in(value)) is None or not -1.0 <= number <= 1.0:
-            self._leave(NO_NUMBER, f"{submission.origin}: {shown(value)}")
+            self.leave(NO_NUMBER, f"{submission.origin}: {shown(value)}")
         else:
             first_output, second_output = question.outputs
             pair, *further_pairs = [
@@ -164,20 +153,19 @@ class Reading:
         self, question: Question, aspect: str, ranks: Mapping[str, Any] | None, submission: Submission
     ) -> None:
         """Take a ranking: a rank per token, 1 the best, equal ranks tied."""
-        self._read += 1
         outputs = question.by_token
         if aspect not in self.key.asked_aspects:
-            self._leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
+            self.leave(UNKNOWN_ASPECT, f"{submission.origin}: {shown(aspect)}")
         elif not ranks:
-            self._leave(NOT_ANSWERED, submission.origin)
+            self.leave(NOT_ANSWERED, submission.origin)
         elif ranks.keys() - outputs.keys():
-            self._leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(sorted(ranks))}")
+            self.leave(UNKNOWN_OUTPUT, f"{submission.origin}: {shown(sorted(ranks))}")
         elif ranks.keys() != outputs.keys():
-            self._leave(INCOMPLETE_RANKING, submission.origin)
+            self.leave(INCOMPLETE_RANKING, submission.origin)
         else:
             numbers = {token: rank for token in ranks if (rank := number_in(ranks[token])) is not None}
             if len(numbers) < len(ranks):
-                self._leave(NO_NUMBER, f"{submission.origin}: {shown(list(ranks.values()))}")
+                self.leave(NO_NUMBER, f"{submission.origin}: {shown(list(ranks.values()))}")
                 return
             best_first = sorted(outputs, key=lambda token: numbers[token])
             by_model = {model: numbers[token] for token in best_first for model in outputs[token].models}
@@ -187,52 +175,63 @@ class Reading:
         self,
         question: Question,
         token: str,
-        spans: Iterable[Span] | None,
+        spans: Iterable[Span | None] | None,
         submission: Submission,
         scores: Mapping[str, Any] | None = None,
     ) -> None:
         """Take what was marked in an output and the scores beside it, one answer per aspect asked for.
 
-        Without aspects, the answer is minus the points of all errors. ``spans=None`` is no answer.
+        Without aspects, the answer is minus the points of all errors. ``spans=None`` is no answer, and None
+        among the spans a mark that cannot be read.
         """
         count = len(self.key.asked_aspects)
         if spans is None:
             self.leave(NOT_ANSWERED, submission.origin, count)
             return
-        marks = tuple(sorted(spans))
+        every_span = list(spans)
+        marks = tuple(sorted(span for span in every_span if span is not None))
         letters = question.by_token.get(token, Output(())).letters
         longest = math.inf if letters is None else letters
-        if any(not 0 <= span.start < span.end <= longest for span in marks):
+        if None in every_span or any(not 0 <= span.start < span.end <= longest for span in marks):
             self.leave(BAD_SPAN, submission.origin, count)
         elif not self.key.aspects:
-            self._points(question, token, marks, submission)
+            self.points(question, token, marks, submission, spans=marks)
         else:
             for place, aspect in enumerate(self.key.aspects):
                 score = (scores or {}).get(aspect)
                 self.score(question, token, aspect, score, submission, spans=() if place else marks)
 
-    def _points(
-        self, question: Question, token: str, marks: tuple[Span, ...], submission: Submission
+    def points(
+        self,
+        question: Question,
+        token: str,
+        marks: Iterable[Span],
+        submission: Submission,
+        *,
+        spans: tuple[Span, ...] = (),
     ) -> None:
+        """Take minus the points of all errors as the score of an output."""
         try:
             score = 0.0 - penalty(marks)
         except DataError:
             self.leave(BAD_SPAN, submission.origin)
         else:
-            self.score(question, token, POINTS, score, submission, spans=marks)
-
-    # --- inside -----------------------------------------------------------------------------------------
+            self.score(question, token, POINTS, score, submission, spans=spans)
 
     def _on_scale(self, value: Any, aspect: str, origin: str) -> float | None:
         """Return a number on the scale of the ratings, or leave it out."""
         if value is None or value == "":
-            self._leave(NOT_ANSWERED, origin)
+            self.leave(NOT_ANSWERED, origin)
             return None
-        if (word := self._word(value, aspect)) is not None:
-            return word
+        scale = self.key.scales.get(aspect)
+        if scale is not None and (scale.low, scale.high) == SCALE:
+            # Two-valued words (pass and fail, yes and no …) stand for 0 and 1.
+            word = word_number(value)
+            if word is not None:
+                return word
         number = number_in(value)
         if number is None:
-            self._leave(NO_NUMBER, f"{origin}: {shown(value)}")
+            self.leave(NO_NUMBER, f"{origin}: {shown(value)}")
             return None
         from_scale = self.scale or self.key.tool_scale(aspect)
         if from_scale is None:
@@ -242,51 +241,45 @@ class Reading:
                 raise InputError(
                     f"the score {number:g} is outside the scale {from_scale}", file=origin, field=aspect
                 )
-            self._leave(f"a score outside the scale {from_scale}", f"{origin}: {number:g}")
+            self.leave(f"a score outside the scale {from_scale}", f"{origin}: {number:g}")
             return None
-        scale = self.key.scales.get(aspect, from_scale)
+        scale = scale or from_scale
         score = from_scale.convert(number, scale)
         try:
             self.key.form.check_value(score, scale)
         except UsageError:
-            self._leave(NO_CHOICE, f"{origin}: {number:g}")
+            self.leave(NO_CHOICE, f"{origin}: {number:g}")
             return None
         return score
 
-    def _word(self, value: Any, aspect: str) -> float | None:
-        """Return what a two-valued word (pass and fail, yes and no …) stands for on a scale from 0 to 1."""
-        scale = self.key.scales.get(aspect)
-        return word_number(value) if scale is not None and (scale.low, scale.high) == SCALE else None
-
     def _take(self, question: Question, aspect: str, submission: Submission, **values: Any) -> None:
-        rater = self._rater(question, submission)
-        if rater is None:
-            self._leave(NO_RATER, submission.origin)
-            return
-        answer = Answer(
-            rater=rater,
-            item=question.item,
-            aspect=aspect,
-            data=question.data or None,
-            seconds=submission.seconds,
-            comment=submission.comment,
-            client=question.id,
-            question=question,
-            time=submission.time,
-            origin=submission.origin,
-            **values,
-        )
-        self._answers.append(answer)
-
-    def _rater(self, question: Question, submission: Submission) -> str | None:
-        """Return who answered: as the tool says, else who was asked, else who was named for all."""
-        if self.assigned and question.rater is not None:
-            return question.rater
+        # Who answered: as the tool says, else who was asked, else who was named for all.
         sender = self.raters.get(submission.rater, submission.rater) if submission.rater else None
-        return sender or question.rater or self.rater
+        if self.assigned and question.rater is not None:
+            sender = question.rater
+        rater = sender or question.rater or self.rater
+        if rater is None:
+            self.leave(NO_RATER, submission.origin)
+            return
+        self._answers.append(
+            Answer(
+                rater=rater,
+                item=question.item,
+                aspect=aspect,
+                data=question.data or None,
+                seconds=submission.seconds,
+                comment=submission.comment,
+                client=question.id,
+                question=question,
+                time=submission.time,
+                origin=submission.origin,
+                **values,
+            )
+        )
 
     def report(self) -> ImportReport:
         """Return the report: of answers of one rater to one question, the last one counts."""
+        read = len(self._answers) + sum(self._left_out.values())
         last: dict[tuple[Any, ...], tuple[tuple[float, int], Answer]] = {}
         for place, answer in enumerate(self._answers):
             time = (-math.inf if answer.time is None else answer.time, place)
@@ -294,20 +287,20 @@ class Reading:
             previous = last.get(cell)
             if previous is not None:
                 earlier = answer if time < previous[0] else previous[1]
-                self._leave(ANSWERED_AGAIN, earlier.origin)
+                self.leave(ANSWERED_AGAIN, earlier.origin)
             if previous is None or time >= previous[0]:
                 last[cell] = (time, answer)
         answers: list[Answer] = []
         controls: list[Answer] = []
         for _, answer in last.values():
             if answer.question is not None and answer.question.control is not None:
-                self._leave(CONTROL, answer.origin)
+                self.leave(CONTROL, answer.origin)
                 controls.append(answer)
             else:
                 answers.append(answer)
         return ImportReport(
             answers=tuple(answers),
-            read=self._read,
+            read=read,
             left_out=dict(self._left_out),
             examples={reason: tuple(origins) for reason, origins in self._examples.items()},
             controls=tuple(controls),

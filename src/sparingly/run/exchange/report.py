@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.format import counted, html_table
 from sparingly.data import fields
@@ -179,7 +178,6 @@ def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
 
 # --- into an evaluation set -----------------------------------------------------------------------------
 
-
 Rows = Sequence[Mapping[str, Any]]
 Codes = NDArray[np.int32]
 # What ratings carry beside their own columns.
@@ -194,31 +192,22 @@ def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Ends] | None = Non
     single = [row for row in rows if row.get("model") is not None]
     pairs = [row for row in rows if row.get("model") is None]
     ratings = _ratings(data, single)
-    means = {
-        name: ratings.means(name, len(data), len(data.models) + len(data.references))
-        for name in sorted({row["aspect"] for row in single})
-    }
     aspects = dict(data.aspects)
-    for name, mean in means.items():
-        model_means = mean[:, : len(data.models)]
-        aspects[name] = (
-            np.where(np.isnan(model_means), aspects[name], model_means) if name in aspects else model_means
-        )
+    for name in sorted({row["aspect"] for row in single}):
+        means = ratings.means(name, len(data), len(data.models) + len(data.references))
+        means = means[:, : len(data.models)]
+        aspects[name] = np.where(np.isnan(means), aspects[name], means) if name in aspects else means
+    fitting_scales = {
+        fields.aspect(name): (low, high)
+        for name, (low, high) in (scales or {}).items()
+        if name in aspects and not ((aspects[name] < low) | (aspects[name] > high)).any()
+    }
     return data.with_parts(
         aspects=aspects,
         ratings=ratings,
         preferences=_preferences(data, pairs),
-        scales={**data.scales, **_scales_that_fit(scales or {}, aspects)},
+        scales={**data.scales, **fitting_scales},
     )
-
-
-def _scales_that_fit(scales: Mapping[str, Ends], aspects: Mapping[str, Floats]) -> dict[str, Ends]:
-    """Return, by field, the scales that all scores of their aspect are on."""
-    return {
-        fields.aspect(name): (low, high)
-        for name, (low, high) in scales.items()
-        if name in aspects and not ((aspects[name] < low) | (aspects[name] > high)).any()
-    }
 
 
 def _ratings(data: EvalSet, rows: Rows) -> Ratings:

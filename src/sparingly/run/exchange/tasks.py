@@ -20,7 +20,7 @@ from sparingly.data.selection import Row, Selection
 from sparingly.run.exchange.key import Key, model_tokens, task_id
 from sparingly.run.forms.form import Form, Kind, form_named
 from sparingly.run.forms.question import Output, Passage, Question, QuestionTexts
-from sparingly.run.raters.assignment import Assignment, RaterTask
+from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.controls import ORIGINAL
 
 if TYPE_CHECKING:
@@ -83,14 +83,9 @@ class Tasks:
         """Return runs of questions of one rater and document; without a document an item is its own run."""
         runs: list[list[Question]] = []
         for question in self:
-            last = runs[-1][-1] if runs else None
-            together = (
-                last is not None
-                and question.document is not None
-                and (last.rater, last.data, last.document)
-                == (question.rater, question.data, question.document)
-            )
-            if together:
+            document = (question.rater, question.data, question.document)
+            last = runs[-1][-1] if runs and question.document is not None else None
+            if last is not None and (last.rater, last.data, last.document) == document:
                 runs[-1].append(question)
             else:
                 runs.append([question])
@@ -140,18 +135,9 @@ def make_tasks(
     data.positions(selection.items)
     chosen = _selected(data, selection, pairs=form.answers == "pair")
     if assignment is None:
-        questions = maker.fill(data, chosen)
+        tasks = maker.make(((data, question) for question in chosen), data.models)
     else:
-        by_item: dict[str, list[Question]] = {}
-        for question in chosen:
-            by_item.setdefault(question.item, []).append(question)
-        questions = []
-        for task in assignment.tasks:
-            if task.control is None:
-                questions += maker.fill(data, _assigned(task, by_item))
-            else:
-                questions += maker.fill(*_control_question(task, controls))
-    tasks = maker.make(questions, data.models)
+        tasks = maker.make(_assigned(data, chosen, assignment, controls), data.models)
     return replace(tasks, key=replace(tasks.key, selection=str(selection.signature)))
 
 
@@ -184,11 +170,9 @@ def make_campaign_tasks(
     names = sorted({question.data for question in unanswered})
     sets = {name: campaign.data(name, at=seq, judged=False) for name in names}
     questions = [
-        question
+        (sets[name], question)
         for name in names
-        for question in maker.fill(
-            sets[name], _unanswered(campaign, name, sets[name], unanswered, pairs=form.answers == "pair")
-        )
+        for question in _unanswered(campaign, name, sets[name], unanswered, pairs=form.answers == "pair")
     ]
     return maker.make(questions, {model for evalset in sets.values() for model in evalset.models})
 
@@ -218,24 +202,25 @@ def _selected(data: EvalSet, selection: Selection, *, pairs: bool, name: str = "
     for row in selection:
         rows.setdefault(row.item, []).append(row)
     number = selection.signature.round or 1
-    if pairs:
-        return [_pair(data, row, name, number) for together in rows.values() for row in together]
-    return [_all_models(data, together, name, number) for together in rows.values()]
+    if not pairs:
+        return [_all_models(data, together, name, number) for together in rows.values()]
+    questions = []
+    for row in (row for together in rows.values() for row in together):
+        models = row.pair or row.models or data.models
+        if len(models) != 2:
+            raise UsageError(
+                f'The item "{row.item}" has {len(models)} models and a pair has two: ask for a ranking, or '
+                "choose pairs with a method that does."
+            )
+        questions.append(
+            _question(row.item, models, row.context, data=name, round=number, probability=row.probability)
+        )
+    return questions
 
 
 def _question(item: str, models: Iterable[str], context: Iterable[str], **values: Any) -> Question:
     outputs = tuple(Output((model,)) for model in models)
     return Question(item, outputs, before=tuple(Passage(item_shown) for item_shown in context), **values)
-
-
-def _pair(data: EvalSet, row: Row, name: str, number: int) -> Question:
-    models = row.pair or row.models or data.models
-    if len(models) != 2:
-        raise UsageError(
-            f'The item "{row.item}" has {len(models)} models and a pair has two: ask for a ranking, or '
-            "choose pairs with a method that does."
-        )
-    return _question(row.item, models, row.context, data=name, round=number, probability=row.probability)
 
 
 def _all_models(data: EvalSet, rows: Iterable[Row], name: str, number: int) -> Question:
@@ -259,34 +244,33 @@ def _all_models(data: EvalSet, rows: Iterable[Row], name: str, number: int) -> Q
     )
 
 
-def _assigned(task: RaterTask, chosen: Mapping[str, list[Question]]) -> list[Question]:
-    """Return the questions of an item as they are handed out to a rater: the models in their order."""
-    if task.item not in chosen:
-        raise UsageError(
-            f'The assignment hands out the item "{task.item}", which is not in the selection: assign again.'
-        )
-    return [
-        replace(
-            question,
-            rater=task.rater,
-            outputs=tuple(Output((model,)) for model in task.models if model in question.models),
-            before=question.before or tuple(Passage(item) for item in task.context),
-        )
-        for question in chosen[task.item]
-    ]
-
-
-def _control_question(task: RaterTask, controls: EvalSet | None) -> tuple[EvalSet, list[Question]]:
-    if controls is None:
-        raise MissingDataError(
-            f'The assignment hands out the control item "{task.item}": give the control items, too.'
-        )
-    row = int(controls.positions([task.item])[0])
-    original = str(controls.columns[ORIGINAL][row])
-    question = _question(
-        task.item, task.models, (), rater=task.rater, control=task.control, original=original
-    )
-    return controls, [question]
+def _assigned(
+    data: EvalSet, chosen: Iterable[Question], assignment: Assignment, controls: EvalSet | None
+) -> Iterator[tuple[EvalSet, Question]]:
+    """Yield questions as they are handed out to raters, the models in their order, each with its set."""
+    by_item: dict[str, list[Question]] = {}
+    for question in chosen:
+        by_item.setdefault(question.item, []).append(question)
+    for task in assignment.tasks:
+        if task.control is not None:
+            if controls is None:
+                raise MissingDataError(
+                    f'The assignment hands out the control item "{task.item}": give the control items, too.'
+                )
+            row = int(controls.positions([task.item])[0])
+            original = str(controls.columns[ORIGINAL][row])
+            control = {"rater": task.rater, "control": task.control, "original": original}
+            yield controls, _question(task.item, task.models, (), **control)
+            continue
+        if task.item not in by_item:
+            raise UsageError(
+                f'The assignment hands out the item "{task.item}", which is not in the selection: '
+                "assign again."
+            )
+        for question in by_item[task.item]:
+            outputs = tuple(Output((model,)) for model in task.models if model in question.models)
+            before = question.before or tuple(Passage(item) for item in task.context)
+            yield data, replace(question, rater=task.rater, outputs=outputs, before=before)
 
 
 def _unanswered(
@@ -334,26 +318,18 @@ def shown_order(models: Sequence[str], seed: int, *place: object) -> tuple[str, 
 class _TaskMaker:
     """Makes tasks of questions: tokens instead of names, drawn sides, equal outputs once.
 
-    Attributes:
-        form: How it is asked.
-        scales: What is judged, with the scales.
-        seed: Settles tokens and sides.
-        salt: Mixed into tokens, so that who knows the seed and the models' names cannot guess them.
-        context_before: How many items of the document to show before one that has no context of its own.
-        context_after: How many items of the document to show after it.
-        merge: Whether equal outputs are asked once.
-        texts: Whether outputs are shown at all; a harness that runs the models needs none.
+    Its fields are what ``make_tasks`` was asked for.
     """
 
     form: Form
     scales: Mapping[str, Scale]
-    seed: int = 0
-    salt: str = ""
-    context_before: int = 0
-    context_after: int = 0
-    merge: bool = True
+    seed: int
+    # Who knows the seed and the models' names cannot guess the tokens without it.
+    salt: str
+    context_before: int
+    context_after: int
+    merge: bool
     texts: bool = True
-    _texts: dict[int, QuestionTexts] = field(default_factory=dict)
     _equal: list[Question] = field(default_factory=list)
     _missing: int = 0
     _merged: int = 0
@@ -362,21 +338,27 @@ class _TaskMaker:
         if self.context_before < 0 or self.context_after < 0:
             raise UsageError("The number of items to show around one is 0 or more.")
 
-    def fill(self, data: EvalSet, questions: Iterable[Question]) -> list[Question]:
-        """Return questions with the texts of an evaluation set."""
-        if self.texts and data.outputs is None:
-            raise MissingDataError("The set has no outputs, so there is nothing to show to raters.")
-        texts = self._texts.setdefault(id(data), QuestionTexts(data))
-        return [
-            texts.fill(question, before=self.context_before, after=self.context_after)
-            for question in questions
-        ]
-
-    def make(self, questions: Iterable[Question], models: Iterable[str]) -> Tasks:
-        """Return the tasks of some questions with their key, documents together and in order."""
+    def make(self, questions: Iterable[tuple[EvalSet, Question]], models: Iterable[str]) -> Tasks:
+        """Return the tasks of some questions with their key; each question comes with its evaluation set."""
+        texts: dict[int, QuestionTexts] = {}
+        # Questions of one rater and document are together, in the order of the document.
+        documents: dict[tuple[Any, ...], list[Question]] = {}
+        for number, (data, question) in enumerate(questions):
+            if self.texts and data.outputs is None:
+                raise MissingDataError("The set has no outputs, so there is nothing to show to raters.")
+            if id(data) not in texts:
+                texts[id(data)] = QuestionTexts(data)
+            filled = texts[id(data)].fill(question, before=self.context_before, after=self.context_after)
+            single = number if filled.document is None else None
+            place = (filled.rater, filled.data, filled.round, filled.document, single)
+            documents.setdefault(place, []).append(filled)
         tokens = model_tokens(models, self.seed, self.salt)
-        ordered = _in_document_order(questions)
-        tasks = [task for question in ordered if (task := self._task(question, tokens)) is not None]
+        tasks = [
+            task
+            for document in documents.values()
+            for question in sorted(document, key=lambda question: question.position or 0.0)
+            if (task := self._task(question, tokens)) is not None
+        ]
         if not tasks and not self._equal:
             raise UsageError("There is nothing to ask: no chosen item has an output.")
         key = Key(
@@ -463,18 +445,6 @@ class _TaskMaker:
             ),
         ]
         return tuple(counted(*sentence) for sentence in sentences if sentence[0] > 0)
-
-
-def _in_document_order(questions: Iterable[Question]) -> list[Question]:
-    """Return questions with those of one rater and document together, in the order of the document."""
-    groups: dict[tuple[Any, ...], list[tuple[float, int, Question]]] = {}
-    for number, question in enumerate(questions):
-        name = ("item", number) if question.document is None else ("document", question.document)
-        group = groups.setdefault((question.rater, question.data, question.round, *name), [])
-        group.append((question.position or 0.0, number, question))
-    return [
-        question for group in groups.values() for *_, question in sorted(group, key=lambda entry: entry[:2])
-    ]
 
 
 def _with_tokens(passage: Passage, outputs: Sequence[Output]) -> Passage:

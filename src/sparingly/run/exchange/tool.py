@@ -65,23 +65,22 @@ class AnnotationTool(ABC):
                 f"{self.name} cannot ask for {PHRASES[tasks.kind]}: it takes "
                 f"{', '.join(PHRASES[kind] for kind in self.kinds)}."
             )
-        _check_names(self.name, options, self.write_options)
+        self._check_options(options, self.write_options)
 
     def check_read(self, options: Options) -> None:
         """Raise UsageError for an option that reading does not have."""
-        _check_names(self.name, options, self.read_options)
+        self._check_options(options, self.read_options)
+
+    def _check_options(self, options: Options, allowed: Options) -> None:
+        for name in options:
+            if name not in allowed:
+                raise UnknownNameError(f"option of {self.name}", name, allowed)
 
     def key_for(self, tasks: Tasks) -> Key:
         """Return the key with the name of the tool and the scales that it asks on."""
         asked_scales = {} if self.own_scale is None else dict.fromkeys(tasks.scales, self.own_scale)
         tool_scales = {name: scale for name, scale in asked_scales.items() if scale != tasks.scales[name]}
         return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
-
-
-def _check_names(tool: str, options: Options, allowed: Options) -> None:
-    for name in options:
-        if name not in allowed:
-            raise UnknownNameError(f"option of {tool}", name, allowed)
 
 
 def tool_named(name: str) -> AnnotationTool:
