@@ -23,7 +23,7 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
 from sparingly.run.rounds.wave_estimate import estimate_request, estimate_signature, missing_note
 from sparingly.run.rounds.waves import frame_fields
 
-# LURE: an unbiased mean from items drawn one at a time, each with its own probability.
+# --- LURE: an unbiased mean from items drawn one at a time, each with its own probability ---
 
 
 def lure_weights(likelier: Floats, size: int) -> Floats:
@@ -56,8 +56,7 @@ def lure_form(sample: JudgedSample, weights: Floats, predicted: Floats) -> Linea
     )
 
 
-# The strategy.
-
+# --- the strategy ---
 
 _APPROXIMATE = (
     "errors are those of a draw with fixed chances, which this was not: they are approximate, and no "
@@ -104,51 +103,55 @@ class ActiveTesting(Strategy):
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next items, one at a time."""
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        total = state.budget.count_of(len(state.data))
-        count = min(self._size(state, total), total - (len(state.data) - len(open_rows)), len(open_rows))
+        total, pilot = state.budget.count_of(len(state.data)), self._pilot_size(state)
+        spent = len(state.data) - len(open_rows)
+        if state.size is not None:
+            size = state.size
+        elif self.rounds == 1:
+            size = total
+        elif not state.rounds:
+            size = pilot
+        else:
+            size = max(1, -(-(total - spent) // max(self.rounds - len(state.rounds), 1)))
+        count = min(size, total - spent, len(open_rows))
         if count < 1:
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
-        sizes = self._expected_sizes(state)[open_rows]
-        order, likelier = _one_at_a_time(sizes, count, state.data.keys[open_rows], state)
-        return Chosen(
-            rows=open_rows[order],
-            utility=likelier,
-            reason="drawn with equal chances" if not np.ptp(sizes) else "drawn by what predictions may miss",
-        )
+        sizes = np.ones(len(state.data))
+        if spent >= pilot:
+            sizes = learn_sizes(
+                state.data,
+                learn(state.data, state.labels, self.regressor, state.seed),
+                np.ones(len(state.data)),
+                regressor=self.regressor,
+                goal=self.goal,
+                tau=1.0,
+                models=np.ones(len(state.data.models), bool),
+                seed=state.seed,
+            ).of_item
+        open_sizes = sizes[open_rows]
+        order, likelier = _one_at_a_time(open_sizes, count, state.data.keys[open_rows], state)
+        reason = "drawn by what predictions may miss" if np.ptp(open_sizes) else "drawn with equal chances"
+        return Chosen(rows=open_rows[order], utility=likelier, reason=reason)
 
-    def _size(self, state: State, total: int) -> int:
-        if state.size is not None:
-            return state.size
-        if self.rounds == 1:
-            return total
-        if not state.rounds:
-            return max(1, round(self.pilot * total))
-        remaining = total - int(state.asked.any(axis=1).sum())
-        return max(1, -(-remaining // max(self.rounds - len(state.rounds), 1)))
-
-    def _expected_sizes(self, state: State) -> Floats:
-        everyone = np.ones(len(state.data.models), bool)
-        pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
-        if int(state.asked.any(axis=1).sum()) < pilot:
-            return np.ones(len(state.data))
-        return learn_sizes(
-            state.data,
-            learn(state.data, state.labels, self.regressor, state.seed),
-            np.ones(len(state.data)),
-            regressor=self.regressor,
-            goal=self.goal,
-            tau=1.0,
-            models=everyone,
-            seed=state.seed,
-        ).of_item
+    def _pilot_size(self, state: State) -> int:
+        return max(1, round(self.pilot * state.budget.count_of(len(state.data))))
 
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set by LURE; intervals only where their kind is named."""
         request = estimate_request(self, {"interval": "none", **options})
         if not state.rounds or np.isnan(state.labels).all():
             raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-        rows, weights = _drawn_items(state)
-        form = lure_form(sample := _sample(state, rows, weights), weights, self._surrogate(state))
+        if any(selection.utility is None for selection in state.rounds):
+            raise UsageError(
+                "A round without utilities was not drawn by active_testing: nothing can be weighted."
+            )
+        rows = np.concatenate([state.data.positions(selection.items) for selection in state.rounds])
+        likelier = np.concatenate([np.asarray(selection.utility) for selection in state.rounds])
+        # In the order of their ids.
+        order = np.argsort(rows)
+        rows, weights = rows[order], lure_weights(likelier, len(state.data))[order]
+        sample = _sample(state, rows, weights)
+        form = lure_form(sample, weights, self._surrogate(state))
         result = assemble(sample, form, state.data.models, request, aspect=state.aspect, estimator=str(self))
         return replace(
             result,
@@ -163,7 +166,7 @@ class ActiveTesting(Strategy):
 
     def _surrogate(self, state: State) -> Floats:
         """Return predictions of every cell from the pilot, of its own items from its other folds."""
-        pilot = max(1, round(self.pilot * state.budget.count_of(len(state.data))))
+        pilot = self._pilot_size(state)
         count, cells = 0, np.zeros(state.data.shape, bool)
         for selection in state.rounds:
             if count >= pilot:
@@ -183,20 +186,6 @@ def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> t
     remaining = float(sizes.sum()) - np.concatenate([[0.0], np.cumsum(drawn_sizes)[:-1]])
     open_items = len(sizes) - np.arange(count)
     return order, np.asarray(drawn_sizes * open_items / np.maximum(remaining, drawn_sizes))
-
-
-def _drawn_items(state: State) -> tuple[Ints, Floats]:
-    """Return the drawn items in the order of their ids, and their weights."""
-    rows = np.concatenate([state.data.positions(selection.items) for selection in state.rounds])
-    if any(selection.utility is None for selection in state.rounds):
-        raise UsageError(
-            "A round without utilities was not drawn by active_testing: nothing can be weighted."
-        )
-    likelier = np.concatenate(
-        [selection.utility for selection in state.rounds if selection.utility is not None]
-    )
-    order = np.argsort(rows)
-    return rows[order], lure_weights(likelier, len(state.data))[order]
 
 
 def _sample(state: State, rows: Ints, weights: Floats) -> JudgedSample:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter, register
@@ -34,8 +35,7 @@ from sparingly.run.rounds.waves import (
     sizes_of,
 )
 
-# How many items every model gets, by what is still undecided.
-
+# --- how many items every model gets, by what is still undecided ---
 
 Rule = Literal["elimination", "rank_weighted", "movable"]
 
@@ -58,7 +58,9 @@ def rank_weights(look: Look, question: Question) -> Floats:
     if question == "best":
         order = np.argsort(-look.scores, kind="stable")
     else:
-        z = _z_values(look)
+        errors = pair_errors(look.covariance)
+        apart = np.abs(look.scores[:, None] - look.scores)
+        z = np.divide(apart, errors, out=np.full_like(apart, np.inf), where=errors > 0)
         np.fill_diagonal(z, np.inf)
         order = np.argsort(z.min(axis=1), kind="stable")
     weights = np.empty(len(order))
@@ -69,15 +71,10 @@ def rank_weights(look: Look, question: Question) -> Floats:
 def movable_weights(look: Look, deviations: Floats, size: int, question: Question) -> Floats:
     """Return how far the p-values that judging everything would give can still move, the largest as 1.
 
-    z_full = d̂·√N/s_d is known up to δ = se·√N/s_d (se over this very set), so p = Φ(−z_full) can still move
-    by Φ(z_full + δ) − Φ(z_full − δ). To rank all, a model counts by the sum over its pairs; for the best
-    model, by its pair with the leader, and the leader by the largest of them.
-
-    Args:
-        look: What is known, over this very set.
-        deviations: models × models: the standard deviation of differences over the items.
-        size: The number of items of the set.
-        question: Whether all pairs are to be told apart, or the best model found.
+    z_full = d̂·√N/s_d is known up to δ = se·√N/s_d (se over this very set, as the look is), so p = Φ(−z_full)
+    can still move by Φ(z_full + δ) − Φ(z_full − δ). To rank all, a model counts by the sum over its pairs;
+    for the best model, by its pair with the leader, and the leader by the largest of them. ``deviations``
+    (models × models) are the s_d over the items, ``size`` is N.
     """
     from scipy.special import ndtr
 
@@ -124,14 +121,7 @@ def counts_of(weights: Floats, cells: int, open_items: Floats, floor: float) -> 
     return np.floor(np.minimum(share * low, open_items) + 1e-9)
 
 
-def _z_values(look: Look) -> Floats:
-    errors = pair_errors(look.covariance)
-    differences = np.abs(look.scores[:, None] - look.scores)
-    return np.asarray(np.divide(differences, errors, out=np.full_like(differences, np.inf), where=errors > 0))
-
-
-# The strategy.
-
+# --- the strategy ---
 
 BIASED_BY_LABELS = (
     "how often a model was judged followed its own labels: scores may be biased by up to a third of a "
@@ -205,7 +195,14 @@ class Allocate(Strategy):
     def next_round(self, state: State) -> Chosen | Finished:
         """Judge the models that are still undecided on further items."""
         if not state.rounds:
-            return self._first(state)
+            size = pilot_size(self, state) if state.size is None else state.size
+            count = min(size, state.left // len(state.data.models))
+            if count < 1:
+                return Finished("the budget is spent.")
+            chances = np.full(len(state.data), count / len(state.data))
+            rows = np.flatnonzero(draw_wave(self.draw, state, np.arange(len(state.data)), chances))
+            reason = "drawn uniformly for the pilot of all models"
+            return Chosen(rows=rows, probability=chances[rows], reason=reason)
         history = self.history(state)
         looks = self.looks(state, history)
         pairs = self._settled_pairs(looks, state)
@@ -264,47 +261,30 @@ class Allocate(Strategy):
         pairs = self._settled_pairs(looks, visible)
         last_cells = asked_cells(state.data, state.rounds[-1:])[fold == number]
         going = going_on(pairs, last_cells.any(axis=0), self.goal)
-        worth = going & self._worth(visible, looks, pairs)
-        # Where nothing is likely to be settled any more, nothing is gained by leaving some out.
-        return worth if worth.sum() > 1 else going
-
-    def _worth(self, state: State, looks: list[Look], pairs: SettledPairs) -> Mask:
-        """Return the models with an open pair that the rest of the budget is likely enough to settle."""
+        if self.chance <= 0.0 or self.target == "set" or not looks or not looks[-1].tells:
+            return going
+        # Those with an open pair that the rest of the budget is likely enough to settle.
         open_pairs = pairs.open
         if self.goal == "best":
             open_pairs = open_pairs & pairs.candidates[:, None] & pairs.candidates
-        if self.chance <= 0.0 or self.target == "set" or not looks or not looks[-1].tells:
-            return np.ones(len(open_pairs), bool)
         chances = chance_to_settle(
             looks,
             pairs,
             open_pairs,
-            information_at_end(state, self.target),
+            information_at_end(visible, self.target),
             self.alpha,
             self.valid,
-            pair_deviations(state.labels) / np.sqrt(len(state.data)),
+            pair_deviations(visible.labels) / np.sqrt(len(state.data)),
             spending=self.spending,
         )
-        return np.asarray((open_pairs & (chances >= self.chance)).any(axis=1))
+        worth = np.asarray(going & (open_pairs & (chances >= self.chance)).any(axis=1))
+        # Where nothing is likely to be settled any more, nothing is gained by leaving some out.
+        return worth if worth.sum() > 1 else going
 
     def _settled_pairs(self, looks: list[Look], state: State) -> SettledPairs:
         if not looks:
             return no_settled_pairs(len(state.data.models), self.alpha)
         return settle_pairs(looks, self.alpha, self.valid, question=pair_question(self.goal, self.target))
-
-    def _first(self, state: State) -> Chosen | Finished:
-        rows = np.arange(len(state.data))
-        size = pilot_size(self, state) if state.size is None else state.size
-        count = min(size, state.left // len(state.data.models))
-        if count < 1:
-            return Finished("the budget is spent.")
-        chances = np.full(len(rows), count / len(rows))
-        drawn_rows = draw_wave(self.draw, state, rows, chances)
-        return Chosen(
-            rows=rows[drawn_rows],
-            probability=chances[drawn_rows],
-            reason="drawn uniformly for the pilot of all models",
-        )
 
     def _cells(self, state: State, going: int) -> int:
         """Return how many outputs the next wave may ask for."""
@@ -335,8 +315,7 @@ class Allocate(Strategy):
             drawn_rows = draw_wave(self.draw, state, inside, chances, number if len(going) > 1 else None)
             rows.append(inside[drawn_rows])
             chance.append(chances[drawn_rows])
-            names = tuple(name for name, goes in zip(state.data.models, going[number], strict=True) if goes)
-            row_models += [names] * int(drawn_rows.sum())
+            row_models += [tuple(compress(state.data.models, going[number]))] * int(drawn_rows.sum())
             cells -= count * int(counts[number])
         all_rows = np.concatenate(rows) if rows else np.zeros(0, np.int64)
         if len(all_rows) < min(FEWEST, max(int(open_rows.sum()), 1)):
@@ -365,43 +344,31 @@ class Allocate(Strategy):
         counts = counts_of(weights, cells, open_items, self.floor)
         if not counts.any() or (counts < np.minimum(FEWEST, open_items)).any():
             return Finished("the budget is spent." if open_items.any() else "every item was asked for.")
+        # All models go along one random order, each as far as it gets.
         places = rng.uniforms(state.data.keys, state.seed, f"wave {state.number}")
-        cells_drawn = _first_open(places, ~state.asked, counts)
+        item_order = np.argsort(places, kind="stable")
+        drawn_cells: Mask = np.zeros(state.asked.shape, bool)
+        for model, count in enumerate(counts.astype(np.int64)):
+            drawn_cells[item_order[~state.asked[item_order, model]][:count], model] = True
         chances = counts / np.maximum(open_items, 1.0)
-        rows, models, probability = _rows(state, cells_drawn, chances)
+        # A row for every item and chance: models of one chance share it.
+        rows, row_models, probability = list[int](), list[tuple[str, ...]](), list[float]()
+        for value in np.unique(chances[drawn_cells.any(axis=0)]):
+            inside = drawn_cells & (chances == value)
+            for row in np.flatnonzero(inside.any(axis=1)):
+                rows.append(int(row))
+                row_models.append(tuple(compress(state.data.models, inside[row])))
+                probability.append(float(value))
+        order = np.argsort(rows, kind="stable")
+        models = np.empty(len(rows), object)
+        models[:] = row_models
         return Chosen(
-            rows=rows,
-            probability=probability,
-            models=models,
+            rows=np.array(rows)[order],
+            probability=np.array(probability)[order],
+            models=models[order],
             reason=f"drawn for some models, by {self.rule}",
             notes=(CONDITIONAL,),
         )
-
-
-def _first_open(places: Floats, open_cells: Mask, counts: Floats) -> Mask:
-    """Return for every model its open items with the smallest places, as many as it gets."""
-    cells: Mask = np.zeros(open_cells.shape, bool)
-    order = np.argsort(places, kind="stable")
-    for model, count in enumerate(counts.astype(np.int64)):
-        cells[order[open_cells[order, model]][:count], model] = True
-    return cells
-
-
-def _rows(state: State, cells: Mask, chances: Floats) -> tuple[Ints, Objects, Floats]:
-    """Return a row for every item and chance: models of one chance share it."""
-    rows: list[int] = []
-    models: list[tuple[str, ...]] = []
-    probability: list[float] = []
-    for value in np.unique(chances[cells.any(axis=0)]):
-        inside = cells & (chances == value)
-        for row in np.flatnonzero(inside.any(axis=1)):
-            rows.append(int(row))
-            models.append(tuple(name for name, on in zip(state.data.models, inside[row], strict=True) if on))
-            probability.append(float(value))
-    order = np.argsort(rows, kind="stable")
-    row_models = np.empty(len(rows), object)
-    row_models[:] = models
-    return np.array(rows)[order], row_models[order], np.array(probability)[order]
 
 
 def _finish(state: State, pairs: SettledPairs, goal: str) -> Finished:

@@ -33,8 +33,7 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy, models_by_r
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
 from sparingly.run.rounds.waves import frame_fields
 
-# The order of all items, fixed before anything is judged and well spread wherever one stops.
-
+# --- the order of all items, fixed before anything is judged and well spread wherever one stops ---
 
 _DIMENSIONS = 5
 _orders: ResultCache[Ints] = ResultCache(size=8)
@@ -56,39 +55,32 @@ def _halve_repeatedly(data: EvalSet, seed: int, spread: bool) -> Ints:
     generator = rng.generator(seed, "auto", "order")
     # By id, so that the order of the file does not matter.
     remaining = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
-    points = _points(data) if spread else None
+    points = None
+    if spread and len(data.metrics):
+        points = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
+    if spread and has_documents(data):
+        middle = np.zeros((len(data), 1)) if points is None else points
+        points = with_documents(middle, data.columns[fields.DOCUMENT])
     dropped: list[Ints] = []
     while len(remaining) > 1 and points is not None:
         half = np.zeros(len(remaining), bool)
         # Of an odd number a random item sits out, so that the size of a half does not depend on who is in it.
-        partners = (
-            generator.permutation(len(remaining))[1:] if len(remaining) % 2 else np.arange(len(remaining))
-        )
-        half[partners] = draw_local_pivotal(
-            np.full(len(partners), 0.5), points[remaining[partners]], generator
-        )
+        is_odd = len(remaining) % 2 == 1
+        partners = generator.permutation(len(remaining))[1:] if is_odd else np.arange(len(remaining))
+        chances = np.full(len(partners), 0.5)
+        half[partners] = draw_local_pivotal(chances, points[remaining[partners]], generator)
         dropped.append(generator.permutation(remaining[~half]))
         remaining = remaining[half]
     return np.concatenate([remaining, *dropped[::-1]])
 
 
-def _points(data: EvalSet) -> Floats | None:
-    """Return coordinates of the items by metrics and documents; None without either."""
-    points = None
-    if len(data.metrics):
-        points = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
-    if has_documents(data):
-        middle = np.zeros((len(data), 1)) if points is None else points
-        points = with_documents(middle, data.columns[fields.DOCUMENT])
-    return points
+# --- how deep every model goes along the order ---
 
-
-# How deep every model goes along the order: labels go where they can still change the answer. A depth that
-# follows a model's own labels biases its score: a model that happens to start low is left early, and its low
-# start is never made up for. So the order is dealt into folds, and the depth in a fold follows the labels of
-# the other folds alone. Given these, what is judged in the fold is a plain random sample, its mean is
-# unbiased, and so is the mean over the folds (each counts by its number of items, whatever its depth).
-
+# Labels go where they can still change the answer. A depth that follows a model's own labels biases its
+# score: a model that happens to start low is left early, and its low start is never made up for. So the order
+# is dealt into folds, and the depth in a fold follows the labels of the other folds alone. Given these, what
+# is judged in the fold is a plain random sample, its mean is unbiased, and so is the mean over the folds
+# (each counts by its number of items, whatever its depth).
 
 _STEPS = 60
 # λ in units of the largest a_j.
@@ -104,15 +96,7 @@ def depths(
     ranking, with a price λ on the variance of every score. λ is the least of a grid at which that variance
     (1/d_j − 1/N, the mean over models) is at most 1 + ``inflation`` times what as many labels give at equal
     depths (λ → ∞). None gets less than ``floor`` of the largest share, none more than all items, and what
-    was judged stays judged.
-
-    Args:
-        current: How many items each model was judged on so far.
-        worth: a_j of each model.
-        cells: How many outputs may have been judged after this round, in all.
-        items: The number of items of the set.
-        floor: The least share, of the largest.
-        inflation: By what share unequal depths may raise the mean variance of the scores.
+    was judged so far (``current``) stays judged.
     """
     useful = np.maximum(worth, 0.0)
     size = np.sqrt(useful + float(useful.max()) * _PRICES)
@@ -168,15 +152,15 @@ def fold_depths(
     """Return folds × models: how many items of each fold every model is judged on after this round.
 
     Every fold gets the same number of new cells, so that no fold's depths follow its own labels; what a fold
-    cannot use goes to the next one, from the fold ``start`` on.
+    cannot use goes to the next one, from the fold ``start`` on. Within a fold, ``depths`` decides.
 
     Args:
         current: folds × models: the depths so far.
         worth: a_j of each model for each fold, from the labels of the other folds (``worth_for``).
         cells: How many outputs this round may ask for.
         sizes: The number of items of each fold.
-        floor: The least share of a model, of the largest.
-        inflation: By what share unequal depths may raise the mean variance of the scores in a fold.
+        floor: As in ``depths``.
+        inflation: As in ``depths``.
         start: The fold that is served first.
         minimum: How many items of each fold every model is judged on at least, where the cells allow it.
     """
@@ -209,8 +193,7 @@ def fold_chances(judged: Mask, fold: Ints, folds: int) -> Floats:
     return np.where(judged, (counts / sizes[:, None])[fold] * covered, 1.0)
 
 
-# The strategy.
-
+# --- the strategy ---
 
 CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
 # A first round of fewer items teaches nothing of the models.
@@ -286,11 +269,19 @@ class Auto(Strategy):
             return Finished("the rest of the budget is less than one more item.")
         rows = order[cells[order].any(axis=1)]
         sizes = np.bincount(fold, minlength=folds)
+        totals = depth.sum(axis=0)
+        least, most = int(totals.min()), int(totals.max())
+        if not state.rounds:
+            reason = "the first items of an order fixed at random, for all models"
+        elif least == most:
+            reason = f"further along the order, all models to {most} items"
+        else:
+            reason = f"further along the order, models to between {least} and {most} items"
         return Chosen(
             rows=rows,
             probability=(depth.max(axis=1) / sizes)[fold[rows]],
             models=models_by_row(state.data.models, cells[rows]),
-            reason=self._reason(state, depth.sum(axis=0)),
+            reason=reason,
             notes=(CHANCE,),
         )
 
@@ -306,7 +297,11 @@ class Auto(Strategy):
         return expect(state.data, labels, aspect=state.aspect, prior=replace(USUAL_PRIOR, trust=self.trust))
 
     def history(self, state: State) -> list[Wave]:
-        """Return all rounds as one draw: of every fold of a random order the first items, for every model."""
+        """Return all rounds as one draw: of every fold of a random order the first items, for every model.
+
+        A labelled cell is predicted by a ridge that did not see its item; with labels on fewer than 30 items,
+        as without metrics, by the model's mean.
+        """
         requested = state.asked
         judged = requested & ~np.isnan(state.labels)
         order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
@@ -314,8 +309,13 @@ class Auto(Strategy):
         # A wave multiplies its chances by the share that was answered; these include it already.
         answered = judged.sum(axis=0) / np.maximum(requested.sum(axis=0), 1)
         chance = np.where(judged, chance / np.where(answered > 0, answered, 1.0), 1.0)
+        enough = int((~np.isnan(state.labels)).any(axis=1).sum()) >= FEWEST_TO_LEARN
+        if enough and self._regressor(state.data) is not None:
+            predicted = fit_metrics(state.data, state.labels).held_out
+        else:
+            predicted = learn(state.data, state.labels, None, state.seed).predicted
         no_cells: Mask = np.zeros(requested.shape, bool)
-        return [Wave(no_cells, requested, chance, self._predicted(state))]
+        return [Wave(no_cells, requested, chance, predicted)]
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why."""
@@ -340,16 +340,6 @@ class Auto(Strategy):
             "no item's chance depends on a metric, so scores stay unbiased."
         )
 
-    def _predicted(self, state: State) -> Floats:
-        """Return a prediction of every cell, of a labelled one by a ridge that did not see its item.
-
-        With labels on fewer than 30 items, as without metrics, it is the model's mean.
-        """
-        enough = int((~np.isnan(state.labels)).any(axis=1).sum()) >= FEWEST_TO_LEARN
-        if enough and self._regressor(state.data) is not None:
-            return fit_metrics(state.data, state.labels).held_out
-        return learn(state.data, state.labels, None, state.seed).predicted
-
     def _folds(self, state: State, order: Ints) -> tuple[Ints, int]:
         """Return the fold of every item, and how many folds there are: 1 where no label decides a depth."""
         folds = 1
@@ -371,7 +361,10 @@ class Auto(Strategy):
         floor = 1.0 if self.question == "scores" else self.floor
         inflation = self.inflation if self.question == "ranking" else np.inf
         worth = [self._worth(state, fold == number if folds > 1 else None) for number in range(folds)]
-        cells = self._cells(state)
+        if state.size is not None:
+            cells = min(state.size * models, state.left)
+        else:
+            cells = -(-state.left // max(self.rounds - len(state.rounds), 1))
         # With fewer labels a score has no interval: the last round sees to it that every model has so many.
         minimum = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
@@ -391,12 +384,6 @@ class Auto(Strategy):
             # Nothing came in that two models could be compared by.
             return equal
 
-    def _cells(self, state: State) -> int:
-        """Return how many outputs this round asks for."""
-        if state.size is not None:
-            return min(state.size * len(state.data.models), state.left)
-        return -(-state.left // max(self.rounds - len(state.rounds), 1))
-
     def _visible(self, data: EvalSet) -> EvalSet:
         """Return what the order may depend on: no label, so that it is the same in every round."""
         return data.without_labels().only(self.reads(data))
@@ -404,10 +391,3 @@ class Auto(Strategy):
     @staticmethod
     def _regressor(data: EvalSet) -> str | None:
         return "ridge" if known_metrics(data) else None
-
-    def _reason(self, state: State, depth: Ints) -> str:
-        if not state.rounds:
-            return "the first items of an order fixed at random, for all models"
-        if depth.min() == depth.max():
-            return f"further along the order, all models to {int(depth.max())} items"
-        return f"further along the order, models to between {int(depth.min())} and {int(depth.max())} items"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
@@ -64,24 +64,40 @@ class DOptimal(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next comparisons."""
-        models = len(state.data.models)
-        if models < 2:
+        models = state.data.models
+        if len(models) < 2:
             raise DataError("d_optimal compares models, and there are fewer than two.")
-        pairs = len(pair_indices(models)[0])
+        first, second = pair_indices(len(models))
+        pairs = len(first)
         limit = state.budget.count_of(len(state.data) * pairs, "comparisons")
         compared = compared_cells(state)
         size = (self.first or 2 * pairs) if state.number == 1 else (state.size or self.size or pairs)
-        open_cells = ~compared & _pairs_left(state)
+        remaining = np.array([name not in state.withdrawn for name in models])
+        open_cells = ~compared & remaining[first] & remaining[second]
         count = min(size, limit - int(compared.sum()), int(open_cells.sum()))
         if count < 1:
             return Finished("the budget is spent.")
         strengths, log_ties, information_matrix = self._fit(state, compared)
-        sampler = _PairSampler(strengths, log_ties, information_matrix, ~open_cells, self.mix)
+        worth = information(strengths[first] - strengths[second], log_ties)
         generator = rng.generator(state.seed, self.name, str(state.number))
-        rows, places, chances = sampler.take(count, generator)
-        first, second = pair_indices(models)
+        rows, places, chances = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+        for draw in range(count):
+            inverse = np.linalg.pinv(information_matrix, hermitian=True)
+            reach = inverse[first, first] + inverse[second, second] - 2 * inverse[first, second]
+            free = open_cells.sum(axis=0)
+            # Partly by gain, partly alike for all pairs that have items left.
+            gain = np.where(free > 0, np.log1p(worth * np.maximum(reach, 0.0)), 0.0)
+            alike = (free > 0) / (free > 0).sum()
+            by_gain = gain / gain.sum() if gain.sum() > 0 else alike
+            chance = (1.0 - self.mix) * by_gain + self.mix * alike
+            chance = chance / chance.sum()
+            pair = int(generator.choice(pairs, p=chance))
+            item = int(generator.choice(np.flatnonzero(open_cells[:, pair])))
+            rows[draw], places[draw], chances[draw] = item, pair, chance[pair] / free[pair]
+            open_cells[item, pair] = False
+            _add_information(information_matrix, first[pair], second[pair], worth[pair])
         pair_names = np.empty(count, object)
-        pair_names[:] = [(state.data.models[first[pair]], state.data.models[second[pair]]) for pair in places]
+        pair_names[:] = [(models[first[pair]], models[second[pair]]) for pair in places]
         return Chosen(
             rows=rows,
             pairs=pair_names,
@@ -114,8 +130,7 @@ class DOptimal(Strategy):
         information_matrix = np.zeros((models, models))
         worth = comparisons.weight * information(lead, fitted_model.log_ties)
         for low, high, amount in zip(comparisons.first, comparisons.second, worth, strict=True):
-            information_matrix[[low, high], [low, high]] += amount
-            information_matrix[[low, high], [high, low]] -= amount
+            _add_information(information_matrix, low, high, amount)
         return fitted_model.strengths, fitted_model.log_ties, information_matrix
 
     def estimate(self, state: State, **options: Any) -> Estimate:
@@ -126,59 +141,9 @@ class DOptimal(Strategy):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _PairSampler:
-    """Draws comparisons one after another.
-
-    Attributes:
-        strengths: The strengths so far.
-        log_ties: The log of Davidson's ν.
-        information_matrix: The information so far, models × models.
-        compared: Items × pairs that were compared, or cannot be any more.
-        mix: The share of draws in which all pairs are alike.
-    """
-
-    strengths: Floats
-    log_ties: float
-    information_matrix: Floats
-    compared: Mask
-    mix: float
-
-    def take(self, count: int, generator: np.random.Generator) -> tuple[Ints, Ints, Floats]:
-        """Draw comparisons one after another: items, pairs, and the chance of each."""
-        first, second = pair_indices(len(self.strengths))
-        worth = information(self.strengths[first] - self.strengths[second], self.log_ties)
-        information_matrix, compared = self.information_matrix.copy(), self.compared.copy()
-        rows, places, chances = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
-        for draw in range(count):
-            inverse = np.linalg.pinv(information_matrix, hermitian=True)
-            reach = inverse[first, first] + inverse[second, second] - 2 * inverse[first, second]
-            free = (~compared).sum(axis=0)
-            chance = _pair_chances(np.log1p(worth * np.maximum(reach, 0.0)), free > 0, self.mix)
-            pair = int(generator.choice(len(chance), p=chance))
-            item = int(generator.choice(np.flatnonzero(~compared[:, pair])))
-            rows[draw], places[draw], chances[draw] = item, pair, chance[pair] / free[pair]
-            compared[item, pair] = True
-            low, high = first[pair], second[pair]
-            information_matrix[[low, high], [low, high]] += worth[pair]
-            information_matrix[[low, high], [high, low]] -= worth[pair]
-        return rows, places, chances
-
-
-def _pair_chances(gain: Floats, free: Mask, mix: float) -> Floats:
-    """Return the chances of pairs that have items left: partly by gain, partly alike."""
-    gain = np.where(free, gain, 0.0)
-    alike = free / free.sum()
-    by_gain = gain / gain.sum() if gain.sum() > 0 else alike
-    chance = (1.0 - mix) * by_gain + mix * alike
-    return np.asarray(chance / chance.sum())
-
-
-def _pairs_left(state: State) -> Mask:
-    """Return for every pair whether both of its models are still in the evaluation."""
-    remaining = np.array([name not in state.withdrawn for name in state.data.models])
-    first, second = pair_indices(len(remaining))
-    return np.asarray(remaining[first] & remaining[second])
+def _add_information(matrix: Floats, first: int, second: int, amount: float) -> None:
+    matrix[[first, second], [first, second]] += amount
+    matrix[[first, second], [second, first]] -= amount
 
 
 def compared_cells(state: State) -> Mask:

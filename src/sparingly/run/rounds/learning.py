@@ -66,11 +66,15 @@ def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> La
 
     With fewer than 30 labelled items, or without a regressor, every cell is predicted by its model's mean.
     """
-    if regressor is None or int((~np.isnan(labels)).any(axis=1).sum()) < FEWEST:
-        means = _means(labels)
-        return LabelPredictions(np.broadcast_to(means, labels.shape), labels - means, False)
-    predicted = _cross_fitted(data, labels, regressor, seed)
-    return LabelPredictions(predicted, labels - predicted, True)
+    judged = ~np.isnan(labels)
+    if regressor is not None and int(judged.any(axis=1).sum()) >= FEWEST:
+        predicted = _cross_fitted(data, labels, regressor, seed)
+        return LabelPredictions(predicted, labels - predicted, True)
+    # The mean of all for a model without labels, 0 without any label.
+    counts, totals = judged.sum(axis=0), np.where(judged, labels, 0.0)
+    overall = float(totals.sum()) / max(int(counts.sum()), 1)
+    means = np.where(counts > 0, totals.sum(axis=0) / np.maximum(counts, 1), overall)
+    return LabelPredictions(np.broadcast_to(means, labels.shape), labels - means, False)
 
 
 # Every look derives the same predictions again, and they are expensive.
@@ -88,15 +92,6 @@ def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> F
     inputs = data.digest(regressor_fields(data, regressor))
     key = (inputs, hashlib.sha256(labels.tobytes()).hexdigest(), regressor, seed)
     return _predictions.get((), key, predict)
-
-
-def _means(labels: Floats) -> Floats:
-    """Return every model's mean label, the mean of all for a model without any, 0 without any label."""
-    judged = ~np.isnan(labels)
-    counts = judged.sum(axis=0)
-    values = np.where(judged, labels, 0.0)
-    overall = float(values.sum()) / max(int(counts.sum()), 1)
-    return np.where(counts > 0, values.sum(axis=0) / np.maximum(counts, 1), overall)
 
 
 def item_effects(residual: Floats) -> Floats:
@@ -165,19 +160,9 @@ def learn_sizes(
 ) -> ExpectedSizes:
     """Learn the expected size of residuals by item, and whether unequal probabilities pay.
 
-    |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the models that go on. τ minimises
-    Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it stands for, and is 0 unless
-    that is less than with equal chances by more than chance explains.
-
-    Args:
-        data: The set.
-        predictions: Predictions of scores from the labels.
-        stands_for: How many items each labelled item stands for.
-        regressor: What learns.
-        goal: Whether scores or differences between models count.
-        tau: A given share; None to find it.
-        models: The models that go on.
-        seed: Of the folds.
+    |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the ``models`` that go on. Unless
+    it is given, τ minimises Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it
+    stands for (a_i), and is 0 unless that is less than with equal chances by more than chance explains.
     """
     residual = predictions.residual[:, models]
     if regressor is None or not predictions.is_fitted or tau == 0.0:

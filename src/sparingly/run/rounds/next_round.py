@@ -13,7 +13,6 @@ from sparingly._version import __version__
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.signature import LETTERS, Signature
@@ -64,7 +63,22 @@ def next_round(
     chosen = method.next_round(replace(state, withdrawn=frozenset(withdrawn)))
     if isinstance(chosen, Finished):
         return chosen
-    selection = _signed_selection(state, method, chosen)
+    visible = state.data
+    signature = Signature(
+        method=method.full_text,
+        budget=str(state.budget),
+        seed=state.seed,
+        n=len(chosen.rows),
+        of=len(visible),
+        inputs=visible.digest(method.reads(visible.without_labels())),
+        labels=visible.digest(method.label_fields(visible, state.aspect)) if state.rounds else None,
+        version=__version__,
+        round=state.number,
+        earlier=digest_of_rounds(state.rounds),
+        aspect=state.aspect,
+    )
+    columns = {name: getattr(chosen, name) for name in (*ROW_COLUMNS, "cost_unit", "reason", "notes")}
+    selection = Selection(items=visible.items[chosen.rows], signature=signature, **columns)
     _check(state, selection)
     return selection
 
@@ -106,27 +120,6 @@ def digest_of_rounds(rounds: Sequence[Selection]) -> str | None:
     return total.hexdigest()[:LETTERS]
 
 
-def _signed_selection(state: State, strategy: Strategy, chosen: Chosen) -> Selection:
-    data = state.data
-    inputs = strategy.reads(data.without_labels())
-    labels = strategy.label_fields(data, state.aspect)
-    signature = Signature(
-        method=strategy.full_text,
-        budget=str(state.budget),
-        seed=state.seed,
-        n=len(chosen.rows),
-        of=len(data),
-        inputs=data.digest(inputs),
-        labels=data.digest(labels) if state.rounds else None,
-        version=__version__,
-        round=state.number,
-        earlier=digest_of_rounds(state.rounds),
-        aspect=state.aspect,
-    )
-    columns = {name: getattr(chosen, name) for name in (*ROW_COLUMNS, "cost_unit", "reason", "notes")}
-    return Selection(items=data.items[chosen.rows], signature=signature, **columns)
-
-
 def _check(state: State, selection: Selection) -> None:
     """Raise DataError if a round asks for nothing, for a cell twice, or for more than is left."""
     if not len(selection):
@@ -134,8 +127,9 @@ def _check(state: State, selection: Selection) -> None:
     if selection.pairs is not None:
         return
     requested = asked_cells(state.data, [selection])
-    if (requested & state.asked).any():
-        item = state.data.items[int(np.argmax((requested & state.asked).any(axis=1)))]
+    again = (requested & state.asked).any(axis=1)
+    if again.any():
+        item = state.data.items[int(np.argmax(again))]
         raise DataError(f'The strategy {selection.signature.method} asks for the item "{item}" again.')
     if int(requested.sum()) > state.left:
         raise DataError(

@@ -48,15 +48,15 @@ def replay(
     rounds: list[Selection] = []
     while True:
         picked = next_round(judged, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed)
+        finished = picked if isinstance(picked, Finished) else None
         if not isinstance(picked, Finished):
             rounds.append(picked)
         state, method = state_of(
             judged, strategy, budget, aspect=aspect, rounds=rounds, size=size, seed=seed, all_fields=True
         )
-        if isinstance(picked, Finished):
-            yield ReplayRound(state, method, picked)
+        yield ReplayRound(state, method, finished)
+        if finished is not None:
             return
-        yield ReplayRound(state, method)
 
 
 def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:

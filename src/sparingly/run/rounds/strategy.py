@@ -12,8 +12,9 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import UsageError
-from sparingly.base.registry import Method, parameter, parse_method, register
+from sparingly.base.registry import Method, method_class, parameter, parse_method, register
 from sparingly.base.stats.pairs import preferred
+from sparingly.base.text import parse_call
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector
 from sparingly.choose.select import as_selector, select
@@ -114,10 +115,18 @@ def merge_rounds(rounds: Sequence[Selection]) -> Selection:
     """
     if not rounds:
         raise UsageError("There is no round yet, so there is nothing to estimate from.")
-    names = ("stratum", "unit", "models", "pairs", "context")
-    columns: dict[str, Any] = {name: _joined_column(rounds, name) for name in names}
     last = rounds[-1]
     total = sum(len(selection) for selection in rounds)
+    columns: dict[str, Any] = {}
+    for name in ("stratum", "unit", "models", "pairs", "context"):
+        parts = [(selection, getattr(selection, name)) for selection in rounds]
+        if any(part is not None for _, part in parts):
+            columns[name] = np.empty(total, object)
+            columns[name][:] = [
+                value
+                for selection, part in parts
+                for value in ([None] * len(selection) if part is None else part)
+            ]
     return Selection(
         items=np.concatenate([selection.items for selection in rounds]),
         signature=replace(last.signature, n=total),
@@ -126,19 +135,6 @@ def merge_rounds(rounds: Sequence[Selection]) -> Selection:
         never=last.never,
         **columns,
     )
-
-
-def _joined_column(rounds: Sequence[Selection], name: str) -> Objects | None:
-    parts = [getattr(selection, name) for selection in rounds]
-    if all(part is None for part in parts):
-        return None
-    values = np.empty(sum(len(selection) for selection in rounds), object)
-    values[:] = [
-        value
-        for selection, part in zip(rounds, parts, strict=True)
-        for value in ([None] * len(selection) if part is None else part)
-    ]
-    return values
 
 
 def compared_rows(data: EvalSet, rounds: Sequence[Selection]) -> Mask:
@@ -254,19 +250,14 @@ class Strategy(Method, ABC):
 
 def as_strategy(method: str | Method) -> Strategy:
     """Return a strategy; a selector or a utility is one that ignores the labels."""
-    strategy = parse_method(method) if isinstance(method, str) and _names_strategy(method) else method
+    strategy = method
+    if isinstance(method, str) and method_class(parse_call(method).name).kind == Strategy.kind:
+        strategy = parse_method(method)
     if isinstance(strategy, Strategy):
         return strategy
     if isinstance(strategy, str | Utility | Selector):
         return OneShot(selector=as_selector(strategy))
     raise UsageError(f"The {strategy.kind} {strategy.name} does not choose items. See: sparingly methods.")
-
-
-def _names_strategy(text: str) -> bool:
-    from sparingly.base.registry import method_class
-    from sparingly.base.text import parse_call
-
-    return method_class(parse_call(text).name).kind == Strategy.kind
 
 
 @register("one_shot")
@@ -303,7 +294,14 @@ class OneShot(Strategy):
         ends = unit_ends(selection)
         # Whole units: the first end at or after what the round should reach.
         end = int(ends[np.searchsorted(ends, min(handed_out + size, len(selection)))])
-        return _chosen(state.data, selection, np.arange(handed_out, end))
+        columns = {name: getattr(selection, name) for name in ROW_COLUMNS}
+        return Chosen(
+            rows=state.data.positions(selection.items[handed_out:end]),
+            cost_unit=selection.cost_unit,
+            reason=selection.reason,
+            notes=selection.notes,
+            **{name: None if column is None else column[handed_out:end] for name, column in columns.items()},
+        )
 
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set, or of the chosen items where these have no chances."""
@@ -337,14 +335,3 @@ def first_rows(selection: Selection, count: int) -> Selection:
     if selection.probability is not None:
         columns["probability"] = selection.probability[:count] * share
     return replace(selection, **columns)
-
-
-def _chosen(data: EvalSet, selection: Selection, rows: Ints) -> Chosen:
-    columns = {name: getattr(selection, name) for name in ROW_COLUMNS}
-    return Chosen(
-        rows=data.positions(selection.items[rows]),
-        cost_unit=selection.cost_unit,
-        reason=selection.reason,
-        notes=selection.notes,
-        **{name: None if column is None else column[rows] for name, column in columns.items()},
-    )

@@ -144,8 +144,10 @@ def _combine_folds(waves: Sequence[Wave], labels: Floats, item_weights: Floats, 
     judged = ~np.isnan(labels)
     for weight, later_weight, wave in zip(weights, later, waves, strict=True):
         answered = wave.cells & judged
-        shared = _answered_shares(answered, wave.cells, fold, folds)
-        chance = np.where(answered, wave.chance * shared[fold], 1.0)
+        counts = group_sums(wave.cells.astype(np.float64), fold)
+        answered_counts = group_sums(answered.astype(np.float64), fold)
+        answered_share = np.where(counts > 0, answered_counts / np.maximum(counts, 1), 1.0)
+        chance = np.where(answered, wave.chance * answered_share[fold], 1.0)
         missed = (
             np.where(answered, labels - wave.predicted, 0.0) * item_weights[:, None] * weight * size / total
         )
@@ -180,30 +182,24 @@ def _fold_chances(wave: Wave, fold: Ints, folds: int) -> Floats:
     return chance
 
 
-def _answered_shares(answered: Mask, requested: Mask, fold: Ints, folds: int) -> Floats:
-    """Return folds × models: the share of requested cells that was answered."""
-    shares = np.ones((folds, answered.shape[1]))
-    for number in range(folds):
-        counts = requested[fold == number].sum(axis=0)
-        shares[number] = np.where(
-            counts > 0, answered[fold == number].sum(axis=0) / np.maximum(counts, 1), 1.0
-        )
-    return shares
-
-
 def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
     """Combine the totals of waves with the weights of ``combine``."""
     counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
     weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
     parts = [np.outer(weight, weight) * wave.covariance for weight, wave in zip(weights, totals, strict=True)]
     sizes = [len(wave.shape) for wave in totals]
+    # A label of wave k stands for w_k/π + Σ_{m>k} w_m items.
+    later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
+    stands_for = np.zeros(totals[0].answered.shape)
+    for weight, later_weight, wave in zip(weights, later, totals, strict=True):
+        stands_for += np.where(wave.answered, weight / wave.chance + later_weight, 0.0)
     return CombinedWaves(
         scores=_weighted_scores(weights, totals),
         covariance=nearest_covariance(np.sum(parts, axis=0)),
         freedom=_freedom([float(np.trace(part)) for part in parts], sizes),
         shape=np.concatenate([wave.shape * weight for weight, wave in zip(weights, totals, strict=True)]),
         stratum=np.repeat(np.arange(len(totals)), sizes),
-        stands_for=_stands_for(totals, weights),
+        stands_for=stands_for,
     )
 
 
@@ -295,16 +291,7 @@ def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:
     return total**2 / spent if spent > 0 else max(float(sum(sizes)) - 1.0, 0.0)
 
 
-def _stands_for(totals: Sequence[WaveTotals], weights: Floats) -> Floats:
-    """Return w_k/π + Σ_{m>k} w_m for the answers of wave k: how many items each label stands for."""
-    later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
-    stands_for = np.zeros(totals[0].answered.shape)
-    for weight, later_weight, wave in zip(weights, later, totals, strict=True):
-        stands_for += np.where(wave.answered, weight / wave.chance + later_weight, 0.0)
-    return stands_for
-
-
-# From combined waves to an estimate.
+# --- from combined waves to an estimate ---
 
 
 def estimate_waves(
@@ -331,13 +318,58 @@ def estimate_waves(
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
     combined, sample, errors, set_errors = wave_result(state, waves, request.target, fold)
+    scores, size = combined.scores, len(state.data)
     certain = request.target == "set" and sample.is_complete
+    exact = (sample.judged.sum(axis=0) == size) & (request.target == "set")
+    # Errors of models with too few labels are not known.
+    labels = (~np.isnan(state.labels)).sum(axis=0)
+    trusted = certain or request.interval in (T, BOOTSTRAP)
+    too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
+    unknown = np.isnan(scores) | (too_few & ~exact)
+    # Where models were judged on different numbers of items, the one with fewest decides.
+    most_freedom = float(max(labels[~unknown].min(initial=size) - 1, 1))
+    errors, set_errors = (_hide_unknown(each, unknown, most_freedom) for each in (errors, set_errors))
+    values = values_of(sample.scores[sample.judged], request.scale)
+    basis = replace(
+        interval_basis(state.data.models, scores, errors, certain),
+        scale=values.scale,
+        proportions=proportions_of(sample, errors, scores, values, request.target),
+        exact=exact,
+    )
+    intervals = _with_exact(
+        find_intervals(basis, request.level, request.interval, request.seed), scores, exact
+    )
     missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
-    result = _assemble_estimate(state, combined, sample, errors, set_errors, request, certain)
-    return replace(
-        result,
+    return Estimate(
+        models=tuple(state.data.models),
+        scores=scores,
+        standard_errors=basis.errors,
+        low=intervals.low,
+        high=intervals.high,
+        intervals=intervals.kinds,
+        covariance=errors.covariance,
+        freedom=errors.freedom,
+        target=request.target,
+        level=request.level,
+        aspect=state.aspect,
         estimator=str(method),
-        notes=(*missing_note(missing), *result.notes),
+        n=len(sample.rows),
+        size=size,
+        outcome=intervals.outcome,
+        is_rate=values.is_rate,
+        notes=(*missing_note(missing), *errors.notes, *intervals.notes),
+        pairs=PairErrors(
+            sample,
+            errors,
+            set_errors,
+            request.level,
+            request.interval,
+            request.seed,
+            certain,
+            None,
+            values.scale,
+            values.two_valued,
+        ),
         selection=merge_rounds(state.rounds),
         signature=estimate_signature(state, method, reads, request),
     )
@@ -354,8 +386,7 @@ class WaveResult(NamedTuple):
 
 def wave_result(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> WaveResult:
     """Return the result of some waves."""
-    combined = combine(waves, state.labels, state.data.importance, fold)
-    return _result_of(state, combined, target)
+    return _result_of(state, combine(waves, state.labels, state.data.importance, fold), target)
 
 
 def results_after_each(state: State, waves: Sequence[Wave], target: Target) -> Iterator[WaveResult]:
@@ -371,8 +402,34 @@ def results_after_each(state: State, waves: Sequence[Wave], target: Target) -> I
 
 
 def _result_of(state: State, combined: CombinedWaves, target: Target) -> WaveResult:
-    sample = _sample(combined, state, state.data.importance, document_codes(state.data))
-    set_errors = _set_errors(combined, sample)
+    stands_for = combined.stands_for
+    rows = np.flatnonzero((stands_for > 0).any(axis=1))
+    # Probabilities that give each label its weight in the estimate.
+    chance = np.where(stands_for[rows] > 0, 1.0 / np.maximum(stands_for[rows], 1.0), 1.0)
+    sample = JudgedSample(
+        rows=rows,
+        scores=np.where(stands_for[rows] > 0, state.labels[rows], np.nan),
+        probability=chance,
+        size=len(state.data),
+        draw=chance.max(axis=1),
+        unit=np.arange(len(rows)),
+        stratum=np.zeros(len(rows), np.int64),
+        weights=state.data.importance,
+        document=document_codes(state.data),
+        design="waves",
+    )
+    varied = (np.abs(combined.shape) > 0).any(axis=1)
+    judged = sample.judged.sum(axis=0).astype(np.float64)
+    set_errors = ScoreErrors(
+        covariance=combined.covariance,
+        freedom=combined.freedom,
+        units=float(varied.sum()),
+        shape=combined.shape[varied],
+        stratum=dense(combined.stratum[varied]),
+        unit_name="judged items",
+        units_judged=judged,
+        fraction=float(judged.mean()) / sample.size,
+    )
     errors = set_errors if target == "set" else population_errors(set_errors, sample)
     return WaveResult(combined, sample, errors, set_errors)
 
@@ -383,43 +440,6 @@ def estimate_request(method: Method, options: dict[str, Any]) -> EstimateRequest
         if options.pop(name, None) is not None:
             raise UsageError(f"The strategy {method.name} estimates in its own way, without {name}=.")
     return EstimateRequest(**options)
-
-
-def _set_errors(combined: CombinedWaves, sample: JudgedSample) -> ScoreErrors:
-    """Return the errors over this very set."""
-    varied = (np.abs(combined.shape) > 0).any(axis=1)
-    judged = sample.judged.sum(axis=0).astype(np.float64)
-    return ScoreErrors(
-        covariance=combined.covariance,
-        freedom=combined.freedom,
-        units=float(varied.sum()),
-        shape=combined.shape[varied],
-        stratum=dense(combined.stratum[varied]),
-        unit_name="judged items",
-        units_judged=judged,
-        fraction=float(judged.mean()) / sample.size,
-    )
-
-
-def _sample(
-    combined: CombinedWaves, state: State, importance: Floats | None, document: Ints | None
-) -> JudgedSample:
-    """Return the judged items with probabilities that give each label its weight in the estimate."""
-    stands = combined.stands_for
-    rows = np.flatnonzero((stands > 0).any(axis=1))
-    chance = np.where(stands[rows] > 0, 1.0 / np.maximum(stands[rows], 1.0), 1.0)
-    return JudgedSample(
-        rows=rows,
-        scores=np.where(stands[rows] > 0, state.labels[rows], np.nan),
-        probability=chance,
-        size=len(state.data),
-        draw=chance.max(axis=1),
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
-        weights=importance,
-        document=document,
-        design="waves",
-    )
 
 
 def population_errors(set_errors: ScoreErrors, sample: JudgedSample) -> ScoreErrors:
@@ -448,6 +468,7 @@ def population_errors(set_errors: ScoreErrors, sample: JudgedSample) -> ScoreErr
             variance = variance * units / (units - 1.0)
         else:
             units, notes = float(len(sample.rows)), (ONE_DOCUMENT,)
+    judged_units = _population_shape(sample.judged.astype(np.float64), sample, units) > 0
     return replace(
         set_errors,
         covariance=nearest_covariance(set_errors.covariance + nearest_covariance(variance)),
@@ -457,8 +478,7 @@ def population_errors(set_errors: ScoreErrors, sample: JudgedSample) -> ScoreErr
         stratum=np.zeros(int(units), np.int64),
         unit_name="judged documents" if units < len(sample.rows) else "judged items",
         notes=notes,
-        units_judged=(_population_shape(sample.judged.astype(np.float64), sample, units) > 0).sum(axis=0)
-        * 1.0,
+        units_judged=judged_units.sum(axis=0) * 1.0,
         fraction=0.0,
     )
 
@@ -469,83 +489,9 @@ def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floa
     return group_sums(parts, dense(sample.document[sample.rows]))
 
 
-def _assemble_estimate(
-    state: State,
-    combined: CombinedWaves,
-    sample: JudgedSample,
-    errors: ScoreErrors,
-    set_errors: ScoreErrors,
-    request: EstimateRequest,
-    certain: bool,
-) -> Estimate:
-    exact = (sample.judged.sum(axis=0) == len(state.data)) & (request.target == "set")
-    errors, set_errors = _hide_unknown(errors, set_errors, combined.scores, state, request, exact, certain)
-    values = values_of(sample.scores[sample.judged], request.scale)
-    spread = replace(
-        interval_basis(state.data.models, combined.scores, errors, certain),
-        scale=values.scale,
-        proportions=proportions_of(sample, errors, combined.scores, values, request.target),
-        exact=exact,
-    )
-    intervals = _with_exact(
-        find_intervals(spread, request.level, request.interval, request.seed), combined.scores, exact
-    )
-    return Estimate(
-        models=tuple(state.data.models),
-        scores=combined.scores,
-        standard_errors=spread.errors,
-        low=intervals.low,
-        high=intervals.high,
-        intervals=intervals.kinds,
-        covariance=errors.covariance,
-        freedom=errors.freedom,
-        target=request.target,
-        level=request.level,
-        aspect=state.aspect,
-        estimator="",
-        n=len(sample.rows),
-        size=len(state.data),
-        outcome=intervals.outcome,
-        is_rate=values.is_rate,
-        notes=(*errors.notes, *intervals.notes),
-        pairs=PairErrors(
-            sample,
-            errors,
-            set_errors,
-            request.level,
-            request.interval,
-            request.seed,
-            certain,
-            None,
-            values.scale,
-            values.two_valued,
-        ),
-    )
-
-
-def _hide_unknown(
-    errors: ScoreErrors,
-    set_errors: ScoreErrors,
-    scores: Floats,
-    state: State,
-    request: EstimateRequest,
-    exact: Mask,
-    certain: bool,
-) -> tuple[ScoreErrors, ScoreErrors]:
-    """Return the errors with NaN where there are too few labels for them."""
-    labels = (~np.isnan(state.labels)).sum(axis=0)
-    trusted = certain or request.interval in (T, BOOTSTRAP)
-    too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
-    unknown = np.isnan(scores) | (too_few & ~exact)
-    hidden = unknown[:, None] | unknown[None, :]
-    # Where models were judged on different numbers of items, the one with fewest decides.
-    limit = float(max(labels[~unknown].min(initial=len(state.data)) - 1, 1))
-
-    def hide(shown: ScoreErrors) -> ScoreErrors:
-        covariance = np.where(hidden, np.nan, shown.covariance)
-        return replace(shown, covariance=covariance, freedom=min(shown.freedom, limit))
-
-    return hide(errors), hide(set_errors)
+def _hide_unknown(errors: ScoreErrors, unknown: Mask, most_freedom: float) -> ScoreErrors:
+    covariance = np.where(unknown[:, None] | unknown, np.nan, errors.covariance)
+    return replace(errors, covariance=covariance, freedom=min(errors.freedom, most_freedom))
 
 
 def _with_exact(intervals: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:

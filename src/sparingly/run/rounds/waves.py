@@ -37,31 +37,22 @@ CONDITIONAL = "chances are those of this wave, among what no earlier wave asked 
 _DIMENSIONS = 5
 
 
-class InWaves(Protocol):
-    """A strategy that draws in waves."""
+class _InWaves(Protocol):
+    """What strategies that draw in waves share; their parameters say what these are."""
 
     @property
-    def name(self) -> str:
-        """Its name."""
-
+    def name(self) -> str: ...
     @property
-    def waves(self) -> int:
-        """The number of waves."""
-
+    def waves(self) -> int: ...
     @property
-    def pilot(self) -> float:
-        """The share of the budget that is drawn uniformly first."""
-
+    def pilot(self) -> float: ...
     @property
-    def tau(self) -> float | None:
-        """The share of chances that goes by size; None to find it."""
-
+    def tau(self) -> float | None: ...
     @property
-    def regressor(self) -> str | None:
-        """What learns; None for nothing."""
+    def regressor(self) -> str | None: ...
 
 
-def check_waves(method: InWaves, budget: Budget) -> None:
+def check_waves(method: _InWaves, budget: Budget) -> None:
     """Raise UsageError for a pilot or tau out of range, and for a budget in costs."""
     if not 0.0 < method.pilot <= 1.0:
         raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {method.pilot:g}.")
@@ -76,28 +67,15 @@ def frame_fields(data: EvalSet) -> frozenset[str]:
     return frozenset(fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns)
 
 
-def pilot_size(method: InWaves, state: State) -> int:
+def pilot_size(method: _InWaves, state: State) -> int:
     """Return the number of items of the pilot: ten at least, where the budget has them, for an interval."""
     items = state.limit // len(state.data.models)
     return max(1, round(method.pilot * state.limit / len(state.data.models)), min(FEWEST_UNITS, items))
 
 
-def in_pilot(method: InWaves, state: State) -> bool:
+def in_pilot(method: _InWaves, state: State) -> bool:
     """Say whether the pilot is not yet complete."""
     return bool(state.asked.any(axis=1).sum() < pilot_size(method, state)) or method.waves == 1
-
-
-def wave_size(method: InWaves, state: State) -> int:
-    """Return how many items the next wave takes: the pilot, or an equal part of the rest."""
-    if state.size is not None:
-        return state.size
-    total = state.limit // len(state.data.models)
-    if method.waves == 1:
-        return total
-    if not state.rounds:
-        return pilot_size(method, state)
-    remaining = total - int(state.asked.any(axis=1).sum())
-    return max(1, -(-remaining // max(method.waves - len(state.rounds), 1)))
 
 
 def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
@@ -111,7 +89,7 @@ def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int 
 
 
 def sizes_of(
-    method: InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal
+    method: _InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal
 ) -> ExpectedSizes:
     """Return the sizes of residuals that all labels so far let expect."""
     predictions = learn(state.data, state.labels, method.regressor, state.seed)
@@ -174,18 +152,37 @@ class Waves(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next wave from the items without labels."""
+        models = len(state.data.models)
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        count = min(wave_size(self, state), state.left // len(state.data.models), len(open_rows))
+        total = state.limit // models
+        if state.size is not None:
+            size = state.size
+        elif self.waves == 1:
+            size = total
+        elif not state.rounds:
+            size = pilot_size(self, state)
+        else:
+            # An equal part of the rest.
+            remaining = total - (len(state.data) - len(open_rows))
+            size = max(1, -(-remaining // max(self.waves - len(state.rounds), 1)))
+        count = min(size, state.left // models, len(open_rows))
         if count < 1:
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
-        sizes = self._sizes(state)
+        sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
+        if not in_pilot(self, state):
+            sizes = sizes_of(self, state, self.history(state), np.ones(models, bool), self.goal)
         chances = sizes.chances(open_rows, count)
         drawn_rows = draw_wave(self.draw, state, open_rows, chances)
+        reason = f"drawn in wave {state.number}, by the expected size of the residual (tau {sizes.tau:g})"
+        if not state.rounds:
+            reason = "drawn uniformly for the pilot"
+        elif sizes.tau == 0.0:
+            reason = f"drawn uniformly in wave {state.number}: no evidence for unequal chances"
         return Chosen(
             rows=open_rows[drawn_rows],
             probability=chances[drawn_rows],
             utility=None if sizes.tau == 0.0 else sizes.of_item[open_rows][drawn_rows],
-            reason=_reason(state, sizes.tau),
+            reason=reason,
             notes=(CONDITIONAL,) if state.rounds else (),
         )
 
@@ -196,18 +193,3 @@ class Waves(Strategy):
     def history(self, state: State) -> list[Wave]:
         """Return the waves so far, each with predictions from the earlier ones."""
         return waves_of(state, self.regressor)
-
-    def _sizes(self, state: State) -> ExpectedSizes:
-        """Return the expected sizes of residuals, and the share of probabilities that follows them."""
-        everyone = np.ones(len(state.data.models), bool)
-        if in_pilot(self, state):
-            return ExpectedSizes(np.ones(len(state.data)), 0.0)
-        return sizes_of(self, state, self.history(state), everyone, self.goal)
-
-
-def _reason(state: State, tau: float) -> str:
-    if not state.rounds:
-        return "drawn uniformly for the pilot"
-    if tau == 0.0:
-        return f"drawn uniformly in wave {state.number}: no evidence for unequal chances"
-    return f"drawn in wave {state.number}, by the expected size of the residual (tau {tau:g})"

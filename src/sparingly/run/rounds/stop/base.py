@@ -65,7 +65,14 @@ class Progress:
 
         A round is one look, so ask a stop when a round is in, not after every answer.
         """
-        return tuple(self._look(self._estimate(target, count), count) for count in self._counts())
+        looks = []
+        for count in self._counts():
+            result, state = self._estimate(target, count), after_rounds(self.state, count)
+            final = self.final and count == len(self.state.rounds)
+            looks.append(
+                look_from(result.scores, result.covariance, result.freedom, result.target, state, final=final)
+            )
+        return tuple(looks)
 
     def _counts(self) -> list[int]:
         """Return the numbers of rounds after which there are judgements."""
@@ -95,16 +102,6 @@ class Progress:
                 )
             self.cache[target, count] = result
         return self.cache[target, count]
-
-    def _look(self, result: Estimate, count: int) -> Look:
-        state = self.state if count == len(self.state.rounds) else after_rounds(self.state, count)
-        last = self.final and count == len(self.state.rounds)
-        return look_of(result, state, final=last)
-
-
-def look_of(result: Estimate, state: State, *, final: bool = False) -> Look:
-    """Return the look at an estimate after the rounds of a state."""
-    return look_from(result.scores, result.covariance, result.freedom, result.target, state, final=final)
 
 
 def look_from(

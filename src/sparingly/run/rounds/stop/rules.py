@@ -170,7 +170,15 @@ class MarginSettled(TestingStop):
         if not looks or (self.valid == "fixed" and not progress.final):
             return None
         if self.model is None or self.against is None:
-            return self._all_pairs(looks)
+            differ, equivalent = self.differ_or_equivalent(looks)
+            pairs = np.triu_indices(len(differ), 1)
+            if not (differ | equivalent)[pairs].all():
+                return None
+            count = int((equivalent & ~differ)[pairs].sum())
+            return Stopped(
+                f"every pair is told apart or equivalent within {self.margin:g} ({count} of {len(pairs[0])} "
+                f"are equivalent), with an error rate of {self.alpha:g}."
+            )
         models = progress.state.data.models
         for name in (self.model, self.against):
             if name not in models:
@@ -195,17 +203,6 @@ class MarginSettled(TestingStop):
         # A difference can lie beyond the margin on either side: a two-sided test.
         wider = float(self._halves(looks, self.alpha)[first, second])
         return "not equivalent" if abs(difference) - wider > self.margin else None
-
-    def _all_pairs(self, looks: Sequence[Look]) -> Stopped | None:
-        differ, equivalent = self.differ_or_equivalent(looks)
-        pairs = np.triu_indices(len(differ), 1)
-        if not (differ | equivalent)[pairs].all():
-            return None
-        count = int((equivalent & ~differ)[pairs].sum())
-        return Stopped(
-            f"every pair is told apart or equivalent within {self.margin:g} ({count} of {len(pairs[0])} are "
-            f"equivalent), with an error rate of {self.alpha:g}."
-        )
 
     def differ_or_equivalent(self, looks: Sequence[Look]) -> tuple[Mask, Mask]:
         """Return models × models, by intervals that hold for all pairs: which differ, which are the same."""
@@ -234,10 +231,8 @@ class MarginSettled(TestingStop):
         if look.step == 0.0 or look.judged is None:
             return np.zeros_like(differences)
         count = np.maximum(np.minimum(look.judged[:, None], look.judged), 1.0)
-        extra = np.maximum(self.margin - differences, 0.0) * np.maximum(
-            look.step - self.margin - differences, 0.0
-        )
-        return np.asarray(extra / count)
+        room = np.maximum(self.margin - differences, 0.0)
+        return np.asarray(room * np.maximum(look.step - self.margin - differences, 0.0) / count)
 
 
 @register("futility")
@@ -274,30 +269,30 @@ class Futility(TestingStop):
             open_pairs = open_pairs & pairs.candidates[:, None] & pairs.candidates
         if not open_pairs.any() or progress.final:
             return None
-        chances = self._chances(looks, pairs, open_pairs, progress)
+        smallest_errors = None
+        result = progress.estimates(self.target)[-1]
+        if self.target == "population" and result.pairs is not None:
+            count = len(result.models)
+            first, second = np.triu_indices(count, 1)
+            deviations = result.pairs.deviations(first, second)
+            smallest_errors = np.zeros((count, count))
+            smallest_errors[first, second] = smallest_errors[second, first] = deviations
+            smallest_errors /= math.sqrt(result.size)
+        chances = chance_to_settle(
+            looks,
+            pairs,
+            open_pairs,
+            information_at_end(progress.state, self.target),
+            self.alpha,
+            self.valid,
+            smallest_errors,
+            spending=self.spending,
+        )
         if not float(np.nanmax(np.where(open_pairs, chances, 0.0))) < self.chance:
             return None
         names = pair_names(progress.state.data.models, open_pairs)
         noun = "pair is" if len(names) == 1 else "pairs are"
         return Stopped(f"{len(names)} {noun} not likely to be settled by the rest of the budget.", open=names)
-
-    def _chances(
-        self, looks: Sequence[Look], pairs: SettledPairs, open_pairs: Mask, progress: Progress
-    ) -> Floats:
-        end = information_at_end(progress.state, self.target)
-        result = progress.estimates(self.target)[-1]
-        smallest_errors = None
-        if self.target == "population" and result.pairs is not None:
-            count = len(result.models)
-            first, second = np.triu_indices(count, 1)
-            smallest_errors = np.zeros((count, count))
-            smallest_errors[first, second] = smallest_errors[second, first] = result.pairs.deviations(
-                first, second
-            )
-            smallest_errors /= math.sqrt(result.size)
-        return chance_to_settle(
-            looks, pairs, open_pairs, end, self.alpha, self.valid, smallest_errors, spending=self.spending
-        )
 
 
 def information_at_end(state: State, target: str) -> float:
@@ -325,15 +320,8 @@ def chance_to_settle(
 ) -> Floats:
     """Return for every pair (models × models) the chance that it is settled when the budget is spent.
 
-    Args:
-        looks: What was known at every look.
-        pairs: Which are settled.
-        open_pairs: The pairs that are asked about.
-        end: The information when the budget is spent.
-        alpha: The error rate.
-        valid: How it is kept.
-        smallest_errors: The standard errors that judging everything would leave; 0 unless given.
-        spending: How the error is spread over the looks.
+    ``end`` is the information then, and ``smallest_errors`` are the standard errors that judging everything
+    would leave; 0 unless given.
     """
     from scipy.special import ndtr
 
@@ -382,7 +370,15 @@ class Hypergeometric(Stop):
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when one of the two models leads clearly."""
         state = progress.state
-        first, second = self._pair(state.data.models)
+        for name in self.models:
+            if name not in state.data.models:
+                raise UnknownNameError("model", name, state.data.models)
+        names = self.models or state.data.models
+        if len(names) != 2:
+            raise UsageError(
+                f"hypergeometric compares two models, not {len(names)}: write hypergeometric:models=[a,b]."
+            )
+        first, second = names
         preferences = item_preferences(state, (first, second), self.tie)
         preferences = preferences[~np.isnan(preferences)]
         wins = (int((preferences > 0).sum()), int((preferences < 0).sum()))
@@ -395,14 +391,3 @@ class Hypergeometric(Stop):
         lead = f"{wins[0]} to {wins[1]} of {len(preferences)} judged items"
         reason = f"{lead}; by chance a lead like that has {chance:.2g}. The rule is a heuristic."
         return Stopped(reason, winner)
-
-    def _pair(self, models: tuple[str, ...]) -> tuple[str, str]:
-        for name in self.models:
-            if name not in models:
-                raise UnknownNameError("model", name, models)
-        names = self.models or models
-        if len(names) != 2:
-            raise UsageError(
-                f"hypergeometric compares two models, not {len(names)}: write hypergeometric:models=[a,b]."
-            )
-        return names[0], names[1]

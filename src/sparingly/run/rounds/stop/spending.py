@@ -90,9 +90,12 @@ def _motion_after(
     clock: tuple[float, ...], information: tuple[float, ...], alpha: float, spending: Spending
 ) -> _Motion:
     """Return the critical values of all looks, and the motion after the last of them."""
+    from scipy.special import ndtri
+
     last = information[-1]
     if len(clock) == 1:
-        edge = _first_edge(spent_by(clock[0], alpha, spending)) * math.sqrt(last)
+        share = spent_by(clock[0], alpha, spending)
+        edge = float(-ndtri(share / 2.0)) * math.sqrt(last) if share > 1e-300 else math.inf
         nodes, weights = _nodes(edge, last)
         density = np.exp(-0.5 * nodes**2 / last) / math.sqrt(2.0 * math.pi * last)
         return _Motion((edge / math.sqrt(last),), nodes, weights * density, last)
@@ -104,12 +107,6 @@ def _motion_after(
     moved = (nodes[:, None] - earlier.nodes[None, :]) / spread
     density = np.exp(-0.5 * moved**2) @ earlier.mass / (spread * math.sqrt(2.0 * math.pi))
     return _Motion((*earlier.critical, edge / math.sqrt(last)), nodes, weights * density, last)
-
-
-def _first_edge(share: float) -> float:
-    from scipy.special import ndtri
-
-    return float(-ndtri(share / 2.0)) if share > 1e-300 else math.inf
 
 
 def _edge(earlier: _Motion, spread: float, share: float, information: float) -> float:
@@ -125,11 +122,9 @@ def _edge(earlier: _Motion, spread: float, share: float, information: float) -> 
         tail = float(earlier.mass @ (ndtr(near) + ndtr(-far)))
         low, high = (edge, high) if tail > share else (low, edge)
         slope = float(earlier.mass @ (np.exp(-0.5 * near**2) + np.exp(-0.5 * far**2))) / spread
-        step = (
-            tail * math.log(tail / share) * math.sqrt(2.0 * math.pi) / slope
-            if slope > 0 and tail > 0
-            else 0.0
-        )
+        step = 0.0
+        if slope > 0 and tail > 0:
+            step = tail * math.log(tail / share) * math.sqrt(2.0 * math.pi) / slope
         following = edge + step
         if not low < following < high or step == 0.0:
             following = (low + high) / 2.0
