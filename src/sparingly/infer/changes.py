@@ -16,31 +16,18 @@ from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSign
 from sparingly.infer.rank.rank import joint_of, rank_estimates
 from sparingly.infer.rank.ranking import Ranking
 
-# --- one side of the comparison: what an estimate and a ranking have in common ---------------------------
-
+# --- one side of the comparison: what an estimate and a ranking have in common ---
 
 Result = Estimate | Ranking
 
 
 @dataclass(frozen=True)
 class ResultSide:
-    """What is compared of a result.
+    """What is compared of a result: ``order`` is best first; models without a score are not in ``scores``.
 
-    Attributes:
-        headline: What it is, in one line.
-        order: The models, best first.
-        scores: Their scores; a model without one is left out.
-        errors: Their standard errors.
-        ranks: Their possible ranks as text; the rank by score where nothing is decided.
-        groups: Their groups; empty where nothing is decided.
-        aspect: What was judged.
-        target: What the scores speak about.
-        estimator: The estimator as text.
-        n: The number of judged items; None for plain arrays.
-        size: The number of items of the set; None for plain arrays.
-        signature: That of the scores, where there is one.
-        items: The ids of the items that were chosen; None where that is not known.
-        labels: How many rows asked for every model; empty where that is not known.
+    ``ranks`` are the possible ranks as text, or those by score where nothing is decided; ``groups`` are empty
+    then. ``n`` and ``size`` are None for plain arrays. ``items`` are the ids that were chosen, ``labels`` how
+    many rows asked for every model: None and empty where that is not known.
     """
 
     headline: str
@@ -58,10 +45,6 @@ class ResultSide:
     items: frozenset[str] | None
     labels: Mapping[str, int]
 
-    def left_to_chance(self, n: int) -> float:
-        """Return what the variance of n judged items is proportional to: 1/n, less 1/N for a set of N."""
-        return 1.0 / n - (1.0 / self.size if self.target == "set" and self.size else 0.0)
-
 
 def result_side(result: Result) -> ResultSide:
     """Return what is compared of an estimate or a ranking."""
@@ -76,15 +59,17 @@ def result_side(result: Result) -> ResultSide:
         order = tuple(row.model for row in result.models)
         scores = {row.model: row.score for row in result.models if row.score is not None}
         errors = {row.model: row.standard_error for row in result.models if row.standard_error is not None}
+    ranks, groups = {name: str(place) for place, name in enumerate(order, 1)}, dict[str, int]()
+    if ranking is not None:
+        ranks = {row.model: row.ranks for row in ranking.models}
+        groups = {row.model: row.group for row in ranking.models if row.group is not None}
     return ResultSide(
         headline=result.headline,
         order=order,
         scores={name: score for name, score in scores.items() if np.isfinite(score)},
         errors={name: error for name, error in errors.items() if np.isfinite(error)},
-        ranks=_rank_texts(order) if ranking is None else {row.model: row.ranks for row in ranking.models},
-        groups={}
-        if ranking is None
-        else {row.model: row.group for row in ranking.models if row.group is not None},
+        ranks=ranks,
+        groups=groups,
         aspect=result.aspect,
         target=result.scores_of if isinstance(result, Ranking) else result.target,
         estimator=result.estimator,
@@ -107,10 +92,6 @@ def _rank_if_decided(estimate: Estimate) -> Ranking | None:
     return rank_estimates(estimate, estimate, alpha=round(1 - estimate.level, 12))
 
 
-def _rank_texts(order: tuple[str, ...]) -> dict[str, str]:
-    return {name: str(place) for place, name in enumerate(order, 1)}
-
-
 def _label_counts(selection: Selection | None, models: tuple[str, ...]) -> dict[str, int]:
     """Return how many rows of a selection ask for every model."""
     if selection is None or selection.pairs is not None:
@@ -121,8 +102,7 @@ def _label_counts(selection: Selection | None, models: tuple[str, ...]) -> dict[
     return {name: sum(name in names for names in models_named) for name in models}
 
 
-# --- why two results can differ --------------------------------------------------------------------------
-
+# --- why two results can differ ---
 
 NO_DIFFERENCE = "Nothing that is known of the two differs."
 
@@ -131,49 +111,39 @@ def reasons(
     earlier: ResultSide, later: ResultSide, *, labels: Sequence[Mapping[str, int]], unit: str = "items"
 ) -> tuple[str, ...]:
     """Return, a sentence each, what differs between two results that can have changed the scores."""
-    sentences = [
-        *_request_reasons(earlier, later),
-        *_model_reasons(earlier, later),
-        *_label_reasons(earlier, later, labels, unit),
-    ]
+    sentences = []
+    if earlier.aspect != later.aspect:
+        sentences.append(
+            f"Another aspect, {later.aspect} instead of {earlier.aspect}: the scores cannot be compared."
+        )
+    for name in ("target", "estimator"):
+        before, after = getattr(earlier, name), getattr(later, name)
+        if before != after:
+            sentences.append(f"Another {name}: {before} before, {after} after.")
+    if new := [name for name in later.order if name not in earlier.order]:
+        sentences.append(f"Added: {listing(new)}; ranks count more models.")
+    if removed := [name for name in earlier.order if name not in later.order]:
+        sentences.append(f"Gone: {listing(removed)}; ranks count fewer models.")
+    if earlier.n is not None and later.n is not None and earlier.n != later.n:
+        word = "More" if later.n > earlier.n else "Fewer"
+        sentences.append(f"{word} judged {unit}: {earlier.n} before, {later.n} after.")
+    gains = {
+        name: labels[1][name] - labels[0][name]
+        for name in later.order
+        if name in labels[0] and name in labels[1]
+    }
+    if any(gains.values()):
+        changed = sorted((name for name in gains if gains[name]), key=lambda name: -abs(gains[name]))
+        gained = listing(f"{name} {gains[name]:+d}" for name in changed)
+        if len(set(gains.values())) == 1:
+            gained = f"{next(iter(gains.values())):+d} on every model"
+        sentences.append(f"Labels by model: {gained}.")
     signed = earlier.signature, later.signature
     if signed[0] is not None and signed[1] is not None:
         sentences += _signature_reasons(signed[0], signed[1], data_changed(earlier, later))
     elif signed[0] is not None or signed[1] is not None:
         sentences.append("Only one of the two has a signature, so the data behind them cannot be compared.")
     return tuple(sentences) or (NO_DIFFERENCE,)
-
-
-def _request_reasons(earlier: ResultSide, later: ResultSide) -> Iterator[str]:
-    if earlier.aspect != later.aspect:
-        yield f"Another aspect, {later.aspect} instead of {earlier.aspect}: the scores cannot be compared."
-    if earlier.target != later.target:
-        yield f"Another target: {earlier.target} before, {later.target} after."
-    if earlier.estimator != later.estimator:
-        yield f"Another estimator: {earlier.estimator} before, {later.estimator} after."
-
-
-def _model_reasons(earlier: ResultSide, later: ResultSide) -> Iterator[str]:
-    if new := [name for name in later.order if name not in earlier.order]:
-        yield f"Added: {listing(new)}; ranks count more models."
-    if removed := [name for name in earlier.order if name not in later.order]:
-        yield f"Gone: {listing(removed)}; ranks count fewer models."
-
-
-def _label_reasons(
-    earlier: ResultSide, later: ResultSide, labels: Sequence[Mapping[str, int]], unit: str
-) -> Iterator[str]:
-    if earlier.n is not None and later.n is not None and earlier.n != later.n:
-        word = "More" if later.n > earlier.n else "Fewer"
-        yield f"{word} judged {unit}: {earlier.n} before, {later.n} after."
-    common = [name for name in later.order if name in labels[0] and name in labels[1]]
-    gains = {name: labels[1][name] - labels[0][name] for name in common}
-    if any(gains.values()):
-        if len(set(gains.values())) == 1:
-            yield f"Labels by model: {next(iter(gains.values())):+d} on every model."
-        else:
-            changed = sorted((name for name in gains if gains[name]), key=lambda name: -abs(gains[name]))
-            yield f"Labels by model: {listing(f'{name} {gains[name]:+d}' for name in changed)}."
 
 
 def data_changed(earlier: ResultSide, later: ResultSide) -> bool:
@@ -193,7 +163,12 @@ def _signature_reasons(earlier: EstimateSignature, later: EstimateSignature, cha
         digests = f"{later.labels} instead of {earlier.labels}"
         yield f"The judgements themselves changed: their digest is {digests}."
     if earlier.selection != later.selection:
-        yield _selection_reasons(earlier.selection, later.selection)
+        if earlier.selection is None or later.selection is None:
+            yield "Only one of the two says what was chosen to be judged."
+        elif (before := earlier.selection.partition("|")[0]) != (after := later.selection.partition("|")[0]):
+            yield f"Chosen by another method: {before} before, {after} after."
+        else:
+            yield "Another selection, by the same method."
     if (earlier.raters is None) != (later.raters is None):
         yield "Only one of the two counts how much raters vary."
     for name in ("level", "interval", "seed", "version"):
@@ -202,17 +177,7 @@ def _signature_reasons(earlier: EstimateSignature, later: EstimateSignature, cha
             yield f"Another {name}: {values[0]} before, {values[1]} after."
 
 
-def _selection_reasons(earlier: str | None, later: str | None) -> str:
-    methods = [None if line is None else line.partition("|")[0] for line in (earlier, later)]
-    if None in methods:
-        return "Only one of the two says what was chosen to be judged."
-    if methods[0] != methods[1]:
-        return f"Chosen by another method: {methods[0]} before, {methods[1]} after."
-    return "Another selection, by the same method."
-
-
-# --- what moved ------------------------------------------------------------------------------------------
-
+# --- what moved ---
 
 Shared = Literal["same", "again", "nested", "apart", "partly", "unknown", "other data", "other aspect"]
 # A change of more joint errors than this is hardly chance.
@@ -237,17 +202,13 @@ class ModelChange:
 
     Attributes:
         model: The model.
-        before: Its score before.
-        after: Its score after.
+        before, after: Its score before and after.
         change: The difference.
         error: The standard error of the difference; None where it cannot be told.
         ratio: The change over its error.
-        ranks_before: The ranks that were not ruled out before, as text.
-        ranks_after: The same after.
-        group_before: The significance group before.
-        group_after: The same after.
-        labels_before: How many judgements of it there were, where that is known.
-        labels_after: The same after.
+        ranks_before, ranks_after: The ranks that were not ruled out, as text.
+        group_before, group_after: The significance group.
+        labels_before, labels_after: How many judgements of it there were, where that is known.
     """
 
     model: str
@@ -307,19 +268,9 @@ class Changes:
         return f"{moved_scores}, {reranked} changed ranks or group"
 
     def _repr_html_(self) -> str:
-        columns = ("model", "before", "after", "change", "error", "ranks before", "ranks after")
-        rows = [
-            (
-                model.model,
-                model.before,
-                model.after,
-                model.change,
-                model.error,
-                model.ranks_before,
-                model.ranks_after,
-            )
-            for model in self.models
-        ]
+        names = ("model", "before", "after", "change", "error", "ranks_before", "ranks_after")
+        rows = [[getattr(model, name) for name in names] for model in self.models]
+        columns = [name.replace("_", " ") for name in names]
         return html_table(columns, rows, str(self), " ".join(self.reasons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -403,14 +354,18 @@ def _is_picked(earlier: ResultSide, later: ResultSide) -> bool:
 def _model_change(
     name: str, earlier: ResultSide, later: ResultSide, shared: Shared, labels: Sequence[Mapping[str, int]]
 ) -> ModelChange:
-    scores = earlier.scores.get(name), later.scores.get(name)
-    incomparable = shared == "other aspect" or scores[0] is None or scores[1] is None
-    change = None if incomparable else (scores[1] or 0.0) - (scores[0] or 0.0)
-    error = None if change is None else _change_error(name, earlier, later, shared)
+    before, after = earlier.scores.get(name), later.scores.get(name)
+    change = error = None
+    if shared != "other aspect" and before is not None and after is not None:
+        change = after - before
+        # The same judgements leave nothing to chance, and chance did not pick items.
+        errors = earlier.errors.get(name), later.errors.get(name)
+        if shared != "same" and not _is_picked(earlier, later) and None not in errors:
+            error = _change_error(name, earlier, later, shared)
     return ModelChange(
         model=name,
-        before=scores[0],
-        after=scores[1],
+        before=before,
+        after=after,
         change=change,
         error=error,
         ratio=change / error if change is not None and error else None,
@@ -424,17 +379,13 @@ def _model_change(
 
 
 def _change_error(name: str, earlier: ResultSide, later: ResultSide, shared: Shared) -> float | None:
-    """Return the standard error of a change; None where the same judgements leave nothing to chance."""
-    if (
-        shared == "same"
-        or _is_picked(earlier, later)
-        or not {name} <= earlier.errors.keys() & later.errors.keys()
-    ):
-        return None
+    """Return the standard error of a change; None where nothing is left to chance."""
     same_method = (earlier.target, earlier.estimator) == (later.target, later.estimator)
-    if shared == "nested" and same_method and earlier.n and later.n and earlier.n != later.n:
-        smaller, larger = (earlier, later) if earlier.n < later.n else (later, earlier)
-        variance_share = smaller.left_to_chance(smaller.n or 1)
-        more = 1.0 / (smaller.n or 1) - 1.0 / (larger.n or 1)
-        return float(smaller.errors[name] * np.sqrt(more / variance_share)) if variance_share > 0 else None
-    return float(np.hypot(earlier.errors[name], later.errors[name]))
+    if not (shared == "nested" and same_method and earlier.n and later.n and earlier.n != later.n):
+        return float(np.hypot(earlier.errors[name], later.errors[name]))
+    smaller, few, many = (earlier, earlier.n, later.n) if earlier.n < later.n else (later, later.n, earlier.n)
+    # The variance is proportional to 1/n, less 1/N for a set of N.
+    variance = 1.0 / few - (1.0 / smaller.size if smaller.target == "set" and smaller.size else 0.0)
+    return (
+        float(smaller.errors[name] * np.sqrt((1.0 / few - 1.0 / many) / variance)) if variance > 0 else None
+    )

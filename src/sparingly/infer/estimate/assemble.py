@@ -39,15 +39,7 @@ INTERVALS = ("auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "non
 
 @dataclass(frozen=True)
 class EstimateRequest:
-    """What an estimate is to be: the options of ``estimate``, checked.
-
-    Attributes:
-        target: What the scores are about.
-        level: The level of the intervals.
-        interval: Their kind.
-        scale: The lowest and the highest possible score; None where it is not known.
-        seed: The seed of folds and bootstrap.
-    """
+    """What an estimate is to be: the options of ``estimate``, checked."""
 
     target: Target = "set"
     level: float = 0.95

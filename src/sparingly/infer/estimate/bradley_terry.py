@@ -21,9 +21,7 @@ from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 
 # --- the fit, on plain arrays ---
 
-
 Ties = Literal["davidson", "half"]
-
 _STEPS, _CLOSE = 200, 1e-10
 _LEAST_TIES, _MOST_TIES = -30.0, 30.0
 
@@ -33,8 +31,7 @@ class Comparisons:
     """Comparisons of two models each.
 
     Attributes:
-        first: One model of every comparison, as a position.
-        second: The other.
+        first, second: The models of every comparison, as positions.
         value: 1 where the first is better, −1 where the second is, 0 for a tie; between them for soft ones.
         item: The item, as a position: comparisons on one item are not independent.
         weight: How much every comparison counts.
@@ -50,10 +47,6 @@ class Comparisons:
 
     def __len__(self) -> int:
         return len(self.value)
-
-    def at(self, rows: NDArray[np.bool_]) -> Comparisons:
-        """Return some comparisons."""
-        return Comparisons(**{name: column[rows] for name, column in vars(self).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +84,16 @@ def information(lead: Floats, log_ties: float) -> Floats:
 def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyTerryFit:
     """Return the maximum-likelihood strengths, by Newton's method.
 
-    Args:
-        comparisons: The comparisons, of models that are all connected by wins in both directions.
-        models: The number of models.
-        ties: ``davidson`` models ties with a parameter ν of their own; ``half`` counts one as half a win,
-            and takes soft preferences as they are.
+    All models are connected by wins in both directions. ``davidson`` models ties with a parameter ν of their
+    own; ``half`` counts one as half a win, and takes soft preferences as they are.
     """
     tied = bool((comparisons.value == 0).any()) and ties == "davidson"
-    design = _design(comparisons, models)
-    size = design.shape[1] + tied
-    parameters = np.zeros(size)
+    rows, signs = np.arange(len(comparisons)), np.zeros((len(comparisons), models))
+    signs[rows, comparisons.first] = 1.0
+    signs[rows, comparisons.second] -= 1.0
+    design = np.hstack([signs, comparisons.covariates])
+    width = design.shape[1]
+    parameters = np.zeros(width + tied)
     for _ in range(_STEPS):
         gradient, hessian, _ = _derivatives(comparisons, design, parameters, tied)
         step = _inverse(hessian) @ gradient
@@ -111,18 +104,31 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
             break
     else:
         raise DataError("The strengths of the models do not settle: some pair is won by one side alone.")
+
+    # The sandwich A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items.
     _, hessian, scores = _derivatives(comparisons, design, parameters, tied)
-    items = np.unique(comparisons.item[comparisons.weight > 0], return_inverse=True)
-    covariance = _sandwich(hessian, scores[comparisons.weight > 0], items[1], len(items[0]))
-    return _centred_fit(parameters, covariance, models, tied, len(items[0]))
+    weighted = comparisons.weight > 0
+    items, code = np.unique(comparisons.item[weighted], return_inverse=True)
+    covariance = np.full_like(hessian, np.nan)
+    if len(items) > 1:
+        sums, inverse = np.zeros((len(items), scores.shape[1])), _inverse(hessian)
+        np.add.at(sums, code, scores[weighted])
+        covariance = len(items) / (len(items) - 1.0) * inverse @ (sums.T @ sums) @ inverse
 
-
-def _design(comparisons: Comparisons, models: int) -> Floats:
-    design = np.zeros((len(comparisons), models))
-    rows = np.arange(len(comparisons))
-    design[rows, comparisons.first] = 1.0
-    design[rows, comparisons.second] -= 1.0
-    return np.hstack([design, comparisons.covariates])
+    # In the order of a fit, the strengths centred.
+    centre, effects = np.eye(models) - 1.0 / models, parameters[models:width]
+    rotation = np.zeros((models + 1 + len(effects), len(parameters)))
+    rotation[:models, :models] = centre
+    if tied:
+        rotation[models, -1] = 1.0
+    rotation[models + 1 :, models:width] = np.eye(len(effects))
+    return BradleyTerryFit(
+        strengths=centre @ parameters[:models],
+        log_ties=float(parameters[-1]) if tied else -np.inf,
+        effects=effects,
+        covariance=rotation @ covariance @ rotation.T,
+        items=len(items),
+    )
 
 
 def _derivatives(
@@ -152,39 +158,7 @@ def _inverse(hessian: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(hessian, rcond=1e-10, hermitian=True))
 
 
-def _sandwich(hessian: Floats, scores: Floats, code: Ints, items: int) -> Floats:
-    """Return A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items."""
-    if items < 2:
-        return np.full_like(hessian, np.nan)
-    sums = np.zeros((items, scores.shape[1]))
-    np.add.at(sums, code, scores)
-    inverse = _inverse(hessian)
-    return np.asarray(items / (items - 1.0) * inverse @ (sums.T @ sums) @ inverse)
-
-
-def _centred_fit(
-    parameters: Floats, covariance: Floats, models: int, tied: bool, items: int
-) -> BradleyTerryFit:
-    """Return the parameters in the order of a fit, the strengths centred."""
-    centre = np.eye(models) - 1.0 / models
-    width = len(parameters) - tied
-    effects = parameters[models:width]
-    rotation = np.zeros((models + 1 + len(effects), len(parameters)))
-    rotation[:models, :models] = centre
-    if tied:
-        rotation[models, -1] = 1.0
-    rotation[models + 1 :, models:width] = np.eye(len(effects))
-    return BradleyTerryFit(
-        strengths=centre @ parameters[:models],
-        log_ties=float(parameters[-1]) if tied else -np.inf,
-        effects=effects,
-        covariance=rotation @ covariance @ rotation.T,
-        items=items,
-    )
-
-
 # --- models' strengths from an evaluation set ---
-
 
 LENGTH = "length"
 WINS_ALL, LOSES_ALL = "won every comparison", "lost every comparison"
@@ -229,9 +203,8 @@ class BradleyTerry:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return (
-            f"BradleyTerry({counted(len(self.models), 'model')}, {counted(self.comparisons, 'comparison')})"
-        )
+        models, comparisons = counted(len(self.models), "model"), counted(self.comparisons, "comparison")
+        return f"BradleyTerry({models}, {comparisons})"
 
     def chance(self, first: str, second: str) -> float:
         """Return the chance that one model is preferred to another, a tie counting half."""
@@ -291,33 +264,7 @@ def bradley_terry(
         >>> found.models[int(found.strengths.argmax())]
         'Rowan'
     """
-    table = _preferences(data, aspect)
-    names = tuple(covariates)
-    compared = _comparisons(data, table, names, _weights(data, table, rounds), ties)
-    status, usable = _status(compared, len(data.models))
-    rows = np.flatnonzero(usable)
-    if len(rows) < 2:
-        raise UsageError("No two models have both won and lost against each other, so none has a strength.")
-    place = np.full(len(data.models), -1)
-    place[rows] = np.arange(len(rows))
-    finite = compared.at(usable[compared.first] & usable[compared.second])
-    fit = fit_strengths(
-        Comparisons(
-            place[finite.first],
-            place[finite.second],
-            finite.value,
-            finite.item,
-            finite.weight,
-            finite.covariates,
-        ),
-        len(rows),
-        ties,
-    )
-    return _result(data, fit, rows, status, names, ties, level, len(finite))
-
-
-def _preferences(data: EvalSet, aspect: str | None) -> Preferences:
-    table = data.preferences
+    table, names, models = data.preferences, tuple(covariates), len(data.models)
     if aspect is not None:
         if aspect not in table.aspects:
             raise UnknownNameError("aspect with preferences", aspect, table.aspects)
@@ -327,23 +274,52 @@ def _preferences(data: EvalSet, aspect: str | None) -> Preferences:
         raise MissingDataError(
             "The evaluation set has no preferences: derive them with data.with_preferences_from(aspect)."
         )
-    return table
-
-
-def _comparisons(
-    data: EvalSet, table: Preferences, covariates: tuple[str, ...], weight: Floats, ties: Ties
-) -> Comparisons:
+    weight = _weights(data, table, rounds)
     soft = ~np.isin(table.value, (-1.0, 0.0, 1.0))
     if ties == "davidson" and soft.any():
         raise UsageError(f"{int(soft.sum())} preferences are soft: write ties=half.")
-    columns = [_difference(data, table, name) for name in covariates]
-    return Comparisons(
-        first=table.first.astype(np.int64),
-        second=table.second.astype(np.int64),
-        value=table.value,
-        item=table.item.astype(np.int64),
-        weight=weight,
-        covariates=np.stack(columns, axis=1) if columns else np.zeros((len(table), 0)),
+    columns = [_difference(data, table, name) for name in names]
+    status, usable = _status(table, weight, models)
+    rows = np.flatnonzero(usable)
+    if len(rows) < 2:
+        raise UsageError("No two models have both won and lost against each other, so none has a strength.")
+    finite, place = usable[table.first] & usable[table.second], np.cumsum(usable) - 1
+    compared = Comparisons(
+        first=place[table.first[finite]],
+        second=place[table.second[finite]],
+        value=table.value[finite],
+        item=table.item[finite].astype(np.int64),
+        weight=weight[finite],
+        covariates=np.stack(columns, axis=1)[finite] if columns else np.zeros((int(finite.sum()), 0)),
+    )
+    fit = fit_strengths(compared, len(rows), ties)
+
+    strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
+    strengths[rows] = fit.strengths
+    covariance[np.ix_(rows, rows)] = fit.covariance[: len(rows), : len(rows)]
+    errors = np.sqrt(np.diag(covariance))
+    reach = student(level, fit.items - 1.0) * errors
+    effects = zip(
+        fit.effects.tolist(), np.sqrt(np.diag(fit.covariance))[len(rows) + 1 :].tolist(), strict=True
+    )
+    return BradleyTerry(
+        models=data.models,
+        strengths=strengths,
+        standard_errors=errors,
+        low=strengths - reach,
+        high=strengths + reach,
+        covariance=covariance,
+        freedom=fit.items - 1.0,
+        level=level,
+        status=status,
+        ties=ties,
+        log_ties=fit.log_ties,
+        effects=dict(zip(names, effects, strict=True)),
+        comparisons=len(compared),
+        notes=(
+            *(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
+            *((ONE_ITEM,) if fit.items < 2 else ()),
+        ),
     )
 
 
@@ -385,7 +361,7 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     return np.asarray(weight / weight[weight > 0].mean())
 
 
-def _status(compared: Comparisons, models: int) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
+def _status(table: Preferences, weight: Floats, models: int) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
     """Return why models have no finite strength, and which have one (Ford 1957).
 
     Strengths are finite where every model can be reached from every other along wins; a tie is a win for
@@ -394,60 +370,18 @@ def _status(compared: Comparisons, models: int) -> tuple[tuple[str, ...], NDArra
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
-    counts = compared.weight > 0
+    counts = weight > 0
     wins = np.zeros((models, models))
-    first, second, value = compared.first[counts], compared.second[counts], compared.value[counts]
+    first, second, value = table.first[counts], table.second[counts], table.value[counts]
     np.add.at(wins, (first[value > -1], second[value > -1]), 1.0)
     np.add.at(wins, (second[value < 1], first[value < 1]), 1.0)
     _, group = connected_components(csr_matrix(wins), directed=True, connection="strong")
     sizes = np.bincount(group)
-    usable = np.asarray(group == int(np.argmax(sizes)))
-    if sizes.max() < 2:
-        usable[:] = False
-    status = []
-    for model in range(models):
-        won, lost = wins[model].sum(), wins[:, model].sum()
-        reasons = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
-        status.append("" if usable[model] else reasons.get((won > 0, lost > 0), UNCONNECTED))
+    usable = np.asarray(group == int(np.argmax(sizes))) & (sizes.max() > 1)
+    reasons = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
+    won, lost = (wins.sum(axis=axis) > 0 for axis in (1, 0))
+    status = [
+        "" if usable[model] else reasons.get((bool(won[model]), bool(lost[model])), UNCONNECTED)
+        for model in range(models)
+    ]
     return tuple(status), usable
-
-
-def _result(
-    data: EvalSet,
-    fit: BradleyTerryFit,
-    rows: NDArray[np.int64],
-    status: tuple[str, ...],
-    covariates: tuple[str, ...],
-    ties: Ties,
-    level: float,
-    comparisons: int,
-) -> BradleyTerry:
-    models, count = len(data.models), len(rows)
-    strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
-    strengths[rows] = fit.strengths
-    covariance[np.ix_(rows, rows)] = fit.covariance[:count, :count]
-    errors = np.sqrt(np.diag(covariance))
-    reach = student(level, fit.items - 1.0) * errors
-    effect_errors = np.sqrt(np.diag(fit.covariance))[count + 1 :]
-    return BradleyTerry(
-        models=data.models,
-        strengths=strengths,
-        standard_errors=errors,
-        low=strengths - reach,
-        high=strengths + reach,
-        covariance=covariance,
-        freedom=fit.items - 1.0,
-        level=level,
-        status=status,
-        ties=ties,
-        log_ties=fit.log_ties,
-        effects={
-            name: (float(effect), float(error))
-            for name, effect, error in zip(covariates, fit.effects, effect_errors, strict=True)
-        },
-        comparisons=comparisons,
-        notes=(
-            *(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
-            *((ONE_ITEM,) if fit.items < 2 else ()),
-        ),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,24 +67,19 @@ def labels_or_ids(labels: Objects, ids: Objects) -> Objects:
 
 
 def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Ints, Ints | None]:
-    """Return the stratum of every row of a selection and, where it can be told, of every item."""
-    strata = _strata_of_all(data, selection)
-    if strata is not None:
-        codes = as_codes(strata, len(data), "strata")
-        return codes[data.positions(selection.items)], codes
-    return as_codes(selection.stratum, len(selection), "strata"), None
+    """Return the stratum of every row of a selection and, where it can be told, of every item.
 
-
-def _strata_of_all(data: EvalSet, selection: Selection) -> Objects | None:
-    """Return the stratum of every item, from the design or from the column that was balanced over."""
-    method = method_of(selection)
-    if selection.pool is not None:
-        # The strata were those of the pool.
-        return None
-    if isinstance(method, Stratified):
-        return method.strata_of(_design_view(data, selection), Budget.parse(selection.signature.budget))
-    column = method.balance if isinstance(method, ListSelector) else None
-    return data.columns[column] if column is not None and column in data.columns else None
+    That is from the design, or from the column that was balanced over; not where these were of a pool.
+    """
+    method, strata = method_of(selection), None
+    if selection.pool is None and isinstance(method, Stratified):
+        strata = method.strata_of(_design_view(data, selection), Budget.parse(selection.signature.budget))
+    elif selection.pool is None and isinstance(method, ListSelector) and method.balance is not None:
+        strata = data.columns.get(method.balance)
+    if strata is None:
+        return as_codes(selection.stratum, len(selection), "strata"), None
+    codes = as_codes(strata, len(data), "strata")
+    return codes[data.positions(selection.items)], codes
 
 
 def _design_view(data: EvalSet, selection: Selection) -> EvalSet:
@@ -113,21 +108,14 @@ def with_stratum_rates(sample: JudgedSample) -> JudgedSample:
     return replace(sample, draw=share, probability=np.repeat(share[:, None], sample.models, axis=1))
 
 
-def _pool_units(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ints | None:
-    """Return the documents of the rows where the pool was drawn by documents."""
-    pool = selection.signature.pool
-    method = None if pool is None else _method_of_signature(pool)
-    by_document = isinstance(method, Documents | Snippets) or getattr(method, "unit", "item") == "document"
-    if sample.pool is None or not by_document or fields.DOCUMENT not in data.columns:
-        return None
-    documents = labels_or_ids(data.columns[fields.DOCUMENT][sample.rows], data.items[sample.rows])
-    return as_codes(documents, len(documents), "documents")
-
-
 def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> JudgedSample:
     """Return the sample with what its draw was spread over, balanced on, or ordered by."""
-    method = method_of(selection)
-    sample = replace(sample, pool_unit=_pool_units(sample, data, selection))
+    method, pool = method_of(selection), selection.signature.pool
+    if sample.pool is not None and pool is not None and fields.DOCUMENT in data.columns:
+        drawn = _method_of_signature(pool)
+        if isinstance(drawn, Documents | Snippets) or getattr(drawn, "unit", "item") == "document":
+            documents = labels_or_ids(data.columns[fields.DOCUMENT][sample.rows], data.items[sample.rows])
+            sample = replace(sample, pool_unit=as_codes(documents, len(documents), "documents"))
     if method is None:
         note = FROM_POOL if selection.signature.method.startswith(_POOL) else UNKNOWN
         return replace(sample, notes=(*sample.notes, note))
@@ -151,25 +139,6 @@ def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ju
 ASSUMED = "no selection was given: the judged items are taken for a uniform sample of the set."
 
 
-@dataclass(frozen=True, eq=False)
-class SelectedRows:
-    """The rows of a selection among the items of a set, one per item.
-
-    Attributes:
-        rows: Where the chosen items stand, in the order of their ids.
-        place: Which of them each row of the selection is about.
-        first: The first row of the selection that is about each of them.
-        requested: items × models: which judgements the selection asks for.
-        probability: items × models: the probability of each, 1 where it is not requested.
-    """
-
-    rows: Ints
-    place: Ints
-    first: Ints
-    requested: Mask
-    probability: Floats
-
-
 def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = False) -> EvalSet:
     """Return the items that scores (or ``differences``) are about: all but those that could not be chosen.
 
@@ -191,25 +160,44 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> J
         raise UsageError("Scores cannot be estimated from a selection of pairs of models.")
     if selection.probability is None:
         raise UsageError("Scores of the set cannot be estimated from a selection without probabilities.")
-    selected = _selected_rows(data, selection, selection.probability)
+    # The chosen items in the order of their ids, which of them each row of the selection is about, and the
+    # first row about each.
+    rows, place = np.unique(data.positions(selection.items), return_inverse=True)
+    first = np.empty(len(rows), np.int64)
+    first[place[::-1]] = np.arange(len(place))[::-1]
+    # items × models: which judgements are requested, and their probability (1 where they are not).
+    requested, probability = (
+        np.zeros((len(rows), len(data.models)), bool),
+        np.ones((len(rows), len(data.models))),
+    )
+    if selection.models is None:
+        requested[:] = True
+        probability[place] = selection.probability[:, None]
+    else:
+        column_of = {name: column for column, name in enumerate(data.models)}
+        for row, names in enumerate(selection.models):
+            named = data.models if names is None else names
+            columns = [column_of[name] for name in named if name in column_of]
+            requested[place[row], columns] = True
+            probability[place[row], columns] = selection.probability[row]
     unit, pool = unit_labels(data, selection), selection.pool_probability
     stratum, stratum_of = stratum_codes(data, selection)
     sample = JudgedSample(
-        rows=selected.rows,
-        scores=np.where(selected.requested, scores[selected.rows], np.nan),
-        probability=selected.probability,
+        rows=rows,
+        scores=np.where(requested, scores[rows], np.nan),
+        probability=probability,
         size=len(data),
-        draw=np.asarray(np.where(selected.requested, selected.probability, 0.0).max(axis=1)),
-        unit=as_codes(unit[selected.first], len(selected.rows), "units"),
-        stratum=stratum[selected.first],
+        draw=np.asarray(np.where(requested, probability, 0.0).max(axis=1)),
+        unit=as_codes(unit[first], len(rows), "units"),
+        stratum=stratum[first],
         weights=data.importance,
         document=document_codes(data),
         stratum_of=stratum_of,
-        pool=None if pool is None else pool[selected.first],
-        unit_by_model=_unit_by_model(data, selection, selected, unit),
+        pool=None if pool is None else pool[first],
+        unit_by_model=_unit_by_model(data, selection, place, len(rows), unit),
         design=selection.signature.method,
     )
-    return with_stratum_rates(_with_response_rates(with_design(sample, data, selection), selected.requested))
+    return with_stratum_rates(_with_response_rates(with_design(sample, data, selection), requested))
 
 
 def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
@@ -235,28 +223,9 @@ def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
     return _with_response_rates(sample, np.broadcast_to(judged.any(axis=0), sample.scores.shape))
 
 
-def _selected_rows(data: EvalSet, selection: Selection, probability: Floats) -> SelectedRows:
-    """Return the probability of every judgement that a selection asks for."""
-    rows, place = np.unique(data.positions(selection.items), return_inverse=True)
-    first = np.empty(len(rows), np.int64)
-    first[place[::-1]] = np.arange(len(place))[::-1]
-    requested, probabilities = (
-        np.zeros((len(rows), len(data.models)), bool),
-        np.ones((len(rows), len(data.models))),
-    )
-    if selection.models is None:
-        requested[:] = True
-        probabilities[place] = probability[:, None]
-        return SelectedRows(rows, place, first, requested, probabilities)
-    column_of = {name: column for column, name in enumerate(data.models)}
-    for row, names in enumerate(selection.models):
-        columns = [column_of[name] for name in (data.models if names is None else names) if name in column_of]
-        requested[place[row], columns] = True
-        probabilities[place[row], columns] = probability[row]
-    return SelectedRows(rows, place, first, requested, probabilities)
-
-
-def _unit_by_model(data: EvalSet, selection: Selection, selected: SelectedRows, unit: Objects) -> Ints | None:
+def _unit_by_model(
+    data: EvalSet, selection: Selection, place: Ints, items: int, unit: Objects
+) -> Ints | None:
     """Return what was drawn for every model, as codes; None where the models shared one draw.
 
     Every model had a draw of its own where each row is of a single model, and several models are there.
@@ -265,10 +234,10 @@ def _unit_by_model(data: EvalSet, selection: Selection, selected: SelectedRows, 
         return None
     if len({names[0] for names in selection.models}) < 2:
         return None
-    codes = as_codes(unit, len(unit), "units")
+    codes, models = as_codes(unit, len(unit), "units"), len(data.models)
     # Where a model was not asked for, a code of its own.
-    by_model = np.arange(selected.requested.size).reshape(selected.requested.shape) + int(codes.max()) + 1
-    by_model[selected.place, [data.models.index(names[0]) for names in selection.models]] = codes
+    by_model = np.arange(items * models).reshape(items, models) + int(codes.max()) + 1
+    by_model[place, [data.models.index(names[0]) for names in selection.models]] = codes
     return np.asarray(by_model)
 
 
@@ -285,42 +254,32 @@ def _with_response_rates(sample: JudgedSample, requested: Mask) -> JudgedSample:
     Judgements are taken to be missing at random: first whole items, then single models of the others.
     In every stratum, probabilities are multiplied by the share that was judged.
     """
-    missing: Mask = np.asarray(requested & ~sample.judged)
+    missing = requested & ~sample.judged
     if not missing.any():
         return sample
     has_judgement: Mask = np.asarray(sample.judged.any(axis=1))
     if not has_judgement.any():
         raise DataError("No chosen item is judged, so there is nothing to estimate from.")
-    lost, cells = int((~has_judgement).sum()), int((missing & has_judgement[:, None]).sum())
+    lost, outputs = int((~has_judgement).sum()), int((missing & has_judgement[:, None]).sum())
+    parts = [counted(lost, "chosen item")] if lost else []
+    if outputs:
+        parts.append(counted(outputs, "output") + (" of others" if lost else " of chosen items"))
+    are = "is" if lost + outputs == 1 else "are"
+    note = f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
     if lost and not sample.separate:
         share = _response_rates((1.0 / sample.draw)[:, None], has_judgement[:, None], sample.stratum)
         draw, probability = sample.draw * share[:, 0], sample.probability * share
         sample = replace(sample, draw=draw, probability=probability, response_rate=share)
     judged_rows = np.flatnonzero(has_judgement)
     if not sample.separate:
-        sample, requested, judged_rows = (
-            sample.at(judged_rows),
-            requested[judged_rows],
-            np.arange(len(judged_rows)),
-        )
+        sample, requested = sample.at(judged_rows), requested[judged_rows]
+        judged_rows = np.arange(len(judged_rows))
     # With a draw for every model, an item that is lost is a loss of the models that it was drawn for.
     weight = np.where(requested, 1.0 / sample.probability, 0.0)
     share = _response_rates(weight, sample.judged, sample.stratum)
-    probability, response_rate = (
-        sample.probability * share,
-        share if sample.separate else sample.response_rate,
-    )
-    notes = (*sample.notes, _missing_note(lost, cells))
+    response_rate = share if sample.separate else sample.response_rate
+    probability, notes = sample.probability * share, (*sample.notes, note)
     return replace(sample, probability=probability, response_rate=response_rate, notes=notes).at(judged_rows)
-
-
-def _missing_note(items: int, outputs: int) -> str:
-    """Say how many chosen items have no judgement, and how many outputs of the others."""
-    parts = [counted(items, "chosen item")] if items else []
-    if outputs:
-        parts.append(counted(outputs, "output") + (" of others" if items else " of chosen items"))
-    are = "is" if items + outputs == 1 else "are"
-    return f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
 
 
 def _response_rates(weight: Floats, has_judgement: Mask, stratum: Ints) -> Floats:

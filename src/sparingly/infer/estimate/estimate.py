@@ -95,15 +95,24 @@ def estimate(
     view = frame_of(data, selection, differences=True)
     scores = view.truth(name)
     if selection is not None and not selection.is_probability_sample:
-        ignored = _ignored_options(estimator, interval, scale, by)
-        return _chosen_only(view, scores, selection, name, request, ignored)
+        named = "mean" if estimator is None else str(as_estimator(estimator))
+        ignored = (
+            *((f"estimator={named}",) if named != "mean" else ()),
+            *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
+            *(("scale",) if scale is not None else ()),
+            *((f"by={by}",) if by is not None else ()),
+        )
+        notes = (f"{IGNORED}: {', '.join(ignored)}.",) if ignored else ()
+        return _chosen_only(view, scores, selection, name, request, notes)
     outside, features = _items_outside(data, selection), without_truth(view, name)
     if selection is not None and skipped:
         sample = sample_from(view, *_relative_to_models(view, scores, selection, scale))
     else:
         sample = sample_from(view, scores, selection)
-    sample = _with_outside(sample, outside)
-    method = _resolve_estimator(_estimator_for(estimator, outside, by), features, sample)
+    if outside:
+        sample, estimator = _with_outside(sample, outside, estimator, by)
+    method = _default_estimator(features, sample) if estimator is None else as_estimator(estimator)
+    method = method.resolve(features)
     linear = method.linear(sample, features, seed)
     frame_notes = (
         *((RELATIVE.format(count=skipped),) if skipped else ()),
@@ -127,14 +136,11 @@ def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
 
 
-def _resolve_estimator(estimator: str | Method | None, data: EvalSet, sample: JudgedSample) -> Estimator:
-    """Return the named estimator, or the default for the data."""
-    if estimator is not None:
-        return as_estimator(estimator).resolve(data)
+def _default_estimator(data: EvalSet, sample: JudgedSample) -> Estimator:
     from sparingly.signals.predict.features import has_features
 
     if len(data.metrics) and has_features(data):
-        return as_estimator("greg").resolve(data)
+        return as_estimator("greg")
     return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
 
 
@@ -148,16 +154,13 @@ def _group_estimates(
 ) -> Mapping[str, Estimate]:
     """Return the estimates of the groups of a column that have a judged item."""
     labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
-    return {
-        label: assemble(
-            *restrict_to(sample, linear, labels == label),
-            whole_set.models,
-            request,
-            aspect=whole_set.aspect,
-            estimator=whole_set.estimator,
+    groups = {}
+    for label in sorted(set(labels[sample.rows].tolist())):
+        part, form = restrict_to(sample, linear, labels == label)
+        groups[label] = assemble(
+            part, form, data.models, request, aspect=whole_set.aspect, estimator=whole_set.estimator
         )
-        for label in sorted(set(labels[sample.rows].tolist()))
-    }
+    return groups
 
 
 def _signature(
@@ -193,20 +196,6 @@ def _signature(
 
 
 # --- selections without inclusion probabilities ---
-
-
-def _ignored_options(
-    estimator: str | Method | None, interval: Interval, scale: Ends | None, by: str | None
-) -> tuple[str, ...]:
-    """Name the options that scores of the chosen items cannot have."""
-    named = "mean" if estimator is None else str(as_estimator(estimator))
-    parts = (
-        *((f"estimator={named}",) if named != "mean" else ()),
-        *((f"interval={interval}",) if interval not in ("auto", "none") else ()),
-        *(("scale",) if scale is not None else ()),
-        *((f"by={by}",) if by is not None else ()),
-    )
-    return (f"{IGNORED}: {', '.join(parts)}.",) if parts else ()
 
 
 def _chosen_only(
@@ -280,10 +269,18 @@ def _items_outside(data: EvalSet, selection: Selection | None) -> int:
     return first.of - len(data)
 
 
-def _estimator_for(estimator: str | Method | None, outside: int, by: str | None) -> str | Method | None:
-    """Return the estimator; where items are missing, ``weighted_mean``, which needs nothing of them."""
-    if not outside:
-        return estimator
+def _with_outside(
+    sample: JudgedSample, outside: int, estimator: str | Method | None, by: str | None
+) -> tuple[JudgedSample, WeightedMean]:
+    """Return a sample whose scores are also about the items that are not in the data, and its estimator.
+
+    That is ``weighted_mean``, which needs nothing of these items; raise UsageError for what needs more.
+    """
+    if sample.weights is not None:
+        raise UsageError(
+            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
+            "data."
+        )
     if by is not None:
         raise UsageError(
             f"Groups cannot be estimated: {outside:,} of the items that were drawn from are not in the data."
@@ -294,20 +291,9 @@ def _estimator_for(estimator: str | Method | None, outside: int, by: str | None)
             f"{method.name} needs all items that were drawn from, and {outside:,} of them are not in the "
             "data: use weighted_mean, or add them."
         )
-    return method
-
-
-def _with_outside(sample: JudgedSample, outside: int) -> JudgedSample:
-    """Return a sample whose scores are also about the items that are not in the data."""
-    if not outside:
-        return sample
-    if sample.weights is not None:
-        raise UsageError(
-            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
-            "data."
-        )
     size = sample.size + outside
-    return replace(sample, size=size, notes=(*sample.notes, OUTSIDE.format(size=size, here=sample.size)))
+    notes = (*sample.notes, OUTSIDE.format(size=size, here=sample.size))
+    return replace(sample, size=size, notes=notes), method
 
 
 # --- selections that skipped items with the same outputs ---

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from sparingly.infer.estimate.predictions import (
     variates_of,
 )
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, as_codes, difference_form, group_sums
-
-if TYPE_CHECKING:
-    from sparingly.signals.predict import Predictions
 
 UNEQUAL = "the items were not equally likely to be drawn, so their plain mean is not that of the whole set."
 EMPTY = "{} strata have no drawn item, so the stratified mean is the weighted mean."
@@ -147,7 +144,11 @@ class StratifiedMean(Estimator):
 
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the stratified mean with every item's deviation from it."""
-        codes = self._strata(sample, data)
+        codes = sample.stratum_of
+        if self.by is not None:
+            if self.by not in data.columns:
+                raise UnknownNameError("column", self.by, data.columns, "It is the column of the strata.")
+            codes = as_codes(data.columns[self.by], len(data), "strata")
         if codes is None:
             plain = difference_form(sample)
             return plain if sample.stratum.any() else replace(plain, notes=(NO_STRATA,))
@@ -166,14 +167,6 @@ class StratifiedMean(Estimator):
         residual = deviation * represented[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
         return LinearForm(fixed, residual, notes=notes)
-
-    def _strata(self, sample: JudgedSample, data: EvalSet) -> Ints | None:
-        """Return the stratum of every item; None where it is not known."""
-        if self.by is None:
-            return sample.stratum_of
-        if self.by not in data.columns:
-            raise UnknownNameError("column", self.by, data.columns, "It is the column of the strata.")
-        return as_codes(data.columns[self.by], len(data), "strata")
 
 
 def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
@@ -256,7 +249,13 @@ class ControlVariate(Estimator):
 
         ``inverse`` is ``inverse_products`` of them, if it is known already.
         """
-        predicted = self._fit(sample, variates, splits, inverse)
+        # Slope × variate for every item; judged ones by the slope of the other folds.
+        inverse = inverse_products(variates) if inverse is None else inverse
+        slopes = [self._slopes(sample, variates, split.learn, inverse) for split in splits]
+        predicted = np.einsum("kj,kij->ij", np.mean(slopes, axis=0), variates)
+        for slope, split in zip(slopes, splits, strict=True):
+            rows = sample.rows[split.use]
+            predicted[rows] = np.einsum("kj,kij->ij", slope, variates[:, rows])
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
@@ -265,18 +264,6 @@ class ControlVariate(Estimator):
     def _names(self, data: EvalSet) -> tuple[str, ...]:
         resolved = self.resolve(data)
         return (resolved.metric or "",) if self.variate == "one" else resolved.metrics
-
-    def _fit(
-        self, sample: JudgedSample, variates: Floats, splits: Sequence[Split], inverse: Floats | None
-    ) -> Floats:
-        """Return slope × variate for every item; judged ones by the slope of the other folds."""
-        inverse = inverse_products(variates) if inverse is None else inverse
-        slopes = [self._slopes(sample, variates, split.learn, inverse) for split in splits]
-        predicted = np.einsum("kj,kij->ij", np.mean(slopes, axis=0), variates)
-        for slope, split in zip(slopes, splits, strict=True):
-            rows = sample.rows[split.use]
-            predicted[rows] = np.einsum("kj,kij->ij", slope, variates[:, rows])
-        return np.asarray(predicted)
 
     def _slopes(self, sample: JudgedSample, variates: Floats, learn: Mask, inverse: Floats) -> Floats:
         """Return the slopes (variates × models), learned from some of the judged rows."""
@@ -334,24 +321,12 @@ class Greg(Estimator):
             return difference_form(sample)
         if self.guard and sample.fewest_units < FEWEST:
             return fall_back(sample)
-        predictions = self._predicted(sample, data, seed)
-        predicted = predictions.held_out if self.crossfit else predictions.everywhere
-        # The mean is among the numbers that the regression fitted.
-        parameters = 1.0 if self.crossfit else max(1.0, predictions.parameters or 1.0)
-        notes = (UNCOUNTED,) if not self.crossfit and predictions.parameters is None else ()
-        if not self.guard:
-            return replace(difference_form(sample, predicted, parameters=parameters), notes=notes)
-        linear = calibrate_predictions(sample, predicted).linear(sample, parameters + 1.0)
-        return replace(linear, notes=(*linear.notes, *notes))
-
-    def _predicted(self, sample: JudgedSample, data: EvalSet, seed: int) -> Predictions:
         from sparingly.signals.predict import predict_scores
 
-        labels = np.full((sample.size, sample.models), np.nan)
-        weights = np.ones(labels.shape)
+        labels, weights = np.full((sample.size, sample.models), np.nan), np.ones((sample.size, sample.models))
         labels[sample.rows] = sample.scores
         weights[sample.rows] = 1.0 / sample.probability
-        return predict_scores(
+        predictions = predict_scores(
             data,
             labels,
             weights=weights,
@@ -361,6 +336,14 @@ class Greg(Estimator):
             crossfit=self.crossfit,
             seed=seed,
         )
+        predicted = predictions.held_out if self.crossfit else predictions.everywhere
+        # The mean is among the numbers that the regression fitted.
+        parameters = 1.0 if self.crossfit else max(1.0, predictions.parameters or 1.0)
+        notes = (UNCOUNTED,) if not self.crossfit and predictions.parameters is None else ()
+        if not self.guard:
+            return replace(difference_form(sample, predicted, parameters=parameters), notes=notes)
+        linear = calibrate_predictions(sample, predicted).linear(sample, parameters + 1.0)
+        return replace(linear, notes=(*linear.notes, *notes))
 
 
 @register("ppi")
@@ -403,17 +386,12 @@ class Ppi(Estimator):
         predictions = np.where(scored, scores, means)
         if self.power is not None:
             return difference_form(sample, self.power * predictions)
-        tuned = self._tuned(sample, predictions) * predictions
-        if not self.guard:
-            return difference_form(sample, tuned, parameters=2.0)
-        return guard_predictions(sample, tuned).linear(sample, 2.0)
-
-    def _tuned(self, sample: JudgedSample, scores: Floats) -> Floats:
-        """Return λ of every model."""
-        weight = sample.share.sum(axis=0)
-        covariance = moments(sample, scores)[0] / np.maximum(weight, 1e-300)
-        variance = scores.var(axis=0, ddof=1)
+        covariance = moments(sample, predictions)[0] / np.maximum(sample.share.sum(axis=0), 1e-300)
+        variance = predictions.var(axis=0, ddof=1)
         slope = np.divide(covariance, variance, out=np.zeros(sample.models), where=variance > 0)
         unjudged = 1.0 - sample.judged.sum(axis=0) / sample.size
         largest = np.divide(1.0, unjudged, out=np.full(sample.models, np.inf), where=unjudged > 0)
-        return np.asarray(np.clip(slope, 0.0, largest))
+        tuned = np.clip(slope, 0.0, largest) * predictions
+        if not self.guard:
+            return difference_form(sample, tuned, parameters=2.0)
+        return guard_predictions(sample, tuned).linear(sample, 2.0)

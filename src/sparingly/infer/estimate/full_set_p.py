@@ -16,7 +16,6 @@ from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # --- how far apart models usually lie, before any label ---
@@ -24,7 +23,6 @@ from sparingly.infer.estimate.tails import UNSEEN_ALONE
 # N(log 0.5, 0.8²). Few models hardly tell δ, so it is integrated over and not estimated: with two models
 # this is a prior that shrinks differences of noise, with many the scores themselves decide. The numbers
 # were chosen on judged data of seven families, and are checked on families left out: see docs/bench.md.
-
 
 _REACH, _EFFECTS, _SCALES = 3.0, 25, 9
 # Beyond so many degrees of freedom the error is as good as known.
@@ -84,7 +82,6 @@ def error_scales(degrees: float) -> Floats:
 
 # --- what judging everything would show of two models ---
 
-
 # With fewer items on which both models were judged, the spread of their differences is not trusted.
 FEWEST_COMMON = 30
 # From so many common items on, the chance that judging everything shows a difference is calibrated.
@@ -105,12 +102,6 @@ def full_set_p_values(
 
     It says what to expect of judging everything; it is no evidence beyond what was judged, so read it beside
     the ordinary p-value, never in its place.
-
-    Args:
-        differences: The estimated difference of each pair, first less second.
-        deviations: The standard deviation of the pair's differences over the items.
-        size: The number of items of the whole set.
-        errors: The standard error of each difference, to shrink by; None for no shrinking.
     """
     from scipy.special import ndtr
 
@@ -119,20 +110,16 @@ def full_set_p_values(
         raise UsageError("There must be one deviation, and one error if any, for every difference.")
     if size < 1:
         raise UsageError(f"A set has one item or more, not {size}.")
-    if errors is not None:
-        expected = expected * _shrinkage(expected, np.asarray(errors, np.float64))
+    if errors is not None and expected.size:
+        noise = np.asarray(errors, np.float64) ** 2
+        between = max(0.0, float(np.nanmean(expected**2 - noise)))
+        total = between + noise
+        expected = expected * np.divide(between, total, out=np.ones_like(total), where=total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = expected * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.
     z = np.where(np.isnan(z) & ~np.isnan(expected) & ~np.isnan(spread), 0.0, z)
     return np.asarray(ndtr(-z))
-
-
-def _shrinkage(differences: Floats, errors: Floats) -> Floats:
-    """Return the factor by which each difference is shrunk."""
-    between = max(0.0, float(np.nanmean(differences**2 - errors**2))) if differences.size else 0.0
-    total = between + errors**2
-    return np.divide(between, total, out=np.ones_like(total), where=total > 0)
 
 
 class SetDocuments(NamedTuple):
@@ -185,11 +172,11 @@ def chance_full_set_shows(
     Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
 
     Args:
-        differences: The estimated differences of all pairs of models.
-        errors: Its standard error over this very set, which goes to 0 as everything is judged.
+        differences: The estimated differences of all pairs of ``models`` models.
+        errors: Their standard errors over this very set, which go to 0 as everything is judged.
         deviations: The standard deviation of the pair's differences over the items.
         size: The number of items of the whole set.
-        models: The number of models behind the pairs.
+        models: The number of models.
         degrees: Degrees of freedom of the errors.
         alpha: The error rate of all decisions together.
         prior: What is believed of models before any label.
@@ -204,6 +191,8 @@ def chance_full_set_shows(
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
         array([0.3 , 0.96, 0.93])
     """
+    from scipy.special import ndtr
+
     gaps, gap_errors, spreads = (
         np.asarray(values, np.float64) for values in (differences, errors, deviations)
     )
@@ -217,90 +206,41 @@ def chance_full_set_shows(
     if not usable.any():
         return chance
     gaps, gap_errors, spreads = gaps[usable], gap_errors[usable], spreads[usable]
-    belief = _PairBelief.of_sample(gaps, gap_errors, spreads, size, models, degrees, prior, documents, unseen)
-    freedom = size - 1.0 if documents is None else documents.freedom
-    chance[usable] = belief.chance_above(effect_grid(prior), None if exact else (alpha, freedom))
-    return chance
+    single = spreads**2
+    if not math.isinf(degrees):
+        # Each pooled with the mean of all as a prior.
+        pooled = degrees * spreads**2 + prior.prior_items * float((spreads**2).mean())
+        single = np.sqrt(pooled / (degrees + prior.prior_items)) ** 2
+    unit, inflation, freedom = size, 1.0, size - 1.0
+    if documents is not None:
+        unit, inflation, freedom = documents.number, documents.expected_inflation(prior), documents.freedom
+    full_variance = single / size * inflation
+    kappa = UNSEEN_ALONE / models if unseen is None else unseen
+    full_variance = full_variance + kappa / unit * float(full_variance.mean())
+    observed, information_ratio = np.abs(gaps) / np.sqrt(full_variance), single / full_variance
+    noise = information_ratio * (gap_errors / spreads) ** 2
+    scales = error_scales(degrees + (prior.prior_items if models > 2 else 0.0))
 
-
-def _pooled_deviations(deviations: Floats, degrees: float, borrowed: float) -> Floats:
-    """Return the standard deviations, each pooled with the mean of all as a prior."""
-    if math.isinf(degrees):
-        return deviations
-    common = float((deviations**2).mean())
-    return np.asarray(np.sqrt((degrees * deviations**2 + borrowed * common) / (degrees + borrowed)))
-
-
-class _PairBelief(NamedTuple):
-    """What the sample shows of z of the whole set.
-
-    Attributes:
-        observed: ẑ of every pair, without its sign.
-        noise: c, the variance of ẑ about z.
-        effect_variance: The variance of z for models that differ by one standard deviation.
-        models: The number of models.
-        scales: Equally likely values of (true variance)/(estimated variance).
-    """
-
-    observed: Floats
-    noise: Floats
-    effect_variance: float
-    models: int
-    scales: Floats
-
-    @classmethod
-    def of_sample(
-        cls,
-        differences: Floats,
-        errors: Floats,
-        deviations: Floats,
-        size: int,
-        models: int,
-        degrees: float,
-        prior: EffectPrior,
-        documents: SetDocuments | None,
-        unseen: float | None,
-    ) -> _PairBelief:
-        """Return what differences with their errors and deviations show."""
-        single = _pooled_deviations(deviations, degrees, prior.prior_items) ** 2
-        unit = size if documents is None else documents.number
-        full_variance = single / size * (1.0 if documents is None else documents.expected_inflation(prior))
-        kappa = UNSEEN_ALONE / models if unseen is None else unseen
-        full_variance = full_variance + kappa / unit * float(full_variance.mean())
-        information_ratio = single / full_variance
-        return cls(
-            observed=np.abs(differences) / np.sqrt(full_variance),
-            noise=information_ratio * (errors / deviations) ** 2,
-            effect_variance=float(information_ratio.mean()),
-            models=models,
-            scales=error_scales(degrees + (prior.prior_items if models > 2 else 0.0)),
-        )
-
-    def chance_above(self, effects: EffectGrid, test: tuple[float, float] | None) -> Floats:
-        """Return the posterior probability of z above 0, or above the test's critical value (α, freedom)."""
-        from scipy.special import ndtr
-
-        room = (effects.values**2 * self.effect_variance)[:, None]
-        total = room + self.noise
-        weight = effects.log_weight - 0.5 * (np.log(total) + self.observed**2 / total).mean(axis=1) * (
-            self.models - 1
-        )
-        weight = np.exp(weight - weight.max())
-        # Values of δ that the sample rules out need not be reckoned with.
-        plausible = weight > _UNLIKELY
-        weight, room, total = weight[plausible] / weight[plausible].sum(), room[plausible], total[plausible]
-        centre = room / total * self.observed
-        deviation = np.maximum(np.sqrt(room / total * self.noise), 1e-9)
-        if test is None:
-            above = [weight @ ndtr(centre / math.sqrt(scale) / deviation) for scale in self.scales]
-            return np.asarray(np.mean(above, axis=0))
-        parts = [np.zeros(len(self.observed))]
+    effects = effect_grid(prior)
+    room = (effects.values**2 * float(information_ratio.mean()))[:, None]
+    total = room + noise
+    weight = effects.log_weight - 0.5 * (np.log(total) + observed**2 / total).mean(axis=1) * (models - 1)
+    weight = np.exp(weight - weight.max())
+    # Values of δ that the sample rules out need not be reckoned with.
+    plausible = weight > _UNLIKELY
+    weight, room, total = weight[plausible] / weight[plausible].sum(), room[plausible], total[plausible]
+    centre = room / total * observed
+    deviation = np.maximum(np.sqrt(room / total * noise), 1e-9)
+    if exact:
+        parts = [weight @ ndtr(centre / math.sqrt(scale) / deviation) for scale in scales]
+    else:
+        parts, last = [], np.zeros(len(observed))
         # The larger the errors, the fewer pairs are significant: each scale begins where the last ended.
-        for scale in np.sort(self.scales)[::-1]:
-            parts.append(
-                _corrected(weight, centre / math.sqrt(scale), deviation, self.models, test, parts[-1])
-            )
-        return np.asarray(np.mean(parts[1:], axis=0))
+        for scale in np.sort(scales)[::-1]:
+            last = _corrected(weight, centre / math.sqrt(scale), deviation, models, (alpha, freedom), last)
+            parts.append(last)
+    chance[usable] = np.mean(parts, axis=0)
+    return chance
 
 
 def _corrected(
@@ -361,7 +301,10 @@ def set_documents(pairs: PairErrors) -> SetDocuments | None:
     sample = pairs.sample
     if sample.document is None or "document" not in pairs.errors.unit_name:
         return None
-    lengths = _lengths(sample)
+    # How many items that count every document of the set has.
+    weights = None if sample.weights is None else (sample.weights > 0).astype(np.float64)
+    lengths = np.bincount(sample.document, weights).astype(np.float64)
+    lengths = lengths[lengths > 0]
     first, second = pair_indices(sample.models)
     variances = [errors.of_pairs(first, second)[0] ** 2 for errors in (pairs.errors, pairs.over_set)]
     single = pairs.deviations(first, second) ** 2
@@ -375,10 +318,3 @@ def set_documents(pairs: PairErrors) -> SetDocuments | None:
         repeated_items=max(float((sample.importance > 0).sum()) - pairs.errors.units, 0.0),
         inflation=from_documents / items if items > 0 else 1.0,
     )
-
-
-def _lengths(sample: JudgedSample) -> Floats:
-    """Return how many items that count every document of the set has."""
-    weights = None if sample.weights is None else (sample.weights > 0).astype(np.float64)
-    lengths = np.bincount(np.asarray(sample.document), weights).astype(np.float64)
-    return np.asarray(lengths[lengths > 0])

@@ -38,13 +38,9 @@ ProportionInterval = Callable[[float], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class IntervalOutcome:
-    """How many intervals were printed, and what became of the others.
+    """How many intervals have both ends, only the one that the data support, or none.
 
-    Attributes:
-        printed: Intervals with both ends.
-        bounds: Intervals with one end, because the data do not support the other.
-        withheld: Scores without an interval.
-        fallen_back: Scores that fell back to the weighted mean.
+    ``fallen_back`` counts the scores that fell back to the weighted mean.
     """
 
     printed: int = 0
@@ -127,12 +123,7 @@ def find_intervals(
 ) -> IntervalSet:
     """Return intervals of one level: of the named kind, or (``auto``) those that coverage tests support.
 
-    Args:
-        basis: What the intervals are of.
-        level: The level.
-        interval: ``auto``, or one kind for all.
-        seed: The seed of the bootstrap.
-        bounded: Returns intervals of a kind by the scale alone; None where there are none.
+    ``bounded`` returns intervals of a kind by the scale alone; None where there are none.
     """
     check_level(level)
     if basis.complete:
@@ -227,27 +218,21 @@ def studentised_quantiles(
     groups = [np.flatnonzero(stratum == code) for code in np.unique(stratum)]
     low, high = np.empty(shape.shape[1]), np.empty(shape.shape[1])
     seeds = [int(part) for part in generator.integers(0, 2**62, len(groups))]
-    width = max(1, _BLOCK // draws)
+    width, place = max(1, _BLOCK // draws), max(int((1.0 - level) / 2.0 * (draws + 1)), 1)
     for start in range(0, shape.shape[1], width):
         columns = slice(start, start + width)
-        low[columns], high[columns] = _quantiles(shape[:, columns], groups, seeds, level, draws)
+        part = shape[:, columns]
+        total, variance = np.zeros((draws, part.shape[1])), np.zeros((draws, part.shape[1]))
+        for rows, group_seed in zip(groups, seeds, strict=True):
+            _add_stratum(total, variance, part[rows] - part[rows].mean(axis=0), group_seed)
+        # A draw in which no two units differ has no error of its own.
+        flat = variance <= 1e-12 * (part**2).sum(axis=0)
+        still = np.abs(total) <= 1e-9 * np.sqrt((part**2).sum(axis=0))
+        root = np.sqrt(np.where(flat, 1.0, variance))
+        ratio = np.where(flat, np.where(still, 0.0, np.copysign(np.inf, total)), total / root)
+        ratio.sort(axis=0)
+        low[columns], high[columns] = ratio[place - 1], ratio[draws - place]
     return low, high
-
-
-def _quantiles(
-    shape: Floats, groups: list[Ints], seeds: list[int], level: float, draws: int
-) -> tuple[Floats, Floats]:
-    total, variance = np.zeros((draws, shape.shape[1])), np.zeros((draws, shape.shape[1]))
-    for rows, seed in zip(groups, seeds, strict=True):
-        _add_stratum(total, variance, shape[rows] - shape[rows].mean(axis=0), seed)
-    # A draw in which no two units differ has no error of its own.
-    flat = variance <= 1e-12 * (shape**2).sum(axis=0)
-    still = np.abs(total) <= 1e-9 * np.sqrt((shape**2).sum(axis=0))
-    root = np.sqrt(np.where(flat, 1.0, variance))
-    ratio = np.where(flat, np.where(still, 0.0, np.copysign(np.inf, total)), total / root)
-    ratio.sort(axis=0)
-    place = max(int((1.0 - level) / 2.0 * (draws + 1)), 1)
-    return ratio[place - 1], ratio[draws - place]
 
 
 def _add_stratum(total: Floats, variance: Floats, deviation: Floats, seed: int) -> None:

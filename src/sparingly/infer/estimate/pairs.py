@@ -29,17 +29,10 @@ _CELLS = 1_000_000
 class PairErrors:
     """The joint errors of the models, and how intervals of differences are made.
 
-    Attributes:
-        sample: What was judged.
-        errors: The joint errors for the target.
-        over_set: The joint errors over this set, whatever the target.
-        level: The level of intervals.
-        interval: Their kind.
-        seed: The seed of the bootstrap.
-        complete: Whether everything was judged, so that there is no error.
-        bounded: Returns intervals of pairs by the scale alone; None where there are none.
-        scale: The lowest and the highest possible score; None where it is not known.
-        two_valued: Whether every score is an end of the scale.
+    ``errors`` are those for the target, ``over_set`` those over this set, whatever the target. ``complete``
+    says whether everything was judged, so that there is no error; ``two_valued`` whether every score is an
+    end of the ``scale``. ``bounded`` returns intervals of pairs by the scale alone; None where there are
+    none.
     """
 
     sample: JudgedSample

@@ -110,13 +110,9 @@ def fold_groups(sample: JudgedSample) -> Ints | None:
 def neighbour_predictions(
     sample: JudgedSample, variates: Floats, splits: Sequence[Split], neighbours: int
 ) -> Floats:
-    """Return kNN predictions for every item and model; for judged items from the other folds.
+    """Return kNN predictions for every item and model, from variates (metrics × items × models).
 
-    Args:
-        sample: The judged items.
-        variates: metrics × items × models, standardised.
-        splits: The folds; items outside the sample get the mean over them.
-        neighbours: The number of neighbours.
+    For judged items from the other folds; items outside the sample get the mean over the folds.
     """
     predicted = np.zeros(variates.shape[1:])
     for model in range(sample.models):
@@ -124,10 +120,8 @@ def neighbour_predictions(
         for learn, use in splits:
             rows = np.flatnonzero(learn & sample.judged[:, model])
             if len(rows):
-                scores = sample.scores[rows, model]
-                by_fold.append(
-                    (nearest_mean(variates[:, :, model], sample.rows[rows], scores, neighbours), use)
-                )
+                near, scores = variates[:, :, model], sample.scores[rows, model]
+                by_fold.append((nearest_mean(near, sample.rows[rows], scores, neighbours), use))
         if by_fold:
             predicted[:, model] = np.mean([values for values, _ in by_fold], axis=0)
         for values, use in by_fold:
@@ -148,7 +142,6 @@ def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) 
 # --- the guard for small samples ---
 # Fitted to few items, a prediction costs more than it gains. The gain is the squared correlation ρ² of
 # prediction and score, the cost about 1/(n − 2) (Saldías et al. 2022, section 5, warn below 30 items).
-
 
 FEWEST = 30
 
@@ -259,6 +252,5 @@ def moments(sample: JudgedSample, predicted: Floats) -> tuple[Floats, Floats, Fl
     weight = sample.share
     score = _about_mean(sample.values, weight)
     prediction = _about_mean(np.where(sample.judged, predicted[sample.rows], 0.0), weight)
-    products = (weight * prediction * score, weight * score**2, weight * prediction**2)
-    joint, score_squares, prediction_squares = (np.asarray(values.sum(axis=0)) for values in products)
-    return joint, score_squares, prediction_squares
+    joint, squares = (weight * prediction * score).sum(axis=0), (weight * score**2).sum(axis=0)
+    return joint, squares, (weight * prediction**2).sum(axis=0)

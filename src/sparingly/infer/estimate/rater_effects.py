@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from sparingly.infer.estimate.draw import frame_of
 from sparingly.infer.estimate.intervals import EXACT, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.variance import nearest_covariance
 
 
@@ -115,7 +115,6 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
 
 # --- severity ---
 
-
 NOISE, OUTPUT, ITEM, DOCUMENT, RATER, TASTE = (
     "noise",
     "item × model",
@@ -173,15 +172,8 @@ class Severity:
 
     def _repr_html_(self) -> str:
         columns = ("rater", "judgements", "severity", "standard error")
-        rows = [
-            (
-                name,
-                int(self.judgements[place]),
-                float(self.severity[place]),
-                float(self.standard_errors[place]),
-            )
-            for place, name in enumerate(self.raters)
-        ]
+        numbers = (self.judgements.tolist(), self.severity.tolist(), self.standard_errors.tolist())
+        rows = list(zip(self.raters, *numbers, strict=True))
         return html_table(columns, rows, repr(self), "; ".join(self.notes))
 
     @property
@@ -230,15 +222,22 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     """
     ratings = rater_scores(data, aspect)
     components = connected_raters(ratings)
-    notes = _severity_notes(ratings, components)
     models = np.unique(ratings.model, return_inverse=True)[1].astype(np.int64)
     count = int(models.max()) + 1
+    notes = [ANONYMOUS.format(count=ratings.anonymous)] if ratings.anonymous else []
     if len(ratings.raters) < 2:
         unknown = np.full((1, 1), np.nan)
         parts = (ratings.aspect, ratings.raters, ratings.judgements, np.zeros(1), unknown[0], unknown)
-        return Severity(*parts, {}, components, count, notes)
+        return Severity(*parts, {}, components, count, (*notes, ONE_RATER))
+    if len(components) > 1:
+        notes.append(UNCONNECTED.format(count=len(components)))
+    if len(ratings.raters) < _ENOUGH_RATERS:
+        notes.append(FEW_RATERS.format(count=len(ratings.raters)))
+    if not (ratings.per_cell > 1).any():
+        notes.append(MERGED)
     names, nested = _nested(ratings, data)
-    taste = _has_taste(ratings)
+    # Taste and noise can be separated where a rater judged several outputs of a model.
+    taste = count > 1 and int(np.bincount(ratings.rater * count + models).max()) > 1
     if len(ratings) < count + len(ratings.raters) + len(names) + 2:
         raise DataError(
             f'{len(ratings)} ratings of "{ratings.aspect}" by {len(ratings.raters)} raters are too few '
@@ -257,7 +256,7 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
         variances=variances,
         components=components,
         models=count,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
@@ -270,59 +269,28 @@ def connected_raters(ratings: RaterScores) -> tuple[tuple[str, ...], ...]:
     shape = (len(ratings.raters), int(items.max()) + 1)
     judged = csr_array((np.ones(len(ratings)), (ratings.rater, items)), shape=shape)
     count, label = connected_components(judged @ judged.T, directed=False)
-    groups = [
-        tuple(
-            name for name, rater_label in zip(ratings.raters, label, strict=True) if rater_label == component
-        )
-        for component in range(count)
-    ]
+    groups = [tuple(compress(ratings.raters, label == component)) for component in range(count)]
     return tuple(sorted(groups, key=lambda names: (-len(names), names)))
 
 
 def _nested(ratings: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
     """Return the nested effects that the ratings can separate, from the innermost."""
-    names: list[str] = []
-    codes: list[Ints] = []
-    several = len(np.unique(ratings.model)) > 1
-    if several and (ratings.per_cell > 1).any():
-        names, codes = [OUTPUT], [ratings.cell]
+    effects: dict[str, Ints] = {}
+    if len(np.unique(ratings.model)) > 1 and (ratings.per_cell > 1).any():
+        effects[OUTPUT] = ratings.cell
     if np.bincount(ratings.item).max() > 1:
-        names, codes = [*names, ITEM], [*codes, ratings.item]
+        effects[ITEM] = ratings.item
     if fields.DOCUMENT in data.columns:
         labels = data.columns[fields.DOCUMENT]
         # An item without a document is one by itself.
-        document_names = [
-            f"item {row}" if labels[row] is None else f"document {labels[row]}" for row in ratings.item
-        ]
-        document = np.unique(document_names, return_inverse=True)[1].astype(np.int64)
-        items = len(np.unique(ratings.item))
-        if 1 < int(document.max()) + 1 < items:
-            names, codes = [*names, DOCUMENT], [*codes, document]
-    return names, codes
-
-
-def _has_taste(ratings: RaterScores) -> bool:
-    """Whether a rater judged several outputs of a model, so that taste and noise can be separated."""
-    liked = ratings.rater * (int(ratings.model.max()) + 1) + ratings.model
-    return len(np.unique(ratings.model)) > 1 and int(np.bincount(liked).max()) > 1
-
-
-def _severity_notes(ratings: RaterScores, components: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    notes = [ANONYMOUS.format(count=ratings.anonymous)] if ratings.anonymous else []
-    raters = len(ratings.raters)
-    if raters == 1:
-        return (*notes, ONE_RATER)
-    if len(components) > 1:
-        notes.append(UNCONNECTED.format(count=len(components)))
-    if raters < _ENOUGH_RATERS:
-        notes.append(FEW_RATERS.format(count=raters))
-    if not (ratings.per_cell > 1).any():
-        notes.append(MERGED)
-    return tuple(notes)
+        names = [f"item {row}" if labels[row] is None else f"document {labels[row]}" for row in ratings.item]
+        document = np.unique(names, return_inverse=True)[1].astype(np.int64)
+        if 1 < int(document.max()) + 1 < len(np.unique(ratings.item)):
+            effects[DOCUMENT] = document
+    return list(effects), list(effects.values())
 
 
 # --- what the choice of raters adds to errors ---
-
 
 OTHER_RATERS = "errors count that other raters would have scored otherwise."
 ANONYMOUS_SHARE = (
@@ -342,8 +310,7 @@ class RaterVariance:
 
     Attributes:
         severity: models × models.
-        taste: One variance per model.
-        noise: One variance per model.
+        taste, noise: One variance per model.
         freedom: Degrees of freedom of the variances of severities and of tastes.
         anonymous_share: The share of what was judged of which no rater is known.
     """
@@ -375,12 +342,8 @@ def rater_covariance(estimate: Estimate, data: EvalSet, severity: Severity | Non
     With w_rj the share of model j's score that rater r gave: σ_s² Σ_r w_rj w_rk, and σ_δ² Σ_r w_rj² for a
     model by itself. Severity cancels from differences where every rater has the same share in both models,
     tastes do not. What the draw of items counts already (raters who differ from item to item look like items
-    that differ) is left out, so that nothing is counted twice.
-
-    Args:
-        estimate: What ``estimate`` returned.
-        data: The set that it was made from, with ratings that say who gave them.
-        severity: How raters vary; ``severity(data, estimate.aspect)`` unless given.
+    that differ) is left out, so that nothing is counted twice. The arguments are those of
+    ``with_rater_errors``.
     """
     rater_severity = severity if severity is not None else _severity_of(estimate, data)
     return _variance_of(estimate, data, frame_of(data, estimate.selection), rater_severity).covariance
@@ -408,8 +371,7 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
         True
     """
     rater_severity = severity if severity is not None else _severity_of(estimate, data)
-    view = frame_of(data, estimate.selection)
-    wider = _widen_estimate(estimate, data, view, rater_severity)
+    wider = _widen_estimate(estimate, data, frame_of(data, estimate.selection), rater_severity)
     if severity is not None or estimate.signature is None:
         # A severity that was handed over is in no data, so nobody could derive it again.
         return wider
@@ -428,17 +390,22 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
 
 
 def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> Estimate:
-    pairs = _errors_of(estimate)
+    pairs, count = _errors_of(estimate), len(estimate.models)
     rater_variance = _variance_of(estimate, data, view, severity)
     share = rater_variance.anonymous_share
     unknown = (ANONYMOUS_SHARE.format(share=share),) if share > 1e-9 else ()
-    variance, freedom = rater_variance.of(np.eye(len(estimate.models)))
     covariance = estimate.covariance + rater_variance.covariance
     intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    wider = _widen_intervals(intervals, estimate.scores, variance, freedom, estimate.level)
-    groups: Mapping[str, Estimate] = {
-        name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
-    }
+    wider = _widen_intervals(intervals, estimate.scores, *rater_variance.of(np.eye(count)), estimate.level)
+    # Degrees of freedom of a model's distance from the mean (Welch and Satterthwaite).
+    contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
+    item_covariance = np.nan_to_num(estimate.covariance)
+    item_variance = float(np.einsum("cj,jk,ck->c", contrast, item_covariance, contrast).mean())
+    variance, freedom = rater_variance.of(contrast)
+    spent = float((variance**2 / freedom).mean()) + (
+        item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
+    )
+    joint_freedom = (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
     return replace(
         estimate,
         standard_errors=np.sqrt(np.diag(covariance)),
@@ -446,9 +413,11 @@ def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: 
         high=wider.high,
         intervals=wider.kinds,
         covariance=covariance,
-        freedom=_joint_freedom(estimate, rater_variance),
+        freedom=joint_freedom,
         notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *unknown),
-        groups=groups,
+        groups={
+            name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
+        },
         signature=None,
         pairs=RaterPairErrors(
             **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
@@ -470,10 +439,8 @@ class RaterPairErrors(PairErrors):
     ) -> tuple[Floats, IntervalSet]:
         """Return the standard errors of differences, and intervals around them."""
         errors, found = self.without_raters.intervals(first, second, centre, names)
-        contrast = (
-            np.eye(len(self.rater_variance.taste))[first] - np.eye(len(self.rater_variance.taste))[second]
-        )
-        variance, freedom = self.rater_variance.of(contrast)
+        models = np.eye(len(self.rater_variance.taste))
+        variance, freedom = self.rater_variance.of(models[first] - models[second])
         return np.sqrt(errors**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
 
 
@@ -492,94 +459,51 @@ def _widen_intervals(
     return replace(intervals, low=low, high=high, kinds=kinds)
 
 
-def _joint_freedom(estimate: Estimate, rater_variance: RaterVariance) -> float:
-    """Return the degrees of freedom of a model's distance from the mean (Welch and Satterthwaite)."""
-    count = len(estimate.models)
-    contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
-    covariance = np.nan_to_num(estimate.covariance)
-    item_variance = float(np.einsum("cj,jk,ck->c", contrast, covariance, contrast).mean())
-    variance, freedom = rater_variance.of(contrast)
-    spent = float((variance**2 / freedom).mean()) + (
-        item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
-    )
-    return (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
-
-
 def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> RaterVariance:
     sample, count = _errors_of(estimate).sample, len(estimate.models)
     if estimate.models != data.models:
         raise UsageError("The estimate is of other models than the data: take the data it was made from.")
-    shares = _rating_shares(sample, rater_scores(data, estimate.aspect), data, view)
+    ratings = rater_scores(data, estimate.aspect)
+    # The share of a rating in its model's score: that of its output, in equal parts over its ratings.
+    weight = sample.share / np.maximum(sample.share.sum(axis=0), 1e-300)
+    place = np.full(len(data), -1, np.int64)
+    place[data.positions(view.items[sample.rows])] = np.arange(len(sample.rows))
+    row = place[ratings.item]
+    used = (row >= 0) & (sample.share[row, ratings.model] > 0)
+    row, model, rater, repeats = row[used], ratings.model[used], ratings.rater[used], ratings.count[used]
+    share = weight[row, model] * repeats / np.bincount(ratings.cell, ratings.count)[ratings.cell][used]
+    with_score = float((weight.sum(axis=0) > 0).sum())
+    anonymous_share = max(0.0, 1.0 - float(share.sum()) / max(with_score, 1.0))
     if len(severity.raters) < 2:
-        no_variance = np.zeros(count)
-        return RaterVariance(
-            np.zeros((count, count)), no_variance, no_variance, (1.0, 1.0), shares.anonymous_share
-        )
-    unit, counted_share = _counted_by_draw(sample, estimate.target)
-    by_rater = shares.sums(shares.rater)
-    places = unit[shares.row] * (int(shares.rater.max(initial=0)) + 1) + shares.rater
-    within_units = shares.sums(places, np.sqrt(counted_share[shares.row]))
+        nothing = np.zeros((count, count))
+        return RaterVariance(nothing, nothing[0], nothing[0], (1.0, 1.0), anonymous_share)
+    # The unit of every judged item, and how much of its variance the draw's own error counts.
+    if estimate.target == "set":
+        unit, counted_share = sample.cluster, 1.0 - sample.draw
+    else:
+        unit, counted_share = np.arange(len(sample.rows)), np.ones(len(sample.rows))
+        if sample.document is not None and len(np.unique(sample.document[sample.rows])) > 1:
+            unit = sample.document[sample.rows]
+
+    def sums(codes: Ints, shares: Floats) -> Floats:
+        """Return the sums of shares by code, codes × models."""
+        dense = np.unique(codes, return_inverse=True)[1]
+        total = np.zeros((int(dense.max(initial=-1)) + 1, count))
+        np.add.at(total, (dense, model), shares)
+        return total
+
+    by_rater = sums(rater, share)
+    unit_and_rater = unit[row] * (int(rater.max(initial=0)) + 1) + rater
+    within_units = sums(unit_and_rater, np.sqrt(counted_share[row]) * share)
     between_units = by_rater.T @ by_rater - within_units.T @ within_units
     # A single rating's noise is counted by the draw as far as the draw is left to chance.
-    noise_share = (1.0 - counted_share[shares.row]) * shares.share**2 / shares.count
+    noise_share = (1.0 - counted_share[row]) * share**2 / repeats
     noise = severity.variances[NOISE] if OUTPUT in severity.variances else 0.0
     return RaterVariance(
         # Where raters cancel out more than items do, errors stay as they were: they never shrink.
         severity=severity.variances[RATER] * nearest_covariance(between_units),
         taste=severity.variances.get(TASTE, 0.0) * np.maximum(np.diag(between_units), 0.0),
-        noise=np.asarray(noise * np.bincount(shares.model, noise_share, minlength=count), np.float64),
+        noise=np.asarray(noise * np.bincount(model, noise_share, minlength=count), np.float64),
         freedom=severity.freedom,
-        anonymous_share=shares.anonymous_share,
+        anonymous_share=anonymous_share,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _RatingShares:
-    """What share every rating has in the score of its model; ``row`` is the judged item of the sample."""
-
-    row: Ints
-    model: Ints
-    rater: Ints
-    share: Floats
-    count: Floats
-    models: int
-    anonymous_share: float
-
-    def sums(self, codes: Ints, factor: Floats | float = 1.0) -> Floats:
-        """Return the sums of shares by code, codes × models."""
-        dense = np.unique(codes, return_inverse=True)[1]
-        total = np.zeros((int(dense.max(initial=-1)) + 1, self.models))
-        np.add.at(total, (dense, self.model), factor * self.share)
-        return total
-
-
-def _rating_shares(sample: JudgedSample, ratings: RaterScores, data: EvalSet, view: EvalSet) -> _RatingShares:
-    """Return the share of every rating: that of its output, in equal parts over the output's ratings."""
-    weight = sample.share / np.maximum(sample.share.sum(axis=0), 1e-300)
-    place = np.full(len(data), -1, np.int64)
-    place[data.positions(view.items[sample.rows])] = np.arange(len(sample.rows))
-    often = np.bincount(ratings.cell, ratings.count)[ratings.cell]
-    row = place[ratings.item]
-    used_rows = (row >= 0) & (sample.share[row, ratings.model] > 0)
-    row, model = row[used_rows], ratings.model[used_rows]
-    share = weight[row, model] * ratings.count[used_rows] / often[used_rows]
-    counting = float((weight.sum(axis=0) > 0).sum())
-    return _RatingShares(
-        row=row,
-        model=model,
-        rater=ratings.rater[used_rows],
-        share=share,
-        count=ratings.count[used_rows],
-        models=sample.models,
-        anonymous_share=max(0.0, 1.0 - float(share.sum()) / max(counting, 1.0)),
-    )
-
-
-def _counted_by_draw(sample: JudgedSample, target: str) -> tuple[Ints, Floats]:
-    """Return the unit of every judged item, and how much of its variance the draw's own error counts."""
-    if target == "set":
-        return sample.cluster, 1.0 - sample.draw
-    rows = np.arange(len(sample.rows))
-    if sample.document is not None and len(np.unique(sample.document[sample.rows])) > 1:
-        rows = sample.document[sample.rows]
-    return rows, np.ones(len(rows))

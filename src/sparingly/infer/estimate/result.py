@@ -68,7 +68,11 @@ class EstimateSignature:
 
     def __str__(self) -> str:
         """Return the signature in one line."""
-        return "|".join((self.estimator, *self.about, f"level:{format_number(self.level)}", *self._parts))
+        scale = "none" if self.scale is None else self.scale_text
+        group = "none" if self.by is None else signature_word(self.by)
+        raters = () if self.raters is None else (f"raters:{self.raters}",)
+        how = (f"level:{format_number(self.level)}", f"interval:{self.interval}", f"scale:{scale}")
+        return "|".join((self.estimator, *self.about, *how, f"by:{group}", *raters, *self.origin))
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -86,13 +90,6 @@ class EstimateSignature:
     def scale_text(self) -> str:
         """The lowest and the highest possible score; empty where they are not known."""
         return "" if self.scale is None else ",".join(format_number(end) for end in self.scale)
-
-    @property
-    def _parts(self) -> tuple[str, ...]:
-        ends = "none" if self.scale is None else self.scale_text
-        group = "none" if self.by is None else signature_word(self.by)
-        raters = () if self.raters is None else (f"raters:{self.raters}",)
-        return f"interval:{self.interval}", f"scale:{ends}", f"by:{group}", *raters, *self.origin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
@@ -115,7 +112,6 @@ def signature_word(text: str) -> str:
 
 # --- the estimate ---
 
-
 FORMAT, VERSION = "sparingly/estimate", 1
 # The target of scores where the items were not drawn at random.
 CHOSEN_ITEMS = "chosen"
@@ -127,16 +123,9 @@ _FROM_FILE = (
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two models: the first less the second.
+    """The difference of two models: the first's score less the second's.
 
-    Attributes:
-        first: One model.
-        second: The other.
-        difference: The first's score less the second's.
-        standard_error: Its standard error.
-        low: The low end of its interval; NaN where it is withheld.
-        high: The high end; NaN where it is withheld.
-        interval: The kind of the interval, ``none`` where it is withheld.
+    The ends of its interval are NaN, and its kind ``none``, where it is withheld.
     """
 
     first: str
@@ -214,9 +203,7 @@ class Estimate:
     @property
     def headline(self) -> str:
         """What was estimated, in one line."""
-        models, items = (
-            counted(*phrase) for phrase in ((len(self.models), "model"), (self.n, "judged item"))
-        )
+        models, items = counted(len(self.models), "model"), counted(self.n, "judged item")
         return f"{self.aspect} of {models} over {self.target_text}, from {items} by {self.estimator_used}"
 
     @property
@@ -248,18 +235,17 @@ class Estimate:
         return "\n".join(lines)
 
     def _lines(self) -> list[str]:
-        rows = [(self.models[place], *self._cells(place)) for place in self.order]
+        rows = []
+        for place in self.order:
+            score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
+            error = self.error_text(place)
+            spread = "" if error == "-" else f" ± {error}"
+            rows.append((self.models[place], score, spread, self.interval_text(place)))
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
-            f"{name:<{width[0]}}  {score:>{width[1]}}{error:<{width[2]}}  {ends}"
-            for name, score, error, ends in rows
+            f"{name:<{width[0]}}  {score:>{width[1]}}{spread:<{width[2]}}  {ends}"
+            for name, score, spread, ends in rows
         ]
-
-    def _cells(self, place: int) -> tuple[str, str, str]:
-        error = self.error_text(place)
-        spread = "" if error == "-" else f" ± {error}"
-        text = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
-        return text, spread, self.interval_text(place)
 
     def shown_error(self, place: int) -> float:
         """Return a model's standard error; NaN for a 0 that only says that all its judgements are alike."""
@@ -276,19 +262,17 @@ class Estimate:
 
     def interval_text(self, place: int) -> str:
         """Return a model's interval in words; a rate in percent, at least so much where all pass."""
-        if self.is_rate and self.intervals[place] == PROPORTION and self.scores[place] in (0.0, 1.0):
-            return self._one_sided(place)
-        return ends_text(self.low[place], self.high[place], is_rate=self.is_rate)
-
-    def _one_sided(self, place: int) -> str:
-        """Return what labels that are all alike say: at least, or at most, so much at the one-sided level."""
+        score = self.scores[place]
+        if not (self.is_rate and self.intervals[place] == PROPORTION and score in (0.0, 1.0)):
+            return ends_text(self.low[place], self.high[place], is_rate=self.is_rate)
+        # Labels that are all alike say at least, or at most, so much at the one-sided level.
         labels = float(self.n) if self.pairs is None else float(self.pairs.sample.judged[:, place].sum())
         size = float(self.size) if self.target == "set" else np.inf
-        passed = self.scores[place] == 1.0
-        bound = proportion_bound(
-            labels if passed else 0.0, labels, size, self.level, "low" if passed else "high"
-        )
-        return ends_text(*((float(bound), None) if passed else (None, float(bound))), is_rate=True)
+        if score == 1.0:
+            return ends_text(
+                float(proportion_bound(labels, labels, size, self.level, "low")), None, is_rate=True
+            )
+        return ends_text(None, float(proportion_bound(0.0, labels, size, self.level, "high")), is_rate=True)
 
     def _repr_html_(self) -> str:
         columns = ("model", "score", "standard error", f"{100 * self.level:g} % interval")
@@ -399,7 +383,8 @@ class Estimate:
     @classmethod
     def load(cls, path: str | Path) -> Estimate:
         """Read an estimate from its file: scores and errors, without the judgements behind them."""
-        return load_estimate(Path(path))
+        with files.naming(Path(path)):
+            return estimate_from(as_mapping(files.read_json(Path(path)), "estimate"))
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -426,48 +411,21 @@ class Estimate:
 
 # --- its file ---
 
-
 TARGETS = ("set", "population", CHOSEN_ITEMS)
-_FILE_KEYS = frozenset(
-    [
-        "format",
-        "version",
-        "signature",
-        "selection",
-        "aspect",
-        "estimator",
-        "target",
-        "level",
-        "n",
-        "size",
-        "is_rate",
-        "freedom",
-        "models",
-        "covariance",
-        "outcome",
-        "notes",
-        "groups",
-    ]
-)
-
-
-def load_estimate(path: Path) -> Estimate:
-    """Read an estimate from its file."""
-    with files.naming(path):
-        return estimate_from(as_mapping(files.read_json(path), "estimate"))
 
 
 def estimate_from(values: Mapping[str, Any]) -> Estimate:
     """Make an estimate from the values of its file."""
     check_version(dict(values), FORMAT, VERSION)
-    signature = values.get("signature")
+    estimate, signature = _estimate_part(values, ""), values.get("signature")
+    if signature is not None:
+        signature = EstimateSignature.from_dict(as_mapping(signature, "signature"))
+    known = estimate.to_dict()
     return replace(
-        _estimate_part(values, ""),
-        signature=None
-        if signature is None
-        else EstimateSignature.from_dict(as_mapping(signature, "signature")),
+        estimate,
+        signature=signature,
         selection=selection_of(values),
-        unknown={name: value for name, value in values.items() if name not in _FILE_KEYS},
+        unknown={name: value for name, value in values.items() if name not in known},
     )
 
 
@@ -514,6 +472,8 @@ def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
     if not models or len(set(models)) < len(models):
         raise InputError("every model is named once", field=f"{at}models")
     groups = as_mapping(values.get("groups"), f"{at}groups")
+    # Files of earlier versions know of no bounds.
+    outcome = {"bounds": 0, **as_mapping(values.get("outcome"), f"{at}outcome")}
     return Estimate(
         models=models,
         scores=_column(rows, "score", at),
@@ -529,7 +489,12 @@ def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
         estimator=schema.required_text(values.get("estimator"), f"{at}estimator"),
         n=as_whole(values.get("n"), f"{at}n"),
         size=as_whole(values.get("size"), f"{at}size"),
-        outcome=_outcome(as_mapping(values.get("outcome"), f"{at}outcome"), f"{at}outcome"),
+        outcome=IntervalOutcome(
+            **{
+                part.name: as_whole(outcome.get(part.name), f"{at}outcome.{part.name}")
+                for part in fields(IntervalOutcome)
+            }
+        ),
         is_rate=is_rate_of(values, f"{at}is_rate"),
         notes=notes_of(values, f"{at}notes"),
         groups={
@@ -542,15 +507,3 @@ def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
 def _column(rows: list[dict[str, Any]], name: str, at: str) -> Floats:
     numbers = [as_number(row.get(name), f"{at}models[{place}].{name}") for place, row in enumerate(rows)]
     return np.array(numbers, np.float64)
-
-
-def _outcome(values: Mapping[str, Any], field: str) -> IntervalOutcome:
-    return IntervalOutcome(
-        # Files of earlier versions know of no bounds.
-        **{
-            part.name: as_whole(
-                values.get(part.name, 0 if part.name == "bounds" else None), f"{field}.{part.name}"
-            )
-            for part in fields(IntervalOutcome)
-        }
-    )

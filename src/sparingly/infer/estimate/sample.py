@@ -13,6 +13,12 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.store import checked_weights
 
+# What a sample has of every row.
+_BY_ROW = (
+    *("rows", "scores", "probability", "draw", "unit", "stratum", "pool", "pool_unit"),
+    *("coordinates", "balance", "unit_by_model", "response_rate"),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class JudgedSample:
@@ -92,39 +98,23 @@ class JudgedSample:
 
     def at(self, rows: Ints) -> JudgedSample:
         """Return the sample with some of its rows."""
-
-        def part(values: NDArray[Any] | None) -> Any:
-            return None if values is None else values[rows]
-
-        return replace(
-            self,
-            rows=part(self.rows),
-            scores=part(self.scores),
-            probability=part(self.probability),
-            draw=part(self.draw),
-            unit=dense(self.unit[rows]),
-            stratum=part(self.stratum),
-            pool=part(self.pool),
-            pool_unit=part(self.pool_unit),
-            coordinates=part(self.coordinates),
-            balance=part(self.balance),
-            unit_by_model=part(self.unit_by_model),
-            response_rate=part(self.response_rate),
-        )
+        columns = ((name, getattr(self, name)) for name in _BY_ROW)
+        parts: dict[str, Any] = {name: values[rows] for name, values in columns if values is not None}
+        return replace(self, **parts | {"unit": dense(self.unit[rows])})
 
     def of_model(self, model: int) -> JudgedSample:
         """Return the sample of one model, as if there were no other."""
-        rows = np.flatnonzero(self.judged[:, model])
-        subset, column = self.at(rows), slice(model, model + 1)
-        unit = subset.unit if subset.unit_by_model is None else dense(subset.unit_by_model[:, model])
-        probability = subset.probability[:, model]
+        subset, column = self.at(np.flatnonzero(self.judged[:, model])), slice(model, model + 1)
+        draw, unit = subset.probability[:, model], subset.unit
+        if subset.response_rate is not None:
+            draw = draw / subset.response_rate[:, model]
+        if subset.unit_by_model is not None:
+            unit = dense(subset.unit_by_model[:, model])
         return replace(
             subset,
             scores=subset.scores[:, column],
             probability=subset.probability[:, column],
-            draw=probability
-            if subset.response_rate is None
-            else probability / subset.response_rate[:, model],
+            draw=draw,
             unit=unit,
             unit_by_model=None,
             response_rate=None,
@@ -191,7 +181,7 @@ def group_sums(values: Floats, codes: Ints) -> Floats:
     return totals
 
 
-def dense(codes: Ints) -> Ints:
+def dense(codes: NDArray[Any]) -> Ints:
     """Return codes without gaps, in the same order."""
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
@@ -203,9 +193,7 @@ def as_codes(labels: Any, count: int, noun: str) -> Ints:
     array = np.asarray(labels)
     if array.shape != (count,):
         raise UsageError(f"There are {count} items, but the {noun} have the shape {array.shape}.")
-    return np.unique(array.astype(str) if array.dtype == object else array, return_inverse=True)[1].astype(
-        np.int64
-    )
+    return dense(array.astype(str) if array.dtype == object else array)
 
 
 def sample_from_arrays(
@@ -220,18 +208,12 @@ def sample_from_arrays(
     coordinates: Any = None,
     balance: Any = None,
 ) -> JudgedSample:
-    """Make a sample from arrays.
+    """Make a sample from arrays; the columns are as in ``JudgedSample``.
 
-    Args:
-        scores: items × models; NaN where not judged. An item without any judgement was not drawn.
-        probability: The inclusion probability of every item (or cell); equal unless given.
-        size: The number of items in the set; the length of ``scores`` unless given.
-        strata: The stratum of every item.
-        units: The unit (document) in which every item was drawn.
-        documents: The document of every item of the whole set, for the target ``population``.
-        weights: The importance of every item of the whole set.
-        coordinates: items × dimensions: the space over which the draw was spread.
-        balance: items × variables: what the draw was balanced on.
+    ``scores`` are items × models, NaN where not judged; an item without any judgement was not drawn.
+    ``probability`` is that of every item (or cell), equal unless given. ``size`` is the number of items in
+    the set, the length of ``scores`` unless given. ``documents`` and ``weights`` are those of every item of
+    the whole set, the other columns have a row for every row of scores.
     """
     values = np.asarray(scores, np.float64)
     values = values[:, None] if values.ndim == 1 else values
@@ -240,20 +222,34 @@ def sample_from_arrays(
     total = len(values) if size is None else int(size)
     rows = np.flatnonzero(~np.isnan(values).all(axis=1))
     unit_codes = np.arange(len(values)) if units is None else as_codes(units, len(values), "units")
-    check_counts(len(rows), len(values), total)
+    if not len(rows):
+        raise DataError("No item is judged, so there is nothing to estimate from.")
+    if len(values) > total:
+        raise UsageError(f"There are {len(values)} rows of scores but only {total} items in the set.")
     all_items_given = total == len(values)
     if not all_items_given and (documents is not None or weights is not None):
         raise UsageError(
             "Weights and documents are those of all items, so the rows of scores must be all items, too "
             "(NaN where not judged)."
         )
-    probabilities = _checked_probabilities(probability, values.shape, len(rows) / total, rows)
+    probabilities = np.asarray(len(rows) / total if probability is None else probability, np.float64)
+    if probabilities.ndim == 1:
+        probabilities = probabilities[:, None]
+    try:
+        drawn = np.broadcast_to(probabilities, values.shape)[rows]
+    except ValueError:
+        raise UsageError(
+            f"Probabilities are one number, one per item, or items × models {values.shape}, not "
+            f"{probabilities.shape}."
+        ) from None
+    if not ((drawn > 0) & (drawn <= 1)).all():
+        raise UsageError("Inclusion probabilities lie above 0 and are at most 1.")
     return JudgedSample(
         rows=rows,
         scores=values[rows],
-        probability=probabilities,
+        probability=drawn,
         size=total,
-        draw=np.asarray(probabilities.max(axis=1)),
+        draw=np.asarray(drawn.max(axis=1)),
         unit=dense(unit_codes[rows]),
         stratum=as_codes(strata, len(values), "strata")[rows],
         weights=None if weights is None else checked_weights(weights, total),
@@ -262,30 +258,6 @@ def sample_from_arrays(
         coordinates=_drawn_columns(coordinates, rows),
         balance=_drawn_columns(balance, rows),
     )
-
-
-def check_counts(judged: int, rows: int, size: int) -> None:
-    """Raise DataError without a judgement, UsageError for more rows than items."""
-    if judged == 0:
-        raise DataError("No item is judged, so there is nothing to estimate from.")
-    if rows > size:
-        raise UsageError(f"There are {rows} rows of scores but only {size} items in the set.")
-
-
-def _checked_probabilities(probability: Any, shape: tuple[int, ...], uniform: float, rows: Ints) -> Floats:
-    probabilities = np.asarray(uniform if probability is None else probability, np.float64)
-    if probabilities.ndim == 1:
-        probabilities = probabilities[:, None]
-    try:
-        drawn_probabilities = np.broadcast_to(probabilities, shape)[rows]
-    except ValueError:
-        raise UsageError(
-            f"Probabilities are one number, one per item, or items × models {shape}, not "
-            f"{probabilities.shape}."
-        ) from None
-    if not ((drawn_probabilities > 0) & (drawn_probabilities <= 1)).all():
-        raise UsageError("Inclusion probabilities lie above 0 and are at most 1.")
-    return drawn_probabilities
 
 
 def _drawn_columns(values: Any, rows: Ints) -> Floats | None:
@@ -299,7 +271,6 @@ def _drawn_columns(values: Any, rows: Ints) -> Floats | None:
 # μ̂_j = fixed_j + N⁻¹ Σ_S residual_ij / π_ij. What is fixed is known without error once the sample is given
 # a prediction; only the residuals are left to chance, so variances, covariances, bootstraps, differences
 # and parts of the set are all computed from them, whatever the estimator.
-
 
 _ROUNDING = 1e-12
 
@@ -362,12 +333,9 @@ def difference_form(
     mean = (sample.share * errors).sum(axis=0) / divisor
     residual = np.where(sample.judged, weighted - mean * sample.importance[:, None], 0.0)
     # Equal scores less their mean are rounding, not residuals.
-    residual = np.where(
-        np.abs(residual) <= _ROUNDING * np.abs(errors).max(axis=0, initial=0.0), 0.0, residual
-    )
-    return LinearForm(
-        mean_prediction + mean + missing_score, residual * (sample.size / divisor), predicted, parameters
-    )
+    rounding = _ROUNDING * np.abs(errors).max(axis=0, initial=0.0)
+    residual = np.where(np.abs(residual) <= rounding, 0.0, residual) * (sample.size / divisor)
+    return LinearForm(mean_prediction + mean + missing_score, residual, predicted, parameters)
 
 
 def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple[JudgedSample, LinearForm]:

@@ -60,7 +60,6 @@ def _check(n: int, size: float, level: float) -> None:
 # Scores are scaled to [0, 1] and stand in the order in which they were judged, any order that does not hang
 # on the scores. ``size`` is the number N of items; infinite for a population.
 
-
 # A bet may lose at most this share of the capital.
 _LARGEST_LOSS = 0.75
 _STEPS = 60
@@ -161,17 +160,15 @@ def _bets(scaled: Floats, level: float, planned: int | None) -> Floats:
     squared = (scaled - _running_means(scaled)) ** 2
     variance = (0.25 + np.cumsum(squared, axis=0) - squared) / places
     horizon = places * np.log1p(places) if planned is None else float(planned)
-    bets = np.sqrt(2.0 * np.log(2.0 / (1.0 - level)) / (variance * horizon))
-    return np.asarray(bets)
+    return np.asarray(np.sqrt(2.0 * np.log(2.0 / (1.0 - level)) / (variance * horizon)))
 
 
 def _capital(scaled: Floats, bets: Floats, size: float, means: Floats) -> Floats:
     """Return the logarithm of K⁺ after each score, for one supposed mean per column."""
-    places = np.arange(len(scaled))[:, None]
-    remaining = (
-        means - _sums_before(scaled) / size if np.isfinite(size) else np.broadcast_to(means, scaled.shape)
-    )
-    supposed = remaining * size / (size - places) if np.isfinite(size) else remaining
+    supposed = np.broadcast_to(means, scaled.shape)
+    if np.isfinite(size):
+        places = np.arange(len(scaled))[:, None]
+        supposed = (means - _sums_before(scaled) / size) * size / (size - places)
     supposed_mean = np.maximum(supposed, 0.0)
     stake = np.minimum(bets, _LARGEST_LOSS / np.maximum(supposed_mean, 1e-12))
     return np.asarray(np.cumsum(np.log1p(stake * (scaled - supposed_mean)), axis=0))
@@ -348,8 +345,7 @@ def _from_scale(scores: Floats, size: float, scale: Ends, level: float, seed: in
         if kind == "betting":
             # Any order will do that does not hang on the scores; that of the ids might.
             order = rng.generator(seed, "order of bets").permutation(len(inside))
-            lowest, highest = betting_interval(inside[order], size, low, high, level)
-            return lowest, highest
+            return betting_interval(inside[order], size, low, high, level)
         count, means = len(inside), inside.mean(axis=0)
         if kind == "hoeffding":
             half = np.full(len(means), hoeffding_serfling(count, size, high - low, level))

@@ -146,12 +146,8 @@ def _kurtosis(fourth: float, second: float) -> float:
 class Reach:
     """What the ends of intervals are made of, for scores or for differences.
 
-    Attributes:
-        errors: The standard errors.
-        skew: γ/√n of each number's own contributions.
-        counts: The number n of units behind each number.
-        freedom: Degrees of freedom.
-        tails: What judgements are like over all models.
+    ``skew`` is γ/√n of each number's own contributions, ``counts`` the number n of units behind it, and
+    ``tails`` what judgements are like over all models.
     """
 
     errors: Floats

@@ -108,27 +108,20 @@ def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
         units_judged=(factor > 0)[counting].sum(axis=0).astype(np.float64),
         fraction=1.0 - float(factor[counting].max(axis=1).mean()) if counting.any() else 1.0,
     )
-    errors = _by_pool_unit(errors, dense(sample.cluster[units.first][counting]))
+    clusters = dense(sample.cluster[units.first][counting])
+    pool_units = int(clusters.max(initial=-1)) + 1
+    if pool_units < len(clusters):
+        # The items of one document of a pool of documents tell of one document only.
+        errors = replace(
+            errors,
+            freedom=min(errors.freedom, pool_units - 1.0),
+            units=min(errors.units, float(pool_units)),
+            shape=group_sums(errors.shape, clusters),
+            stratum=np.zeros(pool_units, np.int64),
+            unit_name="units of the pool",
+            units_judged=np.minimum(errors.counts, float(pool_units)),
+        )
     return replace(errors, freedom=max(errors.freedom - (linear.parameters - 1.0), 0.0))
-
-
-def _by_pool_unit(errors: ScoreErrors, codes: Ints) -> ScoreErrors:
-    """Return errors learned from the units of the pool where these are fewer than the drawn ones.
-
-    The items of one document of a pool of documents tell of one document only.
-    """
-    count = int(codes.max(initial=-1)) + 1
-    if count == len(codes):
-        return errors
-    return replace(
-        errors,
-        freedom=min(errors.freedom, count - 1.0),
-        units=min(errors.units, float(count)),
-        shape=group_sums(errors.shape, codes),
-        stratum=np.zeros(count, np.int64),
-        unit_name="units of the pool",
-        units_judged=np.minimum(errors.counts, float(count)),
-    )
 
 
 def by_model(sample: JudgedSample, linear: LinearForm) -> list[tuple[JudgedSample, LinearForm]]:
@@ -184,12 +177,9 @@ def _inflation(sample: JudgedSample, units: UnitTotals, linear: LinearForm) -> f
 
 
 class Phase(NamedTuple):
-    """The random part of one phase of a draw.
+    """The random part of one phase of a draw: a row of each unit, and deviations (units × models).
 
-    Attributes:
-        first: A row of each unit.
-        deviation: units × models.
-        factor: The part of a unit's variance that this phase has: 1 − π for a single phase.
+    ``factor`` is the part of a unit's variance that this phase has: 1 − π for a single phase.
     """
 
     first: Ints
@@ -530,14 +520,25 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     """
     over_set, centred = set_errors(sample, linear), _centred(sample, linear)
     inputs = _population_units(sample)
-    contributions = _contributions(sample, centred, inputs.document) / sample.size
+    # What every document (or item) contributes to the scores: Σψ over its items.
+    contributions, document = centred.residual / sample.probability, inputs.document
+    places = None if document is None else document[sample.rows]
+    if centred.predicted is not None:
+        everywhere = centred.predicted - sample.whole_mean(centred.predicted)
+        if sample.weights is not None:
+            everywhere = everywhere * sample.weights[:, None]
+        everywhere[sample.rows] += contributions
+        contributions, places = everywhere, document
+    if places is not None:
+        contributions = group_sums(contributions, places)
+    contributions = contributions / sample.size
     corrected = contributions * np.sqrt(inputs.factor)
     independent = _independent_covariance(sample, centred, inputs)
     covariance = nearest_covariance(corrected.T @ corrected - independent / sample.size**2)
     shape = contributions[contributions.any(axis=1)]
     freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs)
     # On how many documents (or items) each model was judged, as a share of the deepest.
-    place = sample.rows if inputs.document is None else inputs.document[sample.rows]
+    place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
     counts = (group_sums(counting, dense(place)) > 0).sum(axis=0)
     return ScoreErrors(
@@ -546,7 +547,7 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
         units=units,
         shape=shape,
         stratum=np.zeros(len(shape), np.int64),
-        unit_name="judged items" if inputs.document is None else "judged documents",
+        unit_name="judged items" if document is None else "judged documents",
         notes=inputs.notes,
         units_judged=units * np.asarray(counts / max(float(counts.max(initial=0)), 1.0)),
     )
@@ -583,18 +584,6 @@ def _population_units(sample: JudgedSample) -> PopulationUnits:
     return PopulationUnits(sample.document, float(number), len(counts) == 1, factor, least)
 
 
-def _contributions(sample: JudgedSample, linear: LinearForm, document: Ints | None) -> Floats:
-    """Return what every document (or item) contributes to the scores: Σψ over its items."""
-    from_residuals = linear.residual / sample.probability
-    if linear.predicted is None:
-        return from_residuals if document is None else group_sums(from_residuals, document[sample.rows])
-    contribution = linear.predicted - sample.whole_mean(linear.predicted)
-    if sample.weights is not None:
-        contribution = contribution * sample.weights[:, None]
-    contribution[sample.rows] += from_residuals
-    return contribution if document is None else group_sums(contribution, document)
-
-
 def _freedom_and_units(
     sample: JudgedSample,
     linear: LinearForm,
@@ -623,14 +612,8 @@ def joined_freedom(
 
     V̂_inputs is the documents' sum of squares less V̂_set, and as uncertain as it: the degrees of freedom are
     V²/(V_set²/f_set + (V² − V_set²)/f_documents). The units are those of the drawn items and of the set's
-    documents, joined as independent parts are (Satterthwaite 1946).
-
-    Args:
-        share: V̂_set as a share of V̂.
-        over_set: The errors of the scores of this set.
-        freedom: Degrees of freedom of sums of squares over the documents.
-        units: The number of documents with a judgement.
-        documents: The number of documents of the set.
+    documents, joined as independent parts are (Satterthwaite 1946). ``share`` is that of V̂_set in V̂,
+    ``freedom`` that of sums of squares over the documents with a judgement, of which there are ``units``.
     """
     if min(over_set.units - 1.0, over_set.freedom, freedom) <= 0:
         return freedom, units

@@ -86,7 +86,10 @@ def believe(
         prior: The prior before any label.
     """
     size = float(np.sqrt(np.mean(predicted**2)))
-    log_apart, trust = _grid(size > _NO_SIGNAL, prior)
+    # The values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics.
+    steps = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
+    grid = np.meshgrid(steps, _TRUSTS if size > _NO_SIGNAL else np.zeros(1), indexing="ij")
+    log_apart, trust = (values.ravel() for values in grid)
     distance = np.exp(log_apart) * scale
     correlation = np.tanh(trust)
     slope = correlation * distance / size if size > _NO_SIGNAL else np.zeros(len(distance))
@@ -105,10 +108,3 @@ def believe(
     mean = weight @ means
     deviation = np.sqrt(np.maximum(weight @ (means**2 + label_weight * noise) - mean**2, 0.0))
     return Belief(mean, deviation, float(weight @ label_weight.mean(axis=1)), float(weight @ correlation))
-
-
-def _grid(metrics: bool, prior: BeliefPrior) -> tuple[Floats, Floats]:
-    """Return the values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics."""
-    log_apart = np.log(prior.distance) + prior.distance_sd * _DEVIATIONS
-    distance, trust = np.meshgrid(log_apart, _TRUSTS if metrics else np.zeros(1), indexing="ij")
-    return distance.ravel(), trust.ravel()

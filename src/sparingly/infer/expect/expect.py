@@ -32,12 +32,9 @@ _SMALLEST_SHARE = 1e-6
 
 
 class Effects(NamedTuple):
-    """Model and item effects.
+    """The mean of all labels, what each model adds to it, and what each item adds.
 
-    Attributes:
-        centre: The mean of all labels.
-        models: What each model adds to it.
-        items: What each item adds, shrunk by how few models were judged on it.
+    Items are shrunk by how few models were judged on them.
     """
 
     centre: float
@@ -90,11 +87,9 @@ _NO_VARIANCE = 1e-18
 
 
 class PairVariances(NamedTuple):
-    """Of every pair of models: the variance of its differences over the items that both were judged on.
+    """The variance of the differences of every pair of models over the ``common`` items judged for both.
 
-    Attributes:
-        variance: One number per pair; 0 where there are no two such items.
-        common: The number of such items.
+    It is 0 where there are no two such items.
     """
 
     variance: Floats
@@ -182,7 +177,9 @@ def _fit_ridge(data: EvalSet, labels: Floats) -> MetricFit:
     # Leaving an item out also moves the model's own mean away from its label, which says nothing of metrics.
     counts = judged_rows.sum(axis=0)
     by_metrics = left_out[rows] * ((counts - 1) / np.maximum(counts, 1))
-    correlation = _within_item_correlation(scores - by_metrics, scores, judged_rows)
+    predictions, centred = _centred(scores - by_metrics, judged_rows), _centred(scores, judged_rows)
+    size = float(np.sqrt((predictions**2).sum() * (centred**2).sum()))
+    correlation = float((predictions * centred).sum()) / size if size > 0 else 0.0
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
     return MetricFit(predicted, left_out, held_out, correlation, _closeness(table))
 
@@ -200,14 +197,8 @@ def _fit_means(data: EvalSet, labels: Floats, judged: Mask) -> MetricFit:
     return MetricFit(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
 
 
-def _within_item_correlation(predicted: Floats, labels: Floats, judged: Mask) -> float:
-    """Return the correlation of predictions and labels when item means, then model means, are taken out."""
-    centred_predictions, centred_labels = _centred(predicted, judged), _centred(labels, judged)
-    size = float(np.sqrt((centred_predictions**2).sum() * (centred_labels**2).sum()))
-    return float((centred_predictions * centred_labels).sum()) / size if size > 0 else 0.0
-
-
 def _centred(values: Floats, judged: Mask) -> Floats:
+    """Return values less the means of their items, then of their models."""
     centred = np.where(judged, values, 0.0)
     for axis in (1, 0):
         mean = centred.sum(axis=axis, keepdims=True) / np.maximum(judged.sum(axis=axis, keepdims=True), 1)
@@ -310,18 +301,16 @@ class Expected:
 
     def sentence(self, first: str, second: str) -> str:
         """Say what judging everything is expected to show of two models."""
-        first_place, second_place = self._place(first), self._place(second)
-        if first_place == second_place:
+        places = self._place(first), self._place(second)
+        if places[0] == places[1]:
             raise UsageError(f"An expectation is about two models, not about {first} and itself.")
-        low, high = (end[first_place, second_place] for end in self.two_sided_range())
-        pairs = list(zip(*pair_indices(len(self.models)), strict=True))
-        is_ahead = bool(
-            self.z[pairs.index((min(first_place, second_place), max(first_place, second_place)))] >= 0
-        ) == (first_place < second_place)
+        low, high = (end[places] for end in self.two_sided_range())
+        pair = list(zip(*pair_indices(len(self.models)), strict=True)).index((min(places), max(places)))
+        is_ahead = bool(self.z[pair] >= 0) == (places[0] < places[1])
         better, worse = (first, second) if is_ahead else (second, first)
         return (
             f"Judging everything is expected to show {better} above {worse} with p = "
-            f"{self.two_sided[first_place, second_place]:.2g} (95 % interval {low:.2g} to {high:.2g})."
+            f"{self.two_sided[places]:.2g} (95 % interval {low:.2g} to {high:.2g})."
         )
 
     def _place(self, model: str) -> int:
@@ -338,21 +327,17 @@ class Expected:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
-        first, second = pair_indices(len(self.models))
         low, high = self.two_sided_range()
         pairs = [
             {
-                "first": self.models[first_model],
-                "second": self.models[second_model],
+                "first": self.models[first],
+                "second": self.models[second],
                 "p": float(self.p_values[place]),
                 "z": float(self.z[place]),
                 "spread": float(self.spread[place]),
-                "two_sided_range": [
-                    float(low[first_model, second_model]),
-                    float(high[first_model, second_model]),
-                ],
+                "two_sided_range": [float(end[first, second]) for end in (low, high)],
             }
-            for place, (first_model, second_model) in enumerate(zip(first, second, strict=True))
+            for place, (first, second) in enumerate(zip(*pair_indices(len(self.models)), strict=True))
         ]
         return {
             "scores": dict(zip(self.models, self.scores.tolist(), strict=True)),
@@ -396,86 +381,63 @@ def expect(
         >>> sparingly.expect(data, labels).order[0]
         'Rowan'
     """
+    from scipy.special import ndtr
+
     if labels is None and aspect is None:
         aspect = the_only("aspect", None, data.aspects, "Name one: aspect=….")
     if aspect is not None:
         labels = data.truth(aspect) if labels is None else labels
         data = without_truth(data, aspect)
-    scores = np.asarray(labels, np.float64)
+    scores, models = np.asarray(labels, np.float64), len(data.models)
     judged = ~np.isnan(scores)
-    _check(data, scores, judged)
-    metric_fit = fit_metrics(data, scores)
-    weights = data.importance
-    means, predicted_means = _means(scores, judged, metric_fit, weights)
-    return _expected(data, scores, judged, metric_fit, means, predicted_means, weights, prior)
-
-
-def _check(data: EvalSet, labels: Floats, judged: Mask) -> None:
-    if labels.shape != data.shape:
-        expected, shape_text = (" × ".join(map(str, shape)) for shape in (data.shape, labels.shape))
+    if scores.shape != data.shape:
+        expected, shape_text = (" × ".join(map(str, shape)) for shape in (data.shape, scores.shape))
         raise UsageError(f"Labels are items × models, {expected}, not {shape_text}.")
-    if len(data.models) < 2:
+    if models < 2:
         raise DataError("Expectations compare models, and there is only one.")
     if int((judged.sum(axis=1) >= 2).sum()) < 2:
         raise DataError(
             "Expectations need two items or more on which two models were judged. Judge more first."
         )
+    fit, weights = fit_metrics(data, scores), data.importance
 
-
-def _means(
-    labels: Floats, judged: Mask, metric_fit: MetricFit, weights: Floats | None
-) -> tuple[Floats, Floats]:
-    """Return the expected mean of every model over the whole set, and what the metrics alone say of it."""
-    share = item_share(metric_fit.left_out, judged)
-    unexplained = np.where(judged, labels - metric_fit.predicted, 0.0)
-    effects = fit_effects(unexplained, judged, share)
-    predictions = metric_fit.predicted + effects.centre + effects.models + effects.items[:, None]
-    completed = np.where(judged, labels, predictions)
-    means, predicted = (
-        np.average(values, axis=0, weights=weights) for values in (completed, metric_fit.predicted)
+    # The expected mean of every model over the whole set, and what the metrics alone say of it.
+    effects = fit_effects(
+        np.where(judged, scores - fit.predicted, 0.0), judged, item_share(fit.left_out, judged)
     )
-    return means, predicted
+    predictions = fit.predicted + effects.centre + effects.models + effects.items[:, None]
+    means = np.average(np.where(judged, scores, predictions), axis=0, weights=weights)
+    predicted_means = np.average(fit.predicted, axis=0, weights=weights)
 
-
-def _expected(
-    data: EvalSet,
-    labels: Floats,
-    judged: Mask,
-    metric_fit: MetricFit,
-    means: Floats,
-    predicted_means: Floats,
-    weights: Floats | None,
-    prior: BeliefPrior,
-) -> Expected:
-    from scipy.special import ndtr
-
-    first, second = pair_indices(len(data.models))
+    first, second = pair_indices(models)
     size = len(data) if weights is None else float(weights.sum() ** 2 / (weights**2).sum())
-    label_deviation = pooled_deviations(pair_variances(labels, judged), metric_fit.closeness)
-    residual_deviation = pooled_deviations(pair_variances(metric_fit.left_out, judged), metric_fit.closeness)
-    counts = judged.sum(axis=0).astype(np.float64)
-    shares = _shares(metric_fit.left_out, judged)
+    label_deviation = pooled_deviations(pair_variances(scores, judged), fit.closeness)
+    residual_deviation = pooled_deviations(pair_variances(fit.left_out, judged), fit.closeness)
+    counts, shares = judged.sum(axis=0).astype(np.float64), _shares(fit.left_out, judged)
     noise = label_noise(counts, len(data), shares)
     units = np.sqrt(size) / residual_deviation
     belief = believe(
         (means[first] - means[second]) * units,
         (predicted_means[first] - predicted_means[second]) * units,
         noise,
-        models=len(data.models),
-        within=metric_fit.within,
+        models=models,
+        within=fit.within,
         scale=float(np.sqrt((label_deviation**2).mean() / (residual_deviation**2).mean())),
         prior=prior,
     )
     ratio = residual_deviation / label_deviation
+    # Scores whose differences come nearest to the believed ones: means over pairs.
+    differences = belief.z / units
+    above = np.bincount(first, differences, models) - np.bincount(second, differences, models)
     return Expected(
         models=data.models,
-        scores=_scores_from_differences(float(means.mean()), belief.z / units, len(data.models)),
+        scores=float(means.mean()) + above / models,
         p_values=np.asarray(ndtr(-belief.z * ratio)),
         z=belief.z * ratio,
         spread=belief.sd * ratio,
         labels=counts,
         worth=worth_of_labels(belief, ratio, noise, shares),
-        within=metric_fit.within,
+        within=fit.within,
         trust=belief.trust,
         kept=belief.label_weight,
     )
@@ -491,13 +453,6 @@ def label_noise(counts: Floats, size: int, shares: Floats) -> Floats:
     remaining = np.maximum(1.0 / np.maximum(counts, 1.0) - 1.0 / size, 0.0)
     noise = size * (shares * remaining[first] + (1.0 - shares) * remaining[second])
     return np.asarray(np.maximum(noise, _NO_NOISE))
-
-
-def _scores_from_differences(centre: float, differences: Floats, models: int) -> Floats:
-    """Return scores whose differences come nearest to the believed ones: means over pairs."""
-    first, second = pair_indices(models)
-    above = np.bincount(first, differences, models) - np.bincount(second, differences, models)
-    return np.asarray(centre + above / models)
 
 
 def _shares(left_out: Floats, judged: Mask) -> Floats:

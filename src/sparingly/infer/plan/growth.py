@@ -49,30 +49,26 @@ def growth(estimates: Sequence[Estimate]) -> Growth | None:
     these, of what it is now: right where more is drawn as before. None where no interval can be told. It
     helps to decide whether another round is worth its price; ``plan`` says more, from a pilot.
     """
-    widths = [(estimate, width) for estimate in estimates if (width := _half_width(estimate)) is not None]
-    if not widths:
+    seen = []
+    for estimate in estimates:
+        widths = (estimate.high - estimate.low) / 2
+        widths = widths[np.isfinite(widths)]
+        if estimate.target != CHOSEN_ITEMS and len(widths) and widths.max() > 0:
+            seen.append(PrecisionPoint(estimate.n, float(widths.mean())))
+            last = estimate
+    if not seen:
         return None
-    last, width = widths[-1]
-    points = tuple(dict.fromkeys(PrecisionPoint(estimate.n, half) for estimate, half in widths))
-    return Growth(points, _extrapolate(last, width), last.level)
 
-
-def _half_width(estimate: Estimate) -> float | None:
-    if estimate.target == CHOSEN_ITEMS:
-        return None
-    widths = (estimate.high - estimate.low) / 2
-    widths = widths[np.isfinite(widths)]
-    return float(widths.mean()) if len(widths) and widths.max() > 0 else None
-
-
-def _extrapolate(last: Estimate, width: float) -> tuple[PrecisionPoint, ...]:
     def spread(n: float) -> float:
         return 1.0 / n - (1.0 / last.size if last.target == "set" else 0.0)
 
     smallest, largest = max(10, last.n // 4), max(last.size, last.n)
-    if smallest >= largest or spread(last.n) <= 0:
-        return ()
-    numbers = np.unique(np.geomspace(smallest, largest, _POINTS).round().astype(int))
-    return tuple(
-        PrecisionPoint(int(n), width * float(np.sqrt(max(spread(n), 0.0) / spread(last.n)))) for n in numbers
-    )
+    ahead: tuple[PrecisionPoint, ...] = ()
+    if smallest < largest and spread(last.n) > 0:
+        width = seen[-1].half_width
+        numbers = np.unique(np.geomspace(smallest, largest, _POINTS).round().astype(int))
+        ahead = tuple(
+            PrecisionPoint(int(n), width * float(np.sqrt(max(spread(n), 0.0) / spread(last.n))))
+            for n in numbers
+        )
+    return Growth(tuple(dict.fromkeys(seen)), ahead, last.level)

@@ -60,17 +60,10 @@ def judge_mix(
 ) -> JudgeMix:
     """Return the cheapest mix of judge and people that is as precise as n items judged by people alone.
 
-    With a share ρ² of the variance explained, m items judged by the LLM and k ≤ m of them by people have the
-    variance (1 − ρ²)/k + ρ²/m of a score of inputs like these (in units of one item's), people alone 1/n. The
-    cost k·p + m·j is least at k/m = √((1 − ρ²)j/(ρ²p)); m is at most the set (Cochran 1977, section 12.4).
-
-    Args:
-        n: Items judged by people alone.
-        size: Items in the set.
-        models: Models, each with an output per item.
-        saving: The share of the variance that the judge's scores explain.
-        judge_price: The price of one output judged by the LLM.
-        person_price: The price of one output judged by a person.
+    With a share ρ² of the variance explained (``saving``), m items judged by the LLM and k ≤ m of them by
+    people have the variance (1 − ρ²)/k + ρ²/m of a score of inputs like these (in units of one item's),
+    people alone 1/n. The cost k·p + m·j is least at k/m = √((1 − ρ²)j/(ρ²p)); m is at most the set (Cochran
+    1977, section 12.4). Prices are those of one output.
     """
     for name, price in (("judge", judge_price), ("person", person_price)):
         if not math.isfinite(price) or price < 0:
@@ -79,22 +72,17 @@ def judge_mix(
         raise UsageError(f"The share of variance that a judge explains lies between 0 and 1, not {saving:g}.")
     if not 1 <= n <= size:
         raise UsageError(f"A plan for {n} of {size} items cannot be made.")
-    judged = _items_for_judge(n, size, saving, judge_price, person_price)
+    judged = size
+    if judge_price > 0 and saving > 0:
+        best = n * math.sqrt(saving / judge_price)
+        best *= math.sqrt(person_price * (1 - saving)) + math.sqrt(judge_price * saving)
+        judged = min(size, max(n, math.ceil(best)))
     remaining = 1 / n - saving / judged
     people_items = math.ceil((1 - saving) / remaining - 1e-9) if remaining > 0 else judged
     fewer = min(n, judged, max(1, people_items))
     people_cost = n * models * person_price
     mixed_cost = judged * models * judge_price + fewer * models * person_price
     return JudgeMix(saving, people_cost, mixed_cost, n, fewer, judged, size)
-
-
-def _items_for_judge(n: int, size: int, saving: float, judge_price: float, person_price: float) -> int:
-    """Return how many items the judge sees in the cheapest mix, at least as many as people would."""
-    if judge_price == 0 or saving == 0:
-        return size
-    best = n * math.sqrt(saving / judge_price)
-    best *= math.sqrt(person_price * (1 - saving)) + math.sqrt(judge_price * saving)
-    return min(size, max(n, math.ceil(best)))
 
 
 # --- a judge's price against what it saves, learned from a pilot ---
@@ -134,8 +122,7 @@ def judge_or_people(outlook: PlanOutlook, budget: int, prices: JudgePrices) -> J
     """
     pilot, differences = outlook.pilot, outlook.goals.for_differences
     without_judge = replace(
-        outlook,
-        pilot=pilot_without(pilot, prices.metric, outlook.goals.for_differences, outlook.goals.seed),
+        outlook, pilot=pilot_without(pilot, prices.metric, differences, outlook.goals.seed)
     )
     reached = without_judge.detectable if differences else without_judge.half_width
     goal = outlook.detectable(budget) if differences else outlook.half_width(budget)

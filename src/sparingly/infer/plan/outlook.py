@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,6 @@ def order_chances(true: Floats, covariance: Floats, seed: int) -> tuple[float, f
 # intervals are found by the functions that ``estimate`` calls. So a plan sees all that they do about few
 # judgements, long tails, proportions, predictions and spread draws.
 
-
 # Beyond so many units only the variance changes.
 _MOST_UNITS = 20_000
 # So many judged items are looked at in all, in so many parts at least and at most.
@@ -113,20 +112,14 @@ def default_places(data: EvalSet, unit: str) -> Floats | None:
     return resolved.coordinates(data) if isinstance(resolved, DrawDesign) else None
 
 
-@dataclass(frozen=True, eq=False)
-class PrintedPrecision:
-    """What would be printed.
+class PrintedPrecision(NamedTuple):
+    """What would be printed: half the width of a score's interval, and the covariance of the scores.
 
-    Attributes:
-        half_width: Half the width of a score's interval, the median over models and parts of the pilot; NaN
-            where no interval would be printed.
-        covariance: models × models, of the scores of this set.
-        freedom: Degrees of freedom.
+    The half-width is the median over models and parts of the pilot; NaN where no interval would be printed.
     """
 
     half_width: float
     covariance: Floats
-    freedom: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +129,9 @@ class PilotResampler:
     Attributes:
         sample: The pilot, with the places of its items in the space over which the default design spreads.
         predicted: N × models: what was learned from the metrics; None where that is not worth it.
-        learning_loss: Of the variance that predictions explain, the share that they lose when learned from
-            30 items.
+        learning_loss: The pilot's.
         documents: What drawing whole documents does; None where single items are drawn.
-        population_covariance: models × models: how much scores of inputs like these vary beyond those of
-            this set; None where differences speak of this set.
+        population_covariance: The pilot's; None where differences speak of this set.
         level: The level of the intervals.
         scale: The lowest and the highest possible score; None where it is not known.
         seed: Of the parts.
@@ -172,26 +163,27 @@ class PilotResampler:
             return 0.0
         if n not in self._ratios:
             near = min(n, self.items(_MOST_UNITS))
-            parts = islice(self._parts(near), _PARTS_RANKED)
-            self._ratios[n] = float(np.median([self._ratios_of(part, near) for part in parts]))
+            level, ratios = pair_level(self.sample.models, self.level), []
+            for part in islice(self._parts(near), _PARTS_RANKED):
+                errors, values = (
+                    self._pair_errors(part, near),
+                    values_of(part.scores[part.judged], self.scale),
+                )
+                pairs = PairErrors(
+                    part,
+                    errors,
+                    errors,
+                    self.level,
+                    "auto",
+                    self.seed,
+                    complete=False,
+                    bounded=None,
+                    scale=values.scale,
+                    two_valued=values.two_valued,
+                )
+                ratios.append(deciding_ratios(pairs, level))
+            self._ratios[n] = float(np.median(ratios))
         return self._ratios[n]
-
-    def _ratios_of(self, part: JudgedSample, n: int) -> Floats:
-        """Return the ratios of a part that stands for n judged items: directions × pairs."""
-        errors, values = self._pair_errors(part, n), values_of(part.scores[part.judged], self.scale)
-        pairs = PairErrors(
-            part,
-            errors,
-            errors,
-            self.level,
-            "auto",
-            self.seed,
-            complete=False,
-            bounded=None,
-            scale=values.scale,
-            two_valued=values.two_valued,
-        )
-        return deciding_ratios(pairs, pair_level(self.sample.models, self.level))
 
     def _pair_errors(self, part: JudgedSample, n: int) -> ScoreErrors:
         """Return the errors after n judged items, for what differences speak of.
@@ -208,29 +200,21 @@ class PilotResampler:
         if count == n and self.documents is None:
             return errors
         covariance = self.printed_at(n).covariance + self.population_covariance
-        document, freedom, units = self.sample.document, max(n - linear.parameters, 0.0), float(n)
+        document = self.sample.document
         if document is None:
-            return _grown(errors, covariance, freedom, units, n / count)
-        freedom, document_count = self._documents_seen(document, n)
-        times, units = document_count / len(np.unique(document[part.rows])), document_count
-        if self.documents is None:
-            share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
-            freedom, units = joined_freedom(
-                share, over_set, freedom, document_count, len(np.unique(document))
-            )
-        return _grown(errors, covariance, freedom, units, times)
-
-    def _documents_seen(self, document: Ints, n: int) -> tuple[float, float]:
-        """Return the degrees of freedom and the number of the documents that n random items are from.
-
-        Where whole documents are drawn, of as many as n items fill.
-        """
+            return _grown(errors, covariance, max(n - linear.parameters, 0.0), float(n), n / count)
+        # The documents that n random items are from or, where whole documents are drawn, that n items fill.
         generator = rng.generator(self.seed, "documents")
         items = np.bincount(document[generator.permutation(self.sample.size)[:n]])
         if self.documents is not None:
             items = generator.permutation(np.bincount(document))[: self.units(n)]
         lengths = items[items > 0].astype(np.float64)[:, None]
-        return float(cluster_correction(lengths, lengths)[1][0]), float(len(lengths))
+        freedom, units = float(cluster_correction(lengths, lengths)[1][0]), float(len(lengths))
+        times = units / len(np.unique(document[part.rows]))
+        if self.documents is None:
+            share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
+            freedom, units = joined_freedom(share, over_set, freedom, units, len(np.unique(document)))
+        return _grown(errors, covariance, freedom, units, times)
 
     @cached_property
     def length(self) -> float:
@@ -252,28 +236,24 @@ class PilotResampler:
         return self.predicted is not None and self.units(n) >= FEWEST
 
     def _resample(self, n: int) -> PrintedPrecision:
-        if n >= self.sample.size:
-            no_covariance = np.zeros((self.sample.models, self.sample.models))
-            return PrintedPrecision(0.0, no_covariance, np.inf)
-        if self.units(n) > _MOST_UNITS:
-            return self._scaled(n)
-        halves, covariances, freedom = [], [], 0.0
+        size, units = self.sample.size, self.units(n)
+        if n >= size:
+            return PrintedPrecision(0.0, np.zeros((self.sample.models, self.sample.models)))
+        if units > _MOST_UNITS:
+            # From what many units print: errors go with √(1/n − 1/N).
+            near = self.items(_MOST_UNITS)
+            printed, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
+            return PrintedPrecision(printed.half_width * float(np.sqrt(times)), printed.covariance * times)
+        halves, covariances = [], []
         for part in self._parts(n):
             scores, errors = self._judged(part, n)
-            if self.units(n) >= FEWEST_UNITS:
-                halves.append(self._halves(_repeated(part, self.units(n)), scores, errors))
             covariances.append(errors.covariance)
-            freedom = errors.freedom
+            if units >= FEWEST_UNITS:
+                count, share = len(part.rows), float(part.draw[0])
+                repeated = part if units == count else _as_drawn(part, np.arange(units) % count, share)
+                halves.append(self._halves(repeated, scores, errors))
         typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
-        return PrintedPrecision(typical, np.mean(covariances, axis=0), freedom)
-
-    def _scaled(self, n: int) -> PrintedPrecision:
-        """Return what very many units would print, from what many do: errors go with √(1/n − 1/N)."""
-        near, size = self.items(_MOST_UNITS), self.sample.size
-        printed, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
-        return PrintedPrecision(
-            printed.half_width * float(np.sqrt(times)), printed.covariance * times, printed.freedom
-        )
+        return PrintedPrecision(typical, np.mean(covariances, axis=0))
 
     def _parts(self, n: int) -> Iterator[JudgedSample]:
         """Yield parts of the pilot as samples with probability n/N; all of it for many units or too few."""
@@ -295,8 +275,25 @@ class PilotResampler:
         linear = self._linear(part, n)
         errors = set_errors(part, linear)
         if self.documents is not None:
-            errors = _by_documents(errors, self.documents, self.units(n) / n)
-        return linear.scores(part), _more(errors, self.units(n) / len(part.rows))
+            # Of whole documents, from the errors of as many items.
+            covariance = self.documents.raised(errors.covariance) * (self.units(n) / n)
+            factor = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
+            errors = replace(errors, covariance=covariance, shape=errors.shape * factor)
+        times = self.units(n) / len(part.rows)
+        if times != 1.0:
+            # Of so many times as many units that vary alike.
+            units = round(times * len(errors.shape))
+            rows = np.arange(units) % len(errors.shape)
+            errors = replace(
+                errors,
+                covariance=errors.covariance / times,
+                freedom=errors.freedom + units - len(errors.shape),
+                units=errors.units * times,
+                shape=errors.shape[rows] / times,
+                stratum=errors.stratum[rows],
+                units_judged=errors.counts * times,
+            )
+        return linear.scores(part), errors
 
     def _linear(self, part: JudgedSample, n: int) -> LinearForm:
         if not self.uses_predictions(n) or self.predicted is None:
@@ -306,8 +303,8 @@ class PilotResampler:
     def _slope(self, n: int) -> float:
         """Return the slope that leaves as much of the variance as predictions learned from n items leave.
 
-        What they lose falls with 1/n, from ``lost`` at 30 items to nothing at the pilot's size; a slope λ
-        loses (1 − λ)² of what predictions explain.
+        What they lose falls with 1/n, from ``learning_loss`` at 30 items to nothing at the pilot's size; a
+        slope λ loses (1 − λ)² of what predictions explain.
         """
         count = len(self.sample.rows)
         if n >= count or count <= FEWEST:
@@ -343,29 +340,6 @@ def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
     )
 
 
-def _repeated(part: JudgedSample, units: int) -> JudgedSample:
-    """Return a sample of so many units, those of a part over and over."""
-    count = len(part.rows)
-    return part if units == count else _as_drawn(part, np.arange(units) % count, float(part.draw[0]))
-
-
-def _more(errors: ScoreErrors, times: float) -> ScoreErrors:
-    """Return the errors of so many times as many units that vary alike."""
-    if times == 1.0:
-        return errors
-    units = round(times * len(errors.shape))
-    rows = np.arange(units) % len(errors.shape)
-    return replace(
-        errors,
-        covariance=errors.covariance / times,
-        freedom=errors.freedom + units - len(errors.shape),
-        units=errors.units * times,
-        shape=errors.shape[rows] / times,
-        stratum=errors.stratum[rows],
-        units_judged=errors.counts * times,
-    )
-
-
 def _grown(
     errors: ScoreErrors, covariance: Floats, freedom: float, units: float, times: float
 ) -> ScoreErrors:
@@ -384,15 +358,7 @@ def _grown(
     )
 
 
-def _by_documents(errors: ScoreErrors, documents: DocumentEffects, share: float) -> ScoreErrors:
-    """Return the errors of whole documents, from those of as many items; ``share`` is documents by items."""
-    covariance = documents.raised(errors.covariance) * share
-    factor = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
-    return replace(errors, covariance=covariance, shape=errors.shape * factor)
-
-
 # --- the precision of any number of judged items ---
-
 
 Unit = Literal["item", "document"]
 UNITS = ("item", "document")
@@ -483,12 +449,6 @@ class PlanOutlook:
             self.goals.seed,
         )
 
-    @cached_property
-    def unequal(self) -> bool:
-        """Whether unequal probabilities are worth it."""
-        trial = self.pilot.unequal
-        return self.predicts and self.goals.unit == "item" and trial is not None and trial.earned
-
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""
         if not 1 <= n <= self.pilot.size:
@@ -533,9 +493,7 @@ class PlanOutlook:
                 fewest_items(lambda n: 1.0 - self.precision(n).right_winner, 1.0 - SURE_OF_WINNER, size)
             )
         enough = [n for n in counts if n is not None]
+        if not counts or len(enough) < len(counts):
+            return None
         # Below 10 units nothing is printed, so nothing is planned there.
-        return (
-            max(*enough, self.resampler.items(FEWEST_UNITS))
-            if counts and len(enough) == len(counts)
-            else None
-        )
+        return max(*enough, self.resampler.items(FEWEST_UNITS))

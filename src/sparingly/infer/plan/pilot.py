@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
 from sparingly.choose.design.probability import MIN_CORRELATION, remaining_variance, sizes_of
-from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric import MetricAvg, MetricCons, MetricVar
 from sparingly.data import fields
 from sparingly.data.describe.metrics import Correlation, correlation
@@ -21,7 +21,7 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, fold_groups
-from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, difference_form
 from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
@@ -50,7 +50,6 @@ def labels_and_weights(data: EvalSet, sample: JudgedSample, values: Floats) -> t
 
 # --- true scores that a pilot leaves plausible ---
 
-
 DRAWS = 4000
 # Distances of models from their mean are thought to have a standard deviation of up to so many times theirs.
 _WIDEST, _STEPS = 3.0, 100
@@ -68,13 +67,19 @@ def plausible_scores(scores: Floats, covariance: Floats, *, seed: int = 0, draws
     count = len(scores)
     if count < 2 or not covariance.any():
         return np.broadcast_to(scores, (draws, count))
-    basis = _contrasts(count)
+    # An orthonormal basis (models × models − 1) of what is at right angles to the mean.
+    basis = np.linalg.qr(np.eye(count)[:, :-1] - 1.0 / count)[0]
     errors, rotation = np.linalg.eigh(basis.T @ covariance @ basis)
     errors, directions = np.maximum(errors, 0.0), basis @ rotation
     distances = directions.T @ scores
     generator = rng.generator(seed, "plausible")
     steps = np.linspace(0.0, _WIDEST * np.sqrt((distances**2).mean() + errors.mean()), _STEPS)
-    squared = generator.choice(steps, draws, p=_chances(steps, distances, errors)) ** 2
+    # How likely each τ is. Where neither error nor spread is left, no distance can be explained.
+    floor = 1e-12 * max(float(errors.max()), float((distances**2).max()), 1e-300)
+    total = np.maximum(steps[:, None] ** 2 + errors, floor)
+    logarithm = -0.5 * (np.log(total) + distances**2 / total).sum(axis=1)
+    likelihood = np.exp(logarithm - logarithm.max())
+    squared = generator.choice(steps, draws, p=likelihood / likelihood.sum()) ** 2
     total = squared[:, None] + errors
     weight = np.divide(squared[:, None], total, out=np.ones(total.shape), where=total > 0)
     noise = generator.standard_normal(total.shape) * np.sqrt(weight * errors)
@@ -82,27 +87,10 @@ def plausible_scores(scores: Floats, covariance: Floats, *, seed: int = 0, draws
     return np.asarray(scores + (noise - (1.0 - weight) * distances) @ directions.T)
 
 
-def _contrasts(count: int) -> Floats:
-    """Return an orthonormal basis (models × models − 1) of what is at right angles to the mean."""
-    return np.asarray(np.linalg.qr(np.eye(count)[:, :-1] - 1.0 / count)[0])
-
-
-def _chances(steps: Floats, distances: Floats, errors: Floats) -> Floats:
-    """Return how likely each τ is, given the estimated distances."""
-    total = steps[:, None] ** 2 + errors
-    # Where neither error nor spread is left, no distance can be explained.
-    floor = 1e-12 * max(float(errors.max()), float((distances**2).max()), 1e-300)
-    total = np.maximum(total, floor)
-    logarithm = -0.5 * (np.log(total) + distances**2 / total).sum(axis=1)
-    chances = np.exp(logarithm - logarithm.max())
-    return np.asarray(chances / chances.sum())
-
-
 # --- unequal probabilities ---
 # A pilot's absolute residuals are learned from the metrics as scores are (cross-fitted, shrunk towards a
 # constant where nothing can be learned). That gives every item an expected size û of its residual. Of the
 # utilities that can be named in a design, the one that suits û best is tried on the residuals themselves.
-
 
 TAUS = (0.25, 0.5, 0.75)
 _WORTH, _SURE = 0.95, 1.64
@@ -110,14 +98,10 @@ _WORTH, _SURE = 0.95, 1.64
 
 @dataclass(frozen=True)
 class Trial:
-    """A utility, tried on the residuals of a pilot.
+    """A utility, tried on the residuals of a pilot; ``tau`` is the share of the probabilities by it.
 
-    Attributes:
-        utility: The utility as text.
-        tau: The share of the probabilities that goes by it.
-        expected: The share of the variance that is left by it, by the learned sizes of residuals.
-        found: The same by the pilot's own residuals.
-        error: The standard error of that.
+    ``expected`` is the share of the variance that is left by it, by the learned sizes of residuals, ``found``
+    the same by the pilot's own residuals, with its standard error.
     """
 
     utility: str
@@ -135,15 +119,15 @@ class Unequal:
         scores: The share of the variance of scores left by the best probabilities, (mean û)²/mean(û²).
         differences: The same for differences between models.
         within: The cross-fitted correlation of prediction and score across the models of an item.
+        earned: Whether the pilot says that probabilities by the trial are better than equal ones.
         trial: The best utility that can be named, tried on the pilot; None where there is none.
-        earned: Whether the pilot says that its probabilities are better than equal ones.
     """
 
     scores: float
     differences: float
     within: float
-    trial: Trial | None
     earned: bool
+    trial: Trial | None
 
 
 def method_text(trial: Trial) -> str:
@@ -161,74 +145,50 @@ def try_unequal_probabilities(
     for_differences: bool,
     seed: int,
 ) -> Unequal:
-    """Return what unequal probabilities would gain, from the residuals of a pilot.
+    """Return what unequal probabilities would gain, from the residuals of a pilot (judged items × models).
 
-    Args:
-        data: The set.
-        sample: The pilot.
-        residual: judged items × models: what a prediction left.
-        metrics: The metrics whose utilities are tried.
-        within: The cross-fitted correlation across the models of an item.
-        for_differences: Whether differences between models matter, rather than scores.
-        seed: Of the folds.
+    Utilities of the given metrics are tried, for differences between models or for scores.
     """
-    by_target = [_squared_sizes(data, sample, part, seed) for part in (residual, centre_on_items(residual))]
-    scores, differences = (_best_share(squares) for squares in by_target)
+    # Every item's expected squared residual, learned from those of the pilot.
+    by_target = []
+    for part in (residual, centre_on_items(residual)):
+        labels, weights = labels_and_weights(data, sample, part)
+        by_target.append(
+            expected_squares(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
+        )
+    scores, differences = (
+        float(np.sqrt(squares).mean() ** 2) / total if (total := float(squares.mean())) > 0 else 1.0
+        for squares in by_target
+    )
     squares = by_target[int(for_differences)]
     residual_squares = ((np.nan_to_num(centre_on_items(residual)) if for_differences else residual) ** 2).sum(
         axis=1
     ) / sample.draw
+    trials = []
     # Of a single model there are no differences, and residuals without any size have no larger ones.
-    tried = _candidates(data, metrics) if squares.any() and residual_squares.any() else ()
-    trials = [_trial(text, sizes, squares, residual_squares, sample.rows) for text, sizes in tried]
-    best = min(trials, key=lambda row: row.expected, default=None)
-    if best is None:
-        return Unequal(scores, differences, within, None, False)
-    trial = best
-    worthwhile = (
-        within >= MIN_CORRELATION
-        and max(trial.expected, trial.found) <= _WORTH
-        and trial.found + _SURE * trial.error < 1.0
-    )
-    return Unequal(scores, differences, within, trial, worthwhile)
-
-
-def _squared_sizes(data: EvalSet, sample: JudgedSample, residual: Floats, seed: int) -> Floats:
-    """Return every item's expected squared residual, learned from those of the pilot."""
-    labels, weights = labels_and_weights(data, sample, residual)
-    return expected_squares(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
-
-
-def _best_share(squares: Floats) -> float:
-    total = float(squares.mean())
-    return float(np.sqrt(squares).mean() ** 2) / total if total > 0 else 1.0
-
-
-def _candidates(data: EvalSet, metrics: Sequence[str]) -> Iterator[tuple[str, Floats]]:
-    """Yield the utilities that are tried, as text, and the sizes that they give the items."""
-    for metric in metrics:
-        tried: tuple[Utility, ...] = (
-            MetricAvg(metric=metric),
-            MetricVar(metric=metric),
-            MetricCons(metric=metric),
-        )
-        for utility in tried:
+    for metric in metrics if squares.any() and residual_squares.any() else ():
+        for utility in (MetricAvg(metric=metric), MetricVar(metric=metric), MetricCons(metric=metric)):
             sizes = sizes_of(utility.values(data))
             if float(np.ptp(sizes)) > 0:
-                yield str(utility), sizes
-
-
-def _trial(text: str, sizes: Floats, squares: Floats, residual_squares: Floats, rows: Ints) -> Trial:
-    """Try a utility: choose τ by the learned squares, and look at the pilot's own."""
-    even = sizes / sizes.mean()
-    expected = {tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS}
-    tau = min(expected, key=expected.__getitem__)
-    variance_share, error = remaining_variance(residual_squares, even[rows], tau)
-    return Trial(text, tau, expected[tau], variance_share, error)
+                # Choose τ by the learned squares, and look at the pilot's own.
+                even = sizes / sizes.mean()
+                expected = {
+                    tau: float((squares / (1 - tau + tau * even)).sum() / squares.sum()) for tau in TAUS
+                }
+                tau = min(expected, key=expected.__getitem__)
+                found, error = remaining_variance(residual_squares, even[sample.rows], tau)
+                trials.append(Trial(str(utility), tau, expected[tau], found, error))
+    best = min(trials, key=lambda trial: trial.expected, default=None)
+    earned = (
+        best is not None
+        and within >= MIN_CORRELATION
+        and max(best.expected, best.found) <= _WORTH
+        and best.found + _SURE * best.error < 1.0
+    )
+    return Unequal(scores, differences, within, earned, best)
 
 
 # --- the pilot ---
-
 
 FEWEST_JUDGED = 10
 # A metric that stands in for people is looked at on so many items, and chosen on so many.
@@ -338,7 +298,12 @@ def pilot_of(
         raise UsageError(
             "The top of a list is no pilot: it does not tell how the other items vary. Draw one with uniform."
         )
-    view, notes = _judged_models(frame_of(data, selection), name)
+    view, notes = frame_of(data, selection), tuple[str, ...]()
+    judged = np.asarray(view.judged(name).any(axis=0))
+    if judged.any() and not judged.all():
+        count, left_out = len(view.models), int((~judged).sum())
+        notes = (f"{left_out} of {count} models {'was' if left_out == 1 else 'were'} not judged: left out.",)
+        view = view.take(models=list(compress(view.models, judged)))
     sample = sample_from(view, view.truth(name), selection)
     if len(sample.rows) < FEWEST_JUDGED:
         raise DataError(
@@ -347,18 +312,6 @@ def pilot_of(
         )
     pilot = _pilot_from_ratings(view, name, sample, for_differences, seed)
     return replace(pilot, notes=(*pilot.notes, *notes))
-
-
-def _judged_models(view: EvalSet, name: str) -> tuple[EvalSet, tuple[str, ...]]:
-    """Return the view with the models that were judged at all, and a note on the others."""
-    judged_any = np.asarray(view.judged(name).any(axis=0))
-    if judged_any.all() or not judged_any.any():
-        return view, ()
-    models = [model for model, judged in zip(view.models, judged_any, strict=True) if judged]
-    left_out = len(view.models) - len(models)
-    return view.take(models=models), (
-        f"{left_out} of {len(view.models)} models {'was' if left_out == 1 else 'were'} not judged: left out.",
-    )
 
 
 def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -> Pilot:
@@ -379,9 +332,19 @@ def _pilot_from_ratings(
     features = len(view.metrics) > 0 and has_features(view)
     uses_predictions = features and sample.fewest_units >= FEWEST
     metrics = _correlations(view, sample, name)
-    linear, saving, unequal = raw, None, None
+    linear, residual_spread, saving, unequal = raw, plain, None, None
     if uses_predictions:
-        linear, saving = _learn_scores(view, sample, plain, seed)
+        # The linear form of ``greg``, and what it saves.
+        predictions = learn_values(view, sample, sample.scores, seed)
+        guarded = calibrate_predictions(sample, predictions.held_out)
+        linear = difference_form(sample, guarded.predicted, parameters=2.0)
+        residual_spread = item_covariance(sample, linear.residual, linear.parameters)
+        saving = Saving(
+            scores=_explained_share(float(np.trace(residual_spread)), float(np.trace(plain))),
+            differences=_explained_share(pair_total(residual_spread), pair_total(plain)),
+            correlation=predictions.correlation,
+            within=predictions.within,
+        )
         unequal = try_unequal_probabilities(
             view,
             sample,
@@ -391,9 +354,7 @@ def _pilot_from_ratings(
             for_differences=for_differences,
             seed=seed,
         )
-    residual_spread = (
-        item_covariance(sample, linear.residual, linear.parameters) if uses_predictions else plain
-    )
+
     errors = set_errors(sample, linear).covariance
     documents = document_effects(sample, linear.residual, residual_spread)
     notes = (
@@ -436,20 +397,6 @@ def _population_covariance(sample: JudgedSample, residual: Floats, plain: Floats
     """Return the variance of the whole set's scores as those of one sample of inputs like these."""
     documents = document_effects(sample, residual, plain)
     return (plain if documents is None else documents.raised(plain)) / sample.size
-
-
-def _learn_scores(view: EvalSet, sample: JudgedSample, plain: Floats, seed: int) -> tuple[LinearForm, Saving]:
-    """Return the linear form of ``greg``, and what it saves."""
-    predictions = learn_values(view, sample, sample.scores, seed)
-    guarded = calibrate_predictions(sample, predictions.held_out)
-    linear = difference_form(sample, guarded.predicted, parameters=2.0)
-    remaining = item_covariance(sample, linear.residual, linear.parameters)
-    return linear, Saving(
-        scores=_explained_share(float(np.trace(remaining)), float(np.trace(plain))),
-        differences=_explained_share(pair_total(remaining), pair_total(plain)),
-        correlation=predictions.correlation,
-        within=predictions.within,
-    )
 
 
 def _learning_loss(view: EvalSet, sample: JudgedSample, saving: float, seed: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -30,7 +30,6 @@ from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance_te
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 
 # --- advice ---
-
 
 PILOT = 40
 # Where a plan rounds up, or nothing is printed of fewer items, more is reached than was asked for.
@@ -83,38 +82,37 @@ class Advice:
 
 def advise(outlook: PlanOutlook, items_needed: int | None) -> Advice:
     """Return the recommendation."""
-    if outlook.pilot.stands_in:
+    pilot, goals = outlook.pilot, outlook.goals
+    if pilot.stands_in:
         return _pilot_first(outlook)
-    size, goal = outlook.pilot.size, _goal(outlook)
+    reached = []
+    if goals.width is not None:
+        reached.append(f"scores are known to ± {_goal_text(goals.width, outlook)}")
+    if goals.detect is not None:
+        reached.append(
+            f"a difference of {_goal_text(goals.detect, outlook)} is significant with a probability of "
+            f"about {percent_text(goals.power)}"
+        )
+    if not reached:
+        reached.append(
+            f"the best model comes out best with a probability of about {percent_text(SURE_OF_WINNER)}"
+        )
+    goal, size = f"Then {' and '.join(reached)}", pilot.size
+    method, budget, estimator, expected = None, size, "weighted_mean", ""
     if items_needed is None:
-        first, expected = _not_enough(outlook), ""
+        first = _not_enough(outlook)
     elif items_needed >= NEARLY_ALL * size:
-        expected = ""
         first = f"Judge all {size} items: {items_needed} are needed, so sampling saves too little. {goal}."
     else:
         first = f"Judge {items_needed} of the {size} items ({100 * items_needed / size:.0f} %). {goal}."
-        expected = _expected(outlook, items_needed)
-    is_sample = items_needed is not None and items_needed < NEARLY_ALL * size
-    budget = items_needed if items_needed is not None and is_sample else size
-    uses = is_sample and outlook.uses_predictions(budget)
+        method, budget, expected = AUTO, items_needed, _expected(outlook, items_needed)
+        estimator = "greg" if outlook.uses_predictions(budget) else estimator
     sentences = tuple(sentence for sentence in (first, expected, _why(outlook, items_needed)) if sentence)
-    return Advice(
-        AUTO if is_sample else None,
-        "greg" if uses else "weighted_mean",
-        budget,
-        outlook.pilot.truth,
-        outlook.goals.unit,
-        sentences,
-        _result(outlook),
-    )
-
-
-def _result(outlook: PlanOutlook) -> tuple[str, ...]:
-    """Return the command that shows what was planned for, with its options."""
-    goals = outlook.goals
-    if outlook.pilot.models < 2 or (goals.width is not None and goals.detect is None):
-        return ("estimate",)
-    return ("rank", "--target set") if goals.target == "set" else ("rank",)
+    # The command that shows what was planned for.
+    result = ("rank", "--target set") if goals.target == "set" else ("rank",)
+    if pilot.models < 2 or (goals.width is not None and goals.detect is None):
+        result = ("estimate",)
+    return Advice(method, estimator, budget, pilot.truth, goals.unit, sentences, result)
 
 
 def _goal_text(goal: float, outlook: PlanOutlook) -> str:
@@ -125,23 +123,6 @@ def _goal_text(goal: float, outlook: PlanOutlook) -> str:
 def _expected_text(value: float, outlook: PlanOutlook) -> str:
     """Return a half-width or a difference that is expected: of rates in points."""
     return error_text(value, is_rate=outlook.pilot.values.is_rate)
-
-
-def _goal(outlook: PlanOutlook) -> str:
-    """Return what is reached, as a sentence without its full stop."""
-    goals, parts = outlook.goals, list[str]()
-    if goals.width is not None:
-        parts.append(f"scores are known to ± {_goal_text(goals.width, outlook)}")
-    if goals.detect is not None:
-        parts.append(
-            f"a difference of {_goal_text(goals.detect, outlook)} is significant with a probability of "
-            f"about {percent_text(goals.power)}"
-        )
-    if not parts:
-        parts.append(
-            f"the best model comes out best with a probability of about {percent_text(SURE_OF_WINNER)}"
-        )
-    return f"Then {' and '.join(parts)}"
 
 
 def _not_enough(outlook: PlanOutlook) -> str:
@@ -216,7 +197,6 @@ def _pilot_first(outlook: PlanOutlook) -> Advice:
 
 # --- the plan ---
 
-
 _HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "right order", "hours")
 
 
@@ -277,11 +257,7 @@ class Plan:
 
     def __str__(self) -> str:
         """Return the recommendation, the table and the facts."""
-        rows = [
-            tuple(f"{cell:>12}" for cell in _HEAD),
-            *(tuple(f"{cell:>12}" for cell in row) for row in self._rows()),
-        ]
-        body = [" ".join(row).rstrip() for row in rows]
+        body = [" ".join(f"{cell:>12}" for cell in row).rstrip() for row in (_HEAD, *self._rows())]
         lines = [*self.advice.sentences, self.headline, *body, *self.facts(), *self.advice.commands()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -291,34 +267,42 @@ class Plan:
 
     def facts(self) -> tuple[str, ...]:
         """Return what the pilot tells of probabilities, documents and a judge, a sentence each."""
-        return tuple(self._facts())
-
-    def _facts(self) -> Iterator[str]:
+        facts = []
         if self.unequal is not None:
-            yield _unequal_fact(self.unequal)
+            fact, trial = "Unequal sampling would help too little here; not recommended.", self.unequal.trial
+            if self.unequal.earned and trial is not None:
+                fact = (
+                    f"Unequal sampling would cut the variance to about {chance_text(trial.found)} "
+                    f"(± {100 * trial.error:.0f}): --method {method_text(trial)}"
+                )
+            facts.append(fact)
         if self.documents is not None:
-            yield (
+            facts.append(
                 f"Whole documents instead of single items: {self.documents.scores:.2f} times as many items "
                 f"for the same precision of scores, {self.documents.differences:.2f} times for differences."
             )
         if self.judge is not None:
-            yield str(self.judge)
+            facts.append(str(self.judge))
+        return tuple(facts)
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                str(row.n),
-                error_text(row.half_width, is_rate=self.is_rate),
-                error_text(row.detectable, is_rate=self.is_rate),
-                *_chances(row, len(self.models)),
-                "-" if row.hours is None else f"{row.hours:.1f}",
+        rows = []
+        for row in self.table:
+            # Of one model there is no order.
+            chances = (row.right_winner, row.right_pairs, row.right_order)
+            rows.append(
+                (
+                    str(row.n),
+                    error_text(row.half_width, is_rate=self.is_rate),
+                    error_text(row.detectable, is_rate=self.is_rate),
+                    *("-" if len(self.models) < 2 else chance_text(value) for value in chances),
+                    "-" if row.hours is None else f"{row.hours:.1f}",
+                )
             )
-            for row in self.table
-        ]
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values; what is not known is None."""
-        unequal = self.unequal
         names = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
         return {
             **{name: getattr(self, name) for name in names},
@@ -326,7 +310,7 @@ class Plan:
             "wanted": asdict(self.wanted),
             "correlations": [asdict(row_values) for row_values in self.correlations],
             "saving": None if self.saving is None else asdict(self.saving),
-            "unequal": None if unequal is None else _unequal_values(unequal),
+            "unequal": None if self.unequal is None else asdict(self.unequal),
             "documents": None if self.documents is None else asdict(self.documents),
             "table": [plain(asdict(row)) for row in self.table],
             "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
@@ -335,30 +319,7 @@ class Plan:
         }
 
 
-def _chances(row: Precision, models: int) -> tuple[str, ...]:
-    """Return the probabilities of the right order as text; of one model there is none."""
-    values = (row.right_winner, row.right_pairs, row.right_order)
-    return tuple("-" if models < 2 else chance_text(value) for value in values)
-
-
-def _unequal_values(unequal: Unequal) -> dict[str, Any]:
-    names = ("scores", "differences", "within", "earned")
-    trial = None if unequal.trial is None else asdict(unequal.trial)
-    return {**{name: getattr(unequal, name) for name in names}, "trial": trial}
-
-
-def _unequal_fact(unequal: Unequal) -> str:
-    """Say whether unequal probabilities are worth it, and how to get them."""
-    if not unequal.earned or unequal.trial is None:
-        return "Unequal sampling would help too little here; not recommended."
-    return (
-        f"Unequal sampling would cut the variance to about {chance_text(unequal.trial.found)} "
-        f"(± {100 * unequal.trial.error:.0f}): --method {method_text(unequal.trial)}"
-    )
-
-
 # --- plan ---
-
 
 Budgets = Sequence[int | float | str | Budget]
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
@@ -367,6 +328,10 @@ COUNTS = (100, 300, 1000, 3000)
 _FEWEST_ITEMS = 10
 # Goals, and the share of the scale from which on they say nothing.
 _WIDTH, _GAP = ("half-width", 0.5), ("difference", 1.0)
+_TIMES = {
+    LENGTH: "time estimate: 33.7 s per output + 0.15 s per word (Zouhar et al. 2025).",
+    FIT: "time estimate: a line fitted to the times of the set's own ratings.",
+}
 
 
 def plan(
@@ -427,67 +392,64 @@ def plan(
         goals, width=_goal_in_scores(wide, pilot, _WIDTH), detect=_goal_in_scores(gap, pilot, _GAP)
     )
     prices = judge_prices(pilot, judge, judge_price, person_price)
-    cost_source = cost if cost is not None else _known_cost(pilot.data)
-    seconds = None if cost_source is None else float(item_costs(pilot.data, cost_source)[0].mean())
-    result = _make_plan(outlook := PlanOutlook(pilot, goals, seconds), budgets, cost_source)
-    mix = None if prices is None else judge_or_people(outlook, result.advice.budget, prices)
-    return replace(result, judge=mix)
-
-
-def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
-    """Return a half-width or a difference in the unit of the scores; refuse one that leaves their scale."""
-    if goal is None:
-        return None
-    noun, limit = kind
-    value, values = _without_unit(goal, pilot), pilot.values
-    if values.scale is None or value < (limit_value := limit * (values.scale[1] - values.scale[0])):
-        return value
-    advice = f"ask for less than {f'{100 * limit_value:g}%' if values.is_rate else f'{limit_value:g}'}"
-    if values.is_rate and not goal.unit and goal.value / 100 < limit_value:
-        advice = f"write {goal.value:g}%"
-    low, high = values.scale
-    raise UsageError(
-        f"A {noun} of {goal} is too large for {pilot.truth}, whose scores lie between {low:g} and {high:g}: "
-        f"{advice}."
-    )
-
-
-def _without_unit(goal: Quantity, pilot: Pilot) -> float:
-    if not goal.unit:
-        return goal.value
-    if goal.unit == SD:
-        deviations = pair_deviations(pilot.spread)
-        return goal.value * float(np.median(deviations)) if len(deviations) else goal.value
-    judged = pilot.sample.scores[pilot.sample.judged]
-    if judged.min() < 0 or judged.max() > 1:
-        raise UsageError(
-            f"{goal.value:g}% is for rates between 0 and 1, and {pilot.truth} goes from {judged.min():g} to "
-            f"{judged.max():g}: give a number in its unit."
-        )
-    return goal.value / 100
-
-
-def _make_plan(outlook: PlanOutlook, budgets: Budgets | None, cost: str | None) -> Plan:
-    """Return the plan of an outlook, without a judge."""
-    pilot, items_needed = outlook.pilot, outlook.items_needed()
+    cost, notes = cost if cost is not None else _known_cost(pilot.data), pilot.notes
+    if cost is None:
+        outlook = PlanOutlook(pilot, goals)
+    else:
+        outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
+        notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
+    items_needed = outlook.items_needed()
+    table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
+    advice = advise(outlook, items_needed)
     return Plan(
         truth=pilot.truth,
         stands_in=pilot.stands_in,
         models=pilot.data.models,
         n=pilot.n,
         size=pilot.size,
-        wanted=outlook.goals,
+        wanted=goals,
         is_rate=pilot.values.is_rate,
         correlations=pilot.correlations,
         saving=pilot.saving,
         unequal=pilot.unequal,
         documents=pilot.documents,
-        table=tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed)),
+        table=table,
         needed=items_needed,
         cost=cost,
-        judge=None,
-        advice=advise(outlook, items_needed),
-        notes=(*pilot.notes, *_cost_notes(cost)),
+        judge=None if prices is None else judge_or_people(outlook, advice.budget, prices),
+        advice=advice,
+        notes=notes,
+    )
+
+
+def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:
+    """Return a half-width or a difference in the unit of the scores; refuse one that leaves their scale."""
+    if goal is None:
+        return None
+    value, values = goal.value, pilot.values
+    if goal.unit == SD:
+        deviations = pair_deviations(pilot.spread)
+        value *= float(np.median(deviations)) if len(deviations) else 1.0
+    elif goal.unit:
+        judged = pilot.sample.scores[pilot.sample.judged]
+        if judged.min() < 0 or judged.max() > 1:
+            raise UsageError(
+                f"{value:g}% is for rates between 0 and 1, and {pilot.truth} goes from {judged.min():g} to "
+                f"{judged.max():g}: give a number in its unit."
+            )
+        value /= 100
+    if values.scale is None:
+        return value
+    noun, limit = kind
+    low, high = values.scale
+    if value < (limit_value := limit * (high - low)):
+        return value
+    advice = f"ask for less than {f'{100 * limit_value:g}%' if values.is_rate else f'{limit_value:g}'}"
+    if values.is_rate and not goal.unit and goal.value / 100 < limit_value:
+        advice = f"write {goal.value:g}%"
+    raise UsageError(
+        f"A {noun} of {goal} is too large for {pilot.truth}, whose scores lie between {low:g} and {high:g}: "
+        f"{advice}."
     )
 
 
@@ -504,33 +466,21 @@ def _known_cost(data: EvalSet) -> str | None:
     return FIT
 
 
-def _cost_notes(cost: str | None) -> tuple[str, ...]:
-    """Say how hours were estimated."""
-    if cost is None:
-        return ()
-    how = {
-        LENGTH: "time estimate: 33.7 s per output + 0.15 s per word (Zouhar et al. 2025).",
-        FIT: "time estimate: a line fitted to the times of the set's own ratings.",
-    }
-    return (how.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
-
-
 def _rows(outlook: PlanOutlook, budgets: Budgets | None, items_needed: int | None) -> list[int]:
     """Return the numbers of items in the table, ascending: those asked for, and the needed one."""
     size = outlook.pilot.size
+    numbers = set() if items_needed is None else {items_needed}
     if budgets is None:
         by_share = {max(1, round(share * size)) for share in SHARES}
-        numbers = {n for n in by_share if n >= min(_FEWEST_ITEMS, size)}
+        numbers |= {n for n in by_share if n >= min(_FEWEST_ITEMS, size)}
         numbers |= {n for n in COUNTS if n < SHARES[0] * size}
-    else:
-        numbers = {_items(Budget.parse(budget), outlook) for budget in budgets}
-    return sorted(numbers | ({items_needed} if items_needed is not None else set()))
-
-
-def _items(budget: Budget, outlook: PlanOutlook) -> int:
-    """Return the number of items that a budget buys."""
-    if budget.kind != "cost":
-        return budget.count_of(outlook.pilot.size)
-    if not outlook.seconds:
-        raise UsageError(f"The budget {budget} needs costs: name them with cost=length, fit, or a column.")
-    return int(np.clip(budget.amount // outlook.seconds, 1, outlook.pilot.size))
+    for budget in map(Budget.parse, budgets or ()):
+        if budget.kind != "cost":
+            numbers.add(budget.count_of(size))
+        elif outlook.seconds:
+            numbers.add(int(np.clip(budget.amount // outlook.seconds, 1, size)))
+        else:
+            raise UsageError(
+                f"The budget {budget} needs costs: name them with cost=length, fit, or a column."
+            )
+    return sorted(numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +19,6 @@ from sparingly.infer.estimate.variance import ScoreErrors, nearest_covariance
 from sparingly.infer.rank.pair_tests import least_p
 
 # --- how far scores vary ---
-
 
 # Fewer pairs of judged items in the same document than this tell nothing of how alike they are.
 FEWEST_REPEATS = 10
@@ -57,8 +56,14 @@ class DocumentEffects:
     scores: float
 
     def raised(self, spread: Floats) -> Floats:
-        """Return the spread that items have when whole documents are drawn, as if drawn one by one."""
-        return _raise_covariance(spread, self.shared, self.differences)
+        """Return the spread that items have when whole documents are drawn, as if drawn one by one.
+
+        A·S·A, A = √shared on the mean over the models and √differences on what is at right angles to it.
+        """
+        count = len(spread)
+        level = np.full((count, count), 1.0 / count)
+        root = np.sqrt(self.shared) * level + np.sqrt(self.differences) * (np.eye(count) - level)
+        return np.asarray(root @ spread @ root)
 
 
 def document_effects(sample: JudgedSample, residual: Floats, spread: Floats) -> DocumentEffects | None:
@@ -79,9 +84,8 @@ def document_effects(sample: JudgedSample, residual: Floats, spread: Floats) -> 
     shared, differences = (
         1.0 + (length - 1.0) * intraclass_correlation(part, codes) for part in (mean, residual - mean)
     )
-    total = float(np.trace(spread))
-    scores = float(np.trace(_raise_covariance(spread, shared, differences))) / total if total > 0 else 1.0
-    return DocumentEffects(length, shared, differences, scores)
+    effects, total = DocumentEffects(length, shared, differences, 1.0), float(np.trace(spread))
+    return replace(effects, scores=float(np.trace(effects.raised(spread))) / total) if total > 0 else effects
 
 
 def intraclass_correlation(values: Floats, codes: Ints) -> float:
@@ -100,14 +104,6 @@ def intraclass_correlation(values: Floats, codes: Ints) -> float:
     return float(np.clip((between_square - within_square) / total, 0.0, 1.0)) if total > 0 else 0.0
 
 
-def _raise_covariance(spread: Floats, shared: float, differences: float) -> Floats:
-    """Return A·S·A, A = √shared on the mean over the models and √apart on what is at right angles to it."""
-    count = len(spread)
-    level = np.full((count, count), 1.0 / count)
-    root = np.sqrt(shared) * level + np.sqrt(differences) * (np.eye(count) - level)
-    return np.asarray(root @ spread @ root)
-
-
 def pair_deviations(spread: Floats) -> Floats:
     """Return the standard deviation of the difference of every pair of models, √(S_jj + S_kk − 2S_jk)."""
     first, second = np.triu_indices(len(spread), 1)
@@ -122,7 +118,6 @@ def pair_total(spread: Floats) -> float:
 
 
 # --- how large a difference must be for rank to decide it ---
-
 
 # A middle pair is looked for among so many pairs of models.
 _MOST_PAIRS = 60
@@ -185,8 +180,10 @@ def items_for(effect: float, models: int, level: float, power: float, largest: i
 
 def fewest_from(smallest: int, is_enough: Callable[[int], bool], largest: int) -> int | None:
     """Return the smallest n that is enough, from a least one on; None where not even ``most`` is."""
-    if smallest > largest or is_enough(smallest):
-        return None if smallest > largest else smallest
+    if smallest > largest:
+        return None
+    if is_enough(smallest):
+        return smallest
     low, step = smallest, 1
     while not is_enough(high := min(low + step, largest)):
         if high == largest:

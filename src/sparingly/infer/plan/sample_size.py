@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 
 # --- shares and differences as people write them: 60%, 0.6, 0.3sd ---
-
 
 SD, PERCENT = "sd", "%"
 
@@ -83,7 +82,6 @@ def chance_text(value: float) -> str:
 
 # --- sample_size ---
 
-
 # Beyond so many comparisons the steps of the binomial distribution no longer matter.
 _EXACT_UP_TO = 50_000
 # From this share of the outputs on, sampling saves too little to bother.
@@ -94,12 +92,7 @@ MOST_LABELS = 10_000_000
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another goal, and the labels that it needs.
-
-    Attributes:
-        goal: The goal in words.
-        n: Items, outputs or comparisons.
-    """
+    """Another goal in words, and the items, outputs or comparisons that it needs."""
 
     goal: str
     n: int
@@ -179,30 +172,10 @@ def sample_size(
         >>> sparingly.sample_size(detect="0.3sd").n
         96
     """
-    _check(win_rate, pass_rate, width, detect, models, of, level, power)
-    if pass_rate is not None and width is not None:
-        return _pass_rate(parse_share(pass_rate, "pass rate"), parse_share(width, "width"), of, level)
-    if win_rate is not None:
-        return _win_rate(parse_share(win_rate, "win rate"), models, level, power)
-    return _difference(Quantity.parse(str(detect)), models, level, power)
-
-
-def _check(
-    win_rate: object,
-    pass_rate: object,
-    width: object,
-    detect: object,
-    models: int,
-    of: int | None,
-    level: float,
-    power: float,
-) -> None:
-    """Raise UsageError for questions that do not go together."""
     check_level(level)
     if not 0.0 < power < 1.0:
         raise UsageError(f"The power is a probability between 0 and 1, such as 0.8, not {power:g}.")
-    questions = [value for value in (win_rate, pass_rate, detect) if value is not None]
-    if len(questions) != 1:
+    if [win_rate, pass_rate, detect].count(None) != 2:
         raise UsageError(
             "Without a pilot, ask one question: a win rate (60%), a pass rate with a width (90%, 4%), or a "
             "difference to detect (0.3sd)."
@@ -221,9 +194,14 @@ def _check(
         )
     if pass_rate is not None and models != 2:
         raise UsageError("A pass rate is that of one model: leave out the number of models.")
+    if pass_rate is not None and width is not None:
+        return _pass_rate(parse_share(pass_rate, "pass rate"), parse_share(width, "width"), of, level)
+    if win_rate is not None:
+        return _win_rate(parse_share(win_rate, "win rate"), models, level, power)
+    return _difference(Quantity.parse(str(detect)), models, level, power)
 
 
-# --- a win rate ---------------------------------------------------------------------------------------
+# --- a win rate ---
 
 
 def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSize:
@@ -238,32 +216,32 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
         f"Get {n:,} comparisons{per_pair}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) "
         f"then differs significantly from 50 % with a probability of about {percent_text(power)}."
     )
+    lead = rate - 0.5
+    alternatives = [
+        Alternative(f"win rate {percent_text(other)}", comparisons_for(other, alpha, power))
+        for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead)
+        if 0.0 < other < 1.0
+    ]
+    sure = _higher_power(power)
+    goal = f"win rate {percent_text(rate)}, probability {percent_text(sure)}"
+    alternatives.append(Alternative(goal, comparisons_for(rate, alpha, sure)))
     fewer = math.ceil(n / 0.8 - 1e-9)
+    meaning = ": one without 0 means a win rate other than 50 %" if models == 2 else ""
     return SampleSize(
         n,
         "comparisons",
         answer,
         f"win rate {percent_text(rate)}",
-        tuple(
-            Alternative(goal, comparisons_for(*numbers)) for goal, numbers in _win_goals(rate, alpha, power)
-        ),
+        tuple(alternatives),
         (
             f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"
             f"{_correction_text(models, level)}, one comparison for each item.",
-            _strengths_note(models),
+            "From the preferences in DATA, strengths prints each model's strength (log-odds of a win) with "
+            f"its interval{meaning}. Where wins, ties and losses are scores 1, 0.5 and 0, use estimate: it "
+            "prints the win rate.",
         ),
         _select(n, "sparingly strengths DATA"),
-    )
-
-
-def _strengths_note(models: int) -> str:
-    """Say what the next command prints, and which one takes wins as scores."""
-    meaning = ": one without 0 means a win rate other than 50 %" if models == 2 else ""
-    return (
-        "From the preferences in DATA, strengths prints each model's strength (log-odds of a win) with its "
-        f"interval{meaning}. Where wins, ties and losses are scores 1, 0.5 and 0, use estimate: it prints "
-        "the win rate."
     )
 
 
@@ -297,18 +275,7 @@ def binomial_power(n: Any, rate: float, alpha: float) -> Any:
     return binom.sf(critical - 1, n, max(rate, 1 - rate))
 
 
-def _win_goals(rate: float, alpha: float, power: float) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    lead = rate - 0.5
-    for other_rate in (0.5 + lead / 2, rate, 0.5 + 2 * lead):
-        if 0.0 < other_rate < 1.0:
-            yield f"win rate {percent_text(other_rate)}", (other_rate, alpha, power)
-    yield (
-        f"win rate {percent_text(rate)}, probability {percent_text(_higher_power(power))}",
-        (rate, alpha, _higher_power(power)),
-    )
-
-
-# --- a pass rate --------------------------------------------------------------------------------------
+# --- a pass rate ---
 
 
 def _pass_rate(rate: float, width: float, of: int | None, level: float) -> SampleSize:
@@ -323,10 +290,9 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
     )
     if of is not None and n >= NEARLY_ALL * of:
         answer += " That is nearly everything: judge them all, sampling saves too little."
-    goals = [(rate, 2 * width), (rate, width), (rate, width / 2), (0.5, width)]
-    rows = {
-        f"± {points_text(half)} around {percent_text(of_rate)}": outputs_for(of_rate, half, of, level)
-        for of_rate, half in goals
+    goals = {
+        f"± {points_text(half)} around {percent_text(other)}": outputs_for(other, half, of, level)
+        for other, half in ((rate, 2 * width), (rate, width), (rate, width / 2), (0.5, width))
         if half < 0.5
     }
     whom = "inputs like these" if of is None else f"these {of:,} outputs"
@@ -335,7 +301,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         "outputs",
         answer,
         f"± {points_text(width)} around {percent_text(rate)}",
-        tuple(Alternative(goal, count_needed) for goal, count_needed in rows.items()),
+        tuple(starmap(Alternative, goals.items())),
         (
             f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
             "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
@@ -368,7 +334,7 @@ def expected_half_width(rate: float, n: int, of: int | None, level: float) -> fl
     return float(weights @ (high - low) / (2.0 * weights.sum()))
 
 
-# --- a difference -------------------------------------------------------------------------------------
+# --- a difference ---
 
 
 def _difference(detect: Quantity, models: int, level: float, power: float) -> SampleSize:
@@ -400,7 +366,7 @@ def _difference(detect: Quantity, models: int, level: float, power: float) -> Sa
         "items",
         answer,
         f"{effect:g} sd",
-        tuple(Alternative(goal, count_needed) for goal, count_needed in goals.items()),
+        tuple(starmap(Alternative, goals.items())),
         (
             "The standard deviation is that of the differences from item to item. For that of the scores "
             "themselves, multiply the number of items by 2(1 − r), r the correlation of the two models' "
@@ -417,7 +383,7 @@ def _items(effect: float, models: int, level: float, power: float) -> int:
     return _in_reach(items_for(effect, models, level, power, MOST_LABELS))
 
 
-# --- shared -------------------------------------------------------------------------------------------
+# --- shared ---
 
 
 def _in_reach(n: int | None) -> int:

@@ -208,30 +208,22 @@ class _WeightedSubsets(FullSet):
 def with_selection_weights(
     full_set: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Ints
 ) -> FullSet:
-    """Return the full set with the weights of a selection's items, its own results unchanged."""
-    weights = _selection_weights(selection, data, rows)
-    if weights is None:
-        return full_set
-    settings = {name: getattr(full_set, name) for name in ("values", "keys", "seed", "flips", "method")}
-    return _WeightedSubsets(**settings, weights=weights, unweighted=full_set)
+    """Return the full set with weights by which selected items count, its own results unchanged.
 
-
-def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> Floats | None:
-    """Return how many items each selected item stands for; the other items keep their importance.
-
-    Items with unequal inclusion probabilities count 1/π, as every estimate of the full set must; items that
-    stand for clusters count as many items as the cluster has. None where all count the same. Means and tests
-    take one weight per item, so an item that has another weight for another model is an error.
+    A weight is how many items a selected one stands for; the other items keep their importance. Items with
+    unequal inclusion probabilities count 1/π, as every estimate of the full set must; items that stand for
+    clusters count as many items as the cluster has. Means and tests take one weight per item, so an item that
+    has another weight for another model is an error.
     """
     if not isinstance(selection, Selection):
-        return None
+        return full_set
     row_weights = np.ones(len(selection))
     if selection.weight is not None and selection.has_unequal_weights:
         row_weights = row_weights * selection.weight
     if selection.cluster_weight is not None:
         row_weights = row_weights * selection.cluster_weight
     if np.ptp(row_weights) == 0:
-        return None
+        return full_set
     order = np.lexsort((row_weights, selection.items.astype(str)))
     items, ordered = selection.items[order], row_weights[order]
     differs = (items[1:] == items[:-1]) & (ordered[1:] > ordered[:-1] * (1.0 + 1e-9))
@@ -244,7 +236,8 @@ def _selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows
     item_importance = data.importance
     weights = np.ones(len(data)) if item_importance is None else item_importance.copy()
     weights[rows] *= [by_item[data.items[row]] for row in rows]
-    return np.asarray(weights)
+    settings = {name: getattr(full_set, name) for name in ("values", "keys", "seed", "flips", "method")}
+    return _WeightedSubsets(**settings, weights=weights, unweighted=full_set)
 
 
 @dataclass(frozen=True)
@@ -290,16 +283,9 @@ def agreement(
 ) -> Agreement:
     """Compare the outcome on some rows of a score matrix with the outcome on all of them.
 
-    Args:
-        values: True scores, items × models, higher is better, NaN where not judged.
-        rows: The rows of the subset.
-        ids: The items' ids, on which sign flips depend; row numbers unless given.
-        keys: In place of ids, the 64-bit keys that were made from them.
-        seed: Seed of the sign flips.
-        flips: Number of sign flips.
-        method: How p-values are computed (``sparingly.base.stats.sign_flip``).
-        weights: Importance per item, for means and sign-flip tests.
-        subset_values: Other scores by which the subset is judged, such as a metric or one rater's.
+    The other parameters are those of ``FullSet``; ``ids`` are the items' ids, on which sign flips depend (row
+    numbers unless given), and ``keys`` the 64-bit keys that were made from them. ``subset_values`` are other
+    scores by which the subset is judged, such as a metric or one rater's.
 
     Examples:
         >>> import numpy as np, sparingly

@@ -133,7 +133,10 @@ def _shares_of_best(
     count, draws = len(scores), len(normal)
     if count == 1:
         return np.ones(1)
-    basis = _contrasts(count)
+    # Helmert's orthonormal contrasts, models × (models − 1).
+    steps, basis = np.arange(1, count), np.triu(np.ones((count, count - 1)))
+    basis[steps, steps - 1] = -steps
+    basis = basis / np.sqrt(steps * (steps + 1.0))
     raw = basis.T @ covariance @ basis
     mean = float(np.trace(raw)) / (count - 1)
     errors, vectors = np.linalg.eigh(_shrunk(raw, covariance, basis, units, degrees, prior))
@@ -153,14 +156,6 @@ def _shares_of_best(
     pull = spread[cell, None] / (spread[cell, None] + noise)
     samples = (pull * observed + np.sqrt(pull * noise) * normal) @ (basis @ vectors).T
     return np.bincount(samples.argmax(axis=1), minlength=count) / draws
-
-
-def _contrasts(count: int) -> Floats:
-    """Return Helmert's orthonormal contrasts, models × (models − 1)."""
-    steps = np.arange(1, count)
-    basis = np.triu(np.ones((count, count - 1)))
-    basis[steps, steps - 1] = -steps
-    return np.asarray(basis / np.sqrt(steps * (steps + 1.0)))
 
 
 def _shrunk(

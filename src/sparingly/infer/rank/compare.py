@@ -22,7 +22,6 @@ from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import (
     Agreement,
     FullSet,
-    SelectedCells,
     agreement_with,
     selected_cells,
     with_selection_weights,
@@ -62,29 +61,10 @@ class PairOutcome:
     tied: int
 
 
-def _model_outcomes(data: EvalSet, full_set: FullSet, cells: SelectedCells) -> tuple[ModelOutcome, ...]:
-    """Return every model's mean and rank, best on the whole set first."""
-    means = model_means(cells.scores(full_set.values), full_set.weights_of(cells.rows))
-    ranks, full_ranks = _ranks(means), _ranks(full_set.means)
-    outcomes = [
-        ModelOutcome(name, float(full_set.means[column]), full_ranks[column] or 0, float(means[column]), rank)
-        for column, (name, rank) in enumerate(zip(data.models, ranks, strict=True))
-    ]
-    return tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model)))
-
-
 def _ranks(means: Floats) -> list[int | None]:
     """Return ranks from 1 for the best mean; equal means share the better rank, NaN has none."""
     rounded = round_means(means)
     return [None if np.isnan(mean) else 1 + int((rounded > mean).sum()) for mean in rounded]
-
-
-def _pair_outcome(full_set: FullSet, cells: SelectedCells, tie: float) -> PairOutcome:
-    """Return how many of the whole set's winners of pairs a selection finds, and by how much they lead."""
-    subset = pair_margins(cells.scores(full_set.values), tie)
-    success = success_of(subset, pair_margins(full_set.values, tie))
-    distance = success.distance if success.runs else 0.0
-    return PairOutcome(success.rate, distance, success.estimated_distance, success.tied)
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,11 +243,22 @@ def agree(
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
     reference = with_selection_weights(reference, selection, part, cells.rows)
+    scores = cells.scores(reference.values)
+    means = model_means(scores, reference.weights_of(cells.rows))
+    ranks, full_ranks = _ranks(means), _ranks(reference.means)
+    outcomes = [
+        ModelOutcome(
+            name, float(reference.means[column]), full_ranks[column] or 0, float(means[column]), rank
+        )
+        for column, (name, rank) in enumerate(zip(part.models, ranks, strict=True))
+    ]
+    success = success_of(pair_margins(scores, tie), pair_margins(reference.values, tie))
+    distance = success.distance if success.runs else 0.0
     return Comparison(
         truth,
-        _model_outcomes(part, reference, cells),
+        tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model))),
         agreement_with(reference, cells.rows, subset_values=cells.values),
-        _pair_outcome(reference, cells, tie),
+        PairOutcome(success.rate, distance, success.estimated_distance, success.tied),
         (*notes, *cells.notes(reference.values)),
     )
 

@@ -138,21 +138,7 @@ def crowd(
         (4, 5, True)
     """
     part, _ = judged_part(data, truth)
-    _check(len(part.models), truth, size, runs, draws)
-    shares = tuple(default_shares(len(part)) if shares is None else shares)
-    crowds, values, random = [], [], []
-    for run in seed_list(seed, runs, "crowds"):
-        crowds.append(_random_crowd(part.models, size, run))
-        replay = method_replay(part, truth, crowds[-1])
-        reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
-        sizes = sizes_of(shares, len(reference))
-        values.append(method_curve(replay, reference, method, sizes, measure, run).values)
-        random.append(random_curve(reference, sizes, seed_list(run, draws, "random curve"), measure).values)
-    name, judged = str(as_selector(method)), len(part.models) - size
-    return CrowdCurve(truth, name, measure, tuple(crowds), judged, shares, np.stack(values), np.stack(random))
-
-
-def _check(models: int, truth: str, size: int, runs: int, draws: int) -> None:
+    models = len(part.models)
     if models < 3:
         raise DataError(
             f"A crowd and two models to judge need three models, and only {models} have scores by {truth}."
@@ -165,12 +151,27 @@ def _check(models: int, truth: str, size: int, runs: int, draws: int) -> None:
     for name, count in (("crowd", runs), ("random draw", draws)):
         if count < 1:
             raise UsageError(f"At least one {name} is needed, not {count}.")
-
-
-def _random_crowd(models: tuple[str, ...], size: int, seed: int) -> tuple[str, ...]:
-    """Draw a crowd that depends on the models' names and the seed only."""
-    order = np.argsort(stream(keys_of(models), seed, "crowd"), kind="stable")
-    return tuple(sorted(models[column] for column in order[:size]))
+    shares = tuple(default_shares(len(part)) if shares is None else shares)
+    crowds, values, random = [], [], []
+    for run in seed_list(seed, runs, "crowds"):
+        # The crowd depends on the models' names and the seed only.
+        order = np.argsort(stream(keys_of(part.models), run, "crowd"), kind="stable")
+        crowds.append(tuple(sorted(part.models[column] for column in order[:size])))
+        replay = method_replay(part, truth, crowds[-1])
+        reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
+        sizes = sizes_of(shares, len(reference))
+        values.append(method_curve(replay, reference, method, sizes, measure, run).values)
+        random.append(random_curve(reference, sizes, seed_list(run, draws, "random curve"), measure).values)
+    return CrowdCurve(
+        truth,
+        str(as_selector(method)),
+        measure,
+        tuple(crowds),
+        models - size,
+        shares,
+        np.stack(values),
+        np.stack(random),
+    )
 
 
 def _mean(runs: Floats) -> MeanOverCrowds:

@@ -7,7 +7,7 @@ full set's own tests are computed once, not at every point.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -89,14 +89,19 @@ class _NestedSubsets:
             weights=self.weights,
         )
 
+    def margins(self) -> Floats:
+        """Return the winning margins of every subset, sizes × pairs."""
+        return prefix_margins(self.scores, self.sizes)
+
     def groups(self) -> list[measures.Groups]:
         """Return the significance groups of every subset."""
-        return [
-            significance_groups(
-                self.scores[:size], weights=None if self.weights is None else self.weights[:size]
-            )
-            for size in self.sizes
-        ]
+        weights = np.ones(len(self.scores)) if self.weights is None else self.weights
+        return [significance_groups(self.scores[:size], weights=weights[:size]) for size in self.sizes]
+
+    def significance_retained(self, alpha: float) -> Floats:
+        """Return the share of the full set's significant pairs that every subset finds."""
+        tests = prefix_pair_signed_rank(self.scores, self.sizes)
+        return measures.significance_retained_rows(tests, self.full_set.signed_rank, alpha)
 
 
 def sizes_of(shares: Iterable[float], items: int) -> Ints:
@@ -197,36 +202,23 @@ def _by_means(measure: measures.MeansMeasure) -> Callable[[_NestedSubsets], Floa
     )
 
 
-def _by_margins(measure: Callable[[Floats, Floats], Floats]) -> Callable[[_NestedSubsets], Floats]:
-    return lambda nested: measure(prefix_margins(nested.scores, nested.sizes), nested.full_set.margins)
-
-
-def _significance_retained(alpha: float) -> Callable[[_NestedSubsets], Floats]:
-    return lambda nested: measures.significance_retained_rows(
-        prefix_pair_signed_rank(nested.scores, nested.sizes), nested.full_set.signed_rank, alpha
-    )
-
-
-def _top_group_dice(nested: _NestedSubsets) -> Floats:
-    full_groups = nested.full_set.groups
-    return np.array([measures.top_group_dice(groups, full_groups) for groups in nested.groups()])
-
-
 MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
     {
         SPA: lambda nested: soft_pairwise_accuracy(nested.p_values(), nested.full_set.p_values),
         **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
-        "winner_success": _by_margins(mean_success),
-        "winner_bias": _by_margins(mean_bias),
+        "winner_success": lambda nested: mean_success(nested.margins(), nested.full_set.margins),
+        "winner_bias": lambda nested: mean_bias(nested.margins(), nested.full_set.margins),
         "groups": lambda nested: np.array([len(groups) for groups in nested.groups()]),
-        "top_group_dice": _top_group_dice,
-        "significance_retained_05": _significance_retained(0.05),
-        "significance_retained_001": _significance_retained(0.001),
+        "top_group_dice": lambda nested: np.array(
+            [measures.top_group_dice(groups, nested.full_set.groups) for groups in nested.groups()]
+        ),
+        "significance_retained_05": lambda nested: nested.significance_retained(0.05),
+        "significance_retained_001": lambda nested: nested.significance_retained(0.001),
     }
 )
 
 
-# Parity: the share of random selection's data that a method needs for the same agreement.
+# --- parity: the share of random selection's data that a method needs for the same agreement ---
 # For each share of the data, random selection's mean agreement at that share is the target, and the smallest
 # budget of the method that reaches it is found: Ĉ/B (Zouhar et al. 2025, eq. 12), averaged over the shares.
 #
@@ -236,9 +228,7 @@ MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
 # data on average (its curve is noisier than the mean curve that sets the targets), so results are divided by
 # what held-out random orders need.
 
-
 Rule = Literal["stays", "first_crossing"]
-
 _SMALLEST = 5
 _DENSE_SIZES = 2_000
 _DENSE_RANK_SIZES = 200
@@ -298,29 +288,23 @@ class RandomParity:
 
     def of(self, order: Ints | Sequence[int]) -> Parity:
         """Return the parity of one order of all items, best first."""
-        sizes = self._needed_sizes(order)
-        raw = float((sizes / self.target_sizes).mean())
-        return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, sizes)
-
-    def _needed_sizes(self, order: Ints | Sequence[int]) -> Floats:
         if len(order) < len(self.full_set):
             raise UsageError(f"Parity needs all {len(self.full_set)} items in order, not {len(order)}.")
         better = -1.0 if self.measure in LOWER_IS_BETTER else 1.0
         targets = better * self.targets
-        sizes, values = self._curve_up_to(order, better, float(targets.max()))
-        return np.array([parity_size(sizes, values, target, self.rule) for target in targets])
-
-    def _curve_up_to(self, order: Ints | Sequence[int], better: float, highest: float) -> tuple[Ints, Floats]:
-        """Return the curve, higher is better: all of it, or up to where it first crosses every target."""
+        # The curve, higher is better: all of it, or up to where it first crosses every target.
         step = _STEP if self.rule == "first_crossing" else len(self.dense)
         values = np.empty(0)
         for start in range(0, len(self.dense), step):
             sizes = self.dense[start : start + step]
             part = curve(self.full_set, order, sizes, self.measure, subset_values=self.subset_values)
             values = np.concatenate([values, better * part.values])
-            if values.max() >= highest - _EQUAL and self.rule == "first_crossing":
+            if values.max() >= float(targets.max()) - _EQUAL and self.rule == "first_crossing":
                 break
-        return self.dense[: len(values)], values
+        drawn = self.dense[: len(values)]
+        needed = np.array([parity_size(drawn, values, target, self.rule) for target in targets])
+        raw = float((needed / self.target_sizes).mean())
+        return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, needed)
 
 
 def parity_size(sizes: Ints, values: Floats, target: float, rule: Rule = "stays") -> float:
@@ -357,12 +341,9 @@ def random_parity(
     target_sizes = sizes_of(shares, len(full_set))
     targets = random_curve(full_set, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
     limit = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
-    dense = _dense_sizes(min(_SMALLEST, int(target_sizes.min())), len(full_set), limit)
+    smallest = min(_SMALLEST, int(target_sizes.min()))
+    steps = np.linspace(smallest, len(full_set), min(len(full_set) - smallest + 1, limit))
+    dense = np.unique(np.rint(steps).astype(np.int64))
     unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
     raw = float(np.mean([unscaled.of(random_order(full_set, held_out)).raw for held_out in seeds[runs:]]))
-    return RandomParity(full_set, measure, rule, targets, target_sizes, dense, raw, subset_values)
-
-
-def _dense_sizes(smallest: int, items: int, limit: int) -> Ints:
-    count = min(items - smallest + 1, limit)
-    return np.unique(np.rint(np.linspace(smallest, items, count)).astype(np.int64))
+    return replace(unscaled, raw=raw)

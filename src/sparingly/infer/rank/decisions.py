@@ -136,7 +136,7 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
     return Decisions(better, adjusted, scores, alpha)
 
 
-# Groups by published rules.
+# --- groups by published rules ---
 
 
 def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
@@ -172,24 +172,20 @@ def _published_groups(order: Ints, worse: Floats, alpha: float, *, last_only: bo
     return group
 
 
-# Tests with a margin: non-inferiority and equivalence.
-
+# --- tests with a margin: non-inferiority and equivalence ---
 
 Question = Literal["non-inferior", "equivalent", "superior"]
 
 
 @dataclass(frozen=True)
 class MarginTest:
-    """The answer to a question with a margin about one model against another.
+    """The answer to a question with a margin about one model ``against`` another.
 
     Attributes:
         question: ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both
             sides; ``superior``: better by more than the margin.
-        model: The model that the question is about.
-        against: The model that it is compared with.
         margin: The margin, in the unit of the scores.
-        difference: Score of ``model`` minus score of ``against``.
-        error: Standard error of the difference.
+        difference, error: Score of ``model`` minus score of ``against``, and its standard error.
         p_value: The p-value of the test; the larger of two for equivalence.
         alpha: The error rate.
     """

@@ -96,7 +96,7 @@ def significance_groups(scores: Floats, *, alpha: float = 0.05, weights: Floats 
     return tuple(tuple(group) for group in groups)
 
 
-# Measures of agreement between means on subsets and on the full set.
+# --- agreement between means on subsets and on the full set ---
 
 
 def pairwise_accuracy(subset: Floats, full_set: Floats) -> Floats:

@@ -68,10 +68,7 @@ class MetricQualities:
 
     def _repr_html_(self) -> str:
         columns = ("metric", "r, pooled", "r, differences", "average", "random", "gain")
-        rows = [
-            (row.metric, row.pooled, row.differences, row.average, row.random, row.gain)
-            for row in self.metrics
-        ]
+        rows = [(*asdict(row).values(), row.gain) for row in self.metrics]
         return html_table(columns, rows, repr(self))
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,8 +110,16 @@ def metric_quality(
     if _PLACE not in method:
         raise UsageError(f"Write {_PLACE} where the metric's name goes, as in metric_var:metric={_PLACE}.")
     part, _ = judged_part(data, truth)
+    if not part.metrics:
+        raise MissingDataError("The set has no metrics whose quality could be told.")
+    names = list(part.metrics if metrics is None else metrics)
+    for name in names:
+        part.metrics[name]  # an unknown name is an error
+    names = [name for name in names if truth not in (name, f"metric:{name}")]
+    if not names:
+        raise DataError("There is no metric but the truth itself.")
     rows: list[MetricQuality] = []
-    for name in _candidates(part, truth, metrics):
+    for name in names:
         comparison = curve(
             part,
             parse_method(method.replace(_PLACE, format_value(text_value(name)))),
@@ -132,15 +137,3 @@ def metric_quality(
         rows.append(MetricQuality(name, truth_r.pooled, truth_r.differences, average, random))
     rows.sort(key=lambda row: -np.inf if row.pooled is None else row.pooled, reverse=True)
     return MetricQualities(truth, method, measure, tuple(rows))
-
-
-def _candidates(data: EvalSet, truth: str, metrics: Sequence[str] | None) -> list[str]:
-    if not data.metrics:
-        raise MissingDataError("The set has no metrics whose quality could be told.")
-    names = list(data.metrics if metrics is None else metrics)
-    for name in names:
-        data.metrics[name]  # an unknown name is an error
-    names = [name for name in names if truth not in (name, f"metric:{name}")]
-    if not names:
-        raise DataError("There is no metric but the truth itself.")
-    return names

@@ -265,8 +265,12 @@ def rank(
         >>> ranking.models[0].model, ranking.models[0].ranks
         ('Rowan', '1-3')
     """
-    _check_choice("test", test, get_args(Test))
-    _check_choice("rule for groups", groups_by, get_args(GroupsBy))
+    for kind, choice, choices in (
+        ("test", test, get_args(Test)),
+        ("rule for groups", groups_by, get_args(GroupsBy)),
+    ):
+        if choice not in choices:
+            raise UnknownNameError(kind, choice, choices)
     targets, data = targets_of(target), data.with_scale(aspect, scale)
     if selection is not None and selection.judged is not None:
         data = data.take(models=selection.judged)
@@ -276,43 +280,33 @@ def rank(
     decisions = scores
     if scores.target != CHOSEN_ITEMS and targets.decisions != targets.scores:
         decisions = estimate(data, selection, aspect, target=targets.decisions, **settings, interval="none")
-    judged = item_scores(data, selection, scores.aspect)
-    ranking = _rank_judged(judged, scores, decisions, test, groups_by, alpha, seed)
-    expected = _expected(data, selection, scores.aspect) if expect else None
-    return replace(ranking, selection=selection, expected=expected)
-
-
-def _rank_judged(
-    judged: ItemScores,
-    scores: Estimate,
-    decisions: Estimate,
-    test: Test,
-    groups_by: GroupsBy,
-    alpha: float,
-    seed: int,
-) -> Ranking:
-    """Return the ranking from the scores that are shown and those that decisions are based on."""
-    on_chosen = decisions.target == CHOSEN_ITEMS
+    judged, on_chosen = item_scores(data, selection, scores.aspect), decisions.target == CHOSEN_ITEMS
     joint = joint_of_chosen(decisions.models, judged) if on_chosen else joint_of(decisions)
-    joint, notes = joint.with_scores()
+    joint, joint_notes = joint.with_scores()
     if not on_chosen:
         check_errors(decisions)
     judged = judged.of_models([scores.models.index(name) for name in joint.models])
-    ranking = _ranking(joint, _pair_tests(test, judged, joint, seed), _columns_of(scores), alpha, seed)
+    if test == "t":
+        tests = joint.tests()
+    elif test == "wilcoxon":
+        tests = wilcoxon_tests(judged.scores)
+    else:
+        flips = max(_FLIPS, _FLIPS_PER_PAIR * pair_count(len(joint.models)))
+        tests = permutation_tests(judged.scores, judged.keys, seed=seed, flips=flips)
+    ranking = _ranking(joint, tests, _columns_of(scores), alpha, seed)
     ranking = _with_standardised(ranking, scores, judged)
-    ranking = _with_published_groups(ranking, joint, judged, groups_by, seed)
-    notes = (*scores.notes, *decisions.notes, *notes, *ranking.notes, *((TOO_SURE,) if on_chosen else ()))
-    signature = scores.signature
+    if groups_by != DECISIONS:
+        ranking = _with_published_groups(ranking, joint, judged, groups_by, seed)
+    notes = (*scores.notes, *decisions.notes, *joint_notes, *ranking.notes)
+    signature = None
+    if scores.signature is not None:
+        signature = RankingSignature(scores.signature, test, groups_by, alpha, decisions.target)
     return replace(
-        ranking,
-        **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
-        target=decisions.target,
-        scores_of=scores.target,
-        signature=None
-        if signature is None
-        else RankingSignature(signature, test, groups_by, alpha, decisions.target),
+        _with_origin(ranking, scores, decisions, (*notes, TOO_SURE) if on_chosen else notes),
+        signature=signature,
         would_be_significant=None if on_chosen else _would_show(decisions, joint, alpha),
-        notes=tuple(dict.fromkeys(notes)),
+        selection=selection,
+        expected=_expected(data, selection, scores.aspect) if expect else None,
     )
 
 
@@ -352,12 +346,17 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
     joint, notes = joint_of(decisions).with_scores()
     check_errors(decisions)
     ranking = _ranking(joint, joint.tests(), _columns_of(scores), alpha, seed)
+    return _with_origin(ranking, scores, decisions, (*notes, *ranking.notes))
+
+
+def _with_origin(ranking: Ranking, scores: Estimate, decisions: Estimate, notes: tuple[str, ...]) -> Ranking:
+    """Return the ranking with what its scores and decisions are of, and every note once."""
     return replace(
         ranking,
         **{name: getattr(scores, name) for name in ("aspect", "estimator", "n", "size", "is_rate")},
         target=decisions.target,
         scores_of=scores.target,
-        notes=tuple(dict.fromkeys((*notes, *ranking.notes))),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -367,9 +366,8 @@ def rank_strengths(fit: BradleyTerry, *, aspect: str, target: str, alpha: float,
     A model without a strength (one that won every comparison, say) is not ranked. It may still be the best,
     so that no chance to be the best is given then.
     """
-    joint, _ = JointScores(
-        fit.models, fit.strengths, fit.covariance, fit.freedom, certain=False
-    ).with_scores()
+    joint = JointScores(fit.models, fit.strengths, fit.covariance, fit.freedom, certain=False)
+    joint, _ = joint.with_scores()
     lost = [f"{name}: {why}, so not ranked." for name, why in zip(fit.models, fit.status, strict=True) if why]
     texts = [ends_text(low, high) for low, high in zip(fit.low, fit.high, strict=True)]
     columns = _Columns(fit.models, fit.standard_errors, fit.low, fit.high, texts)
@@ -410,7 +408,12 @@ def _columns_of(result: Estimate) -> _Columns:
 def _ranking(joint: JointScores, tests: PairTests, columns: _Columns, alpha: float, seed: int) -> Ranking:
     """Return the ranking: all pairs decided once, and the models in order."""
     decisions = decide(tests.agreeing(joint.scores), joint.scores, alpha=alpha)
-    chances = _chances_of_best(joint, seed)
+    # No chance to be the best where some error is unknown.
+    chances, scored = np.full(len(joint.scores), np.nan), ~np.isnan(joint.scores)
+    if not joint.has_same_differences and np.isfinite(joint.covariance[np.ix_(scored, scored)]).all():
+        chances = chance_of_best(
+            joint.scores, joint.covariance, degrees=joint.freedom, units=joint.units, seed=seed
+        )
     shown_at = [columns.models.index(name) for name in joint.models]
     order = joint.order
     models = tuple(
@@ -444,14 +447,6 @@ def _ranking(joint: JointScores, tests: PairTests, columns: _Columns, alpha: flo
     )
 
 
-def _chances_of_best(joint: JointScores, seed: int) -> Floats:
-    """Return every model's chance to be the best; NaN where some error is unknown."""
-    scored = ~np.isnan(joint.scores)
-    if joint.has_same_differences or not np.isfinite(joint.covariance[np.ix_(scored, scored)]).all():
-        return np.full(len(joint.scores), np.nan)
-    return chance_of_best(joint.scores, joint.covariance, degrees=joint.freedom, units=joint.units, seed=seed)
-
-
 def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, ...]:
     """Return a note where so few units are judged that no difference can be significant."""
     pairs = pair_count(len(joint.models))
@@ -469,8 +464,6 @@ def _with_published_groups(
     ranking: Ranking, joint: JointScores, judged: ItemScores, groups_by: GroupsBy, seed: int
 ) -> Ranking:
     """Return the ranking with the groups of a published rule."""
-    if groups_by == DECISIONS:
-        return ranking
     order = np.array([column for column in joint.order if not np.isnan(joint.scores[column])])
     if groups_by == "algorithm1":
         group = last_member_groups(order, wilcoxon_tests(judged.scores).worse, alpha=ranking.alpha)
@@ -482,15 +475,6 @@ def _with_published_groups(
         row if row.group is None else replace(row, group=by_name[row.model]) for row in ranking.models
     )
     return replace(ranking, models=models, groups_by=groups_by)
-
-
-def _pair_tests(test: Test, judged: ItemScores, joint: JointScores, seed: int) -> PairTests:
-    if test == "t":
-        return joint.tests()
-    if test == "wilcoxon":
-        return wilcoxon_tests(judged.scores)
-    flips = max(_FLIPS, _FLIPS_PER_PAIR * pair_count(len(joint.models)))
-    return permutation_tests(judged.scores, judged.keys, seed=seed, flips=flips)
 
 
 def _with_standardised(ranking: Ranking, result: Estimate, judged: ItemScores) -> Ranking:
@@ -517,11 +501,6 @@ def _would_show(result: Estimate, joint: JointScores, alpha: float) -> Floats | 
     square = full_set_chances(result.scores, result.pairs, alpha=alpha)
     order = [result.models.index(joint.models[column]) for column in joint.order]
     return np.asarray(square[np.ix_(order, order)])
-
-
-def _check_choice(kind: str, choice: str, choices: tuple[str, ...]) -> None:
-    if choice not in choices:
-        raise UnknownNameError(kind, choice, choices)
 
 
 def _check_weights(data: EvalSet, selection: Selection | None, test: Test, groups_by: GroupsBy) -> None:

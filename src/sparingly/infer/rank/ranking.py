@@ -105,16 +105,13 @@ class RankingSignature:
 
 
 FORMAT, VERSION = "sparingly/ranking", 1
-# The fields of a ranking that its file holds as they are, and all keys of the file.
+# The fields of a ranking that its file holds as they are.
 _PLAIN_FIELDS = (
     *("aspect", "target", "scores_of", "estimator", "n", "size", "is_rate"),
     *("test", "groups_by", "alpha", "certain"),
 )
 _MATRICES = ("p_values", "corrected", "covariance")
-_KEYS = {
-    *("format", "version", "signature", "selection", "freedom", "models", "groups", "notes", "claim"),
-    *("would_be_significant", *_MATRICES, *_PLAIN_FIELDS),
-}
+
 # Groups that follow from the decisions, and published rules in words.
 DECISIONS = "decisions"
 _PUBLISHED = {
@@ -159,8 +156,8 @@ class RankedModel:
     @property
     def ranks(self) -> str:
         """The possible ranks as text, such as 2-4."""
-        ends = (self.best_rank, self.worst_rank)
-        return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
+        best, worst = self.best_rank, self.worst_rank
+        return str(best) if best == worst else f"{best}-{worst}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,23 +261,17 @@ class Ranking:
     def answer(self, mark_up: Callable[[str], str] = str) -> str:
         """Say in two sentences who is best and which groups there are; ``mark_up`` is applied to names."""
         place = "" if self.n is None else f" on {target_text(self.target)}"
-        leaders, rivals = self._leaders()
+        scores = round_means(self._scores)
+        leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
+        rivals = [name for name in self.may_be_best if name not in leaders]
         if len(leaders) == 1 and not rivals:
             return f"{mark_up(leaders[0])} is the best model{place}. {self.group_sentence}"
         has = "has" if len(leaders) == 1 else "share"
         head = f"{_sentence_list([mark_up(name) for name in leaders])} {has} the highest score"
         if not rivals:
             return f"{head}: none is shown to be the best{place}. {self.group_sentence}"
-        several = (
-            f"{_sentence_list([mark_up(name) for name in rivals])} {'is' if len(rivals) == 1 else 'are'}"
-        )
-        return f"{head}, but {several} not ruled out as the best{place}. {self.group_sentence}"
-
-    def _leaders(self) -> tuple[list[str], list[str]]:
-        """Return the models that share the highest score, and the others that may be the best."""
-        scores = round_means(self._scores)
-        leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
-        return leaders, [name for name in self.may_be_best if name not in leaders]
+        names, are = _sentence_list([mark_up(name) for name in rivals]), "is" if len(rivals) == 1 else "are"
+        return f"{head}, but {names} {are} not ruled out as the best{place}. {self.group_sentence}"
 
     @property
     def group_sentence(self) -> str:
@@ -361,9 +352,7 @@ class Ranking:
             "groups": [list(group) for group in self.groups],
             "p_values": plain(self.p_values),
             "corrected": plain(self.corrected),
-            "would_be_significant": None
-            if self.would_be_significant is None
-            else plain(self.would_be_significant),
+            "would_be_significant": plain(self.would_be_significant),
             "covariance": plain(self.covariance),
             "notes": list(self.notes),
             "claim": None if self.claim is None else {**vars(self.claim), "shown": self.claim.shown},
@@ -401,7 +390,7 @@ def _sentence_list(names: Sequence[str], limit: int = 5) -> str:
     return f"{', '.join(earlier)} and {last}" if earlier else last
 
 
-# Reading a ranking from its file.
+# --- its file ---
 
 
 def ranking_from(values: Mapping[str, Any]) -> Ranking:
@@ -413,15 +402,19 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         raise InputError("every model is named once", field="models")
     models = tuple(schema.read(RankedModel, row, f"models[{number}]") for number, row in enumerate(rows))
     signature, claim = values.get("signature"), values.get("claim")
-    parts: dict[str, Any] = {name: _count(values.get(name), name) for name in ("n", "size")}
-    parts |= {
-        name: schema.required_text(values.get(name), name)
-        for name in ("test", "groups_by", "aspect", "estimator")
-    }
-    parts |= {name: as_matrix(values.get(name), name, len(rows)) for name in _MATRICES}
-    if values.get("would_be_significant") is not None:
-        matrix = as_matrix(values["would_be_significant"], "would_be_significant", len(rows))
-        parts["would_be_significant"] = matrix
+    given = {name for name, value in values.items() if value is not None}
+    parts: dict[str, Any] = {name: as_whole(values[name], name) for name in given & {"n", "size"}}
+    for name in ("test", "groups_by", "aspect", "estimator"):
+        parts[name] = schema.required_text(values.get(name), name)
+    for name in (*_MATRICES, *given & {"would_be_significant"}):
+        parts[name] = as_matrix(values.get(name), name, len(rows))
+    if signature is not None:
+        signature = RankingSignature.from_dict(as_mapping(signature, "signature"))
+    if claim is not None:
+        shown = as_mapping(claim, "claim").get("shown")
+        claim = schema.read(MarginTest, claim, "claim")
+        if shown is not claim.shown:
+            raise InputError("the answer does not follow from the p-value", field="claim.shown")
     ranking = Ranking(
         models=models,
         freedom=freedom_of(values),
@@ -433,24 +426,11 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
         is_rate=is_rate_of(values),
         notes=notes_of(values),
         certain=as_truth(values.get("certain"), "certain"),
-        signature=None
-        if signature is None
-        else RankingSignature.from_dict(as_mapping(signature, "signature")),
-        claim=None if claim is None else _claim(as_mapping(claim, "claim")),
+        signature=signature,
+        claim=claim,
         selection=selection_of(values),
-        unknown={name: value for name, value in values.items() if name not in _KEYS},
     )
-    if [list(group) for group in ranking.groups] != values.get("groups"):
+    known = ranking.to_dict()
+    if known["groups"] != values.get("groups"):
         raise InputError("the groups are not those of the models", field="groups")
-    return ranking
-
-
-def _claim(values: Mapping[str, Any]) -> MarginTest:
-    claim = schema.read(MarginTest, values, "claim")
-    if values.get("shown") is not claim.shown:
-        raise InputError("the answer does not follow from the p-value", field="claim.shown")
-    return claim
-
-
-def _count(value: Any, field: str) -> int | None:
-    return None if value is None else as_whole(value, field)
+    return replace(ranking, unknown={name: value for name, value in values.items() if name not in known})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import html_table
 from sparingly.base.registry import Method
@@ -18,8 +18,8 @@ from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.rank.agreement import FullSet, selected_cells, with_selection_weights
-from sparingly.infer.rank.compare import MethodReplay, full_set, method_replay
+from sparingly.infer.rank.agreement import selected_cells, with_selection_weights
+from sparingly.infer.rank.compare import full_set, method_replay
 from sparingly.infer.rank.measures import model_means, nan_as_none, rank_changes, round_means
 from sparingly.infer.rank.winners import SuccessRate, pair_margins, subsample, success_of
 
@@ -58,12 +58,8 @@ class Stability:
 class StabilityOverSets:
     """Repeated draws over several evaluation sets (translation directions, aspects).
 
-    Attributes:
-        sets: number of evaluation sets.
-        best: the fewest sets with a changed ranking in any run (run r: draw r of every set).
-        median: the median number of sets with a changed ranking.
-        worst: the most sets with a changed ranking in any run.
-        differing_share: share of sets whose draws do not all give one ranking.
+    ``best``, ``median`` and ``worst`` are the numbers of sets with a changed ranking over the runs (run r:
+    draw r of every set), ``differing_share`` the share of sets whose draws do not all give one ranking.
     """
 
     sets: int
@@ -190,44 +186,19 @@ def draws(
     seeds = seed_list(seed, runs, "draws")
     if not seeds:
         raise UsageError("Draws need at least one run.")
-    results = [
-        _one_draw(replay, reference, method, amount, subsample(reference.keys, run, share), run, tie)
-        for run in seeds
-    ]
-    selected = np.concatenate([result.selected_margins for result in results])
-    success = success_of(selected, np.concatenate([result.part_margins for result in results]))
-    ranks = stability(np.array([result.means for result in results]), reference.means)
-    notes = SEPARATE if any(result.is_separate for result in results) else ()
+    means, selected_margins, part_margins, notes = [], [], [], tuple[str, ...]()
+    for run in seeds:
+        rows = subsample(reference.keys, run, share)
+        too_many = amount.kind == "count" and amount.amount > len(rows)
+        selection = replay.select(method, Budget("count", len(rows)) if too_many else amount, run, rows)
+        cells = selected_cells(selection, replay.part, reference.values)
+        # Every model counts by the items on which it is judged.
+        scores = cells.scores(reference.values)
+        weighted = with_selection_weights(reference, selection, replay.part, cells.rows)
+        means.append(model_means(scores, weighted.weights_of(cells.rows)))
+        selected_margins.append(pair_margins(scores, tie))
+        part_margins.append(pair_margins(reference.values[rows], tie))
+        notes = notes if cells.values is None else SEPARATE
+    success = success_of(np.concatenate(selected_margins), np.concatenate(part_margins))
+    ranks = stability(np.array(means), reference.means)
     return Draws(truth, str(as_selector(method)), str(amount), share, ranks, success, notes)
-
-
-class _OneDraw(NamedTuple):
-    """The models' means in one run, and the margins of their pairs on the selection and on the whole part."""
-
-    means: Floats
-    selected_margins: Floats
-    part_margins: Floats
-    is_separate: bool
-
-
-def _one_draw(
-    replay: MethodReplay,
-    full_set: FullSet,
-    method: str | Method,
-    budget: Budget,
-    rows: Ints,
-    seed: int,
-    tie: float,
-) -> _OneDraw:
-    """Run the method on some rows; every model counts by the items on which it is judged."""
-    too_many = budget.kind == "count" and budget.amount > len(rows)
-    selection = replay.select(method, Budget("count", len(rows)) if too_many else budget, seed, rows)
-    cells = selected_cells(selection, replay.part, full_set.values)
-    scores = cells.scores(full_set.values)
-    weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
-    return _OneDraw(
-        model_means(scores, weighted.weights_of(cells.rows)),
-        pair_margins(scores, tie),
-        pair_margins(full_set.values[rows], tie),
-        cells.values is not None,
-    )

@@ -8,7 +8,7 @@ the *margin* of a pair is P_A − P_B, its sign names the winner and its size is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -25,10 +25,10 @@ from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.measures import nan_as_none
 
-# Margins from preferences. An item's preference for A over B is 1, −1, 0 for a tie, or between them when it
+# --- margins from preferences ---
+# An item's preference for A over B is 1, −1, 0 for a tie, or between them when it
 # is soft. Several judgements of one item and pair are averaged first, so that an item counts once however
 # many people judged it. The mean over items is the margin P_A − P_B: ties are in the denominator.
-
 
 # A mean of votes smaller than this is rounding: the votes cancel.
 CANCELLED = 1e-12
@@ -84,8 +84,7 @@ def pair_places(low: Ints, high: Ints, models: int) -> Ints:
     return low * (2 * models - low - 1) // 2 + high - low - 1
 
 
-# Margins from scores, and how often a subset finds the winner.
-
+# --- margins from scores, and how often a subset finds the winner ---
 
 Chooser = Callable[[Ints, int], Ints]
 
@@ -224,8 +223,12 @@ def success_rate(
         >>> found.rate, found.bias
         (1.0, 0.0)
     """
-    hashed = item_keys(_item_count(values, ids, keys), ids, keys)
-    margins_of = _margins_of(values, tie)
+    items = len(values)
+    if isinstance(values, Preferences):
+        # They know only the items that were compared.
+        identified = ids if keys is None else keys
+        items = int(values.item.max(initial=-1)) + 1 if identified is None else len(identified)
+    hashed, margins_of = item_keys(items, ids, keys), _margins_of(values, tie)
     if not seeds:
         raise UsageError("A success rate needs at least one seed.")
     full_margins, subset_margins = [], []
@@ -272,14 +275,6 @@ def subsample(keys: rng.Keys, seed: int, share: float) -> Ints:
     return np.sort(np.argsort(rng.stream(keys, seed, "subsample"), kind="stable")[:size])
 
 
-def _item_count(values: Floats | Preferences, ids: Ids | None, keys: rng.Keys | None) -> int:
-    """Return the number of items; preferences know only those that were compared."""
-    if not isinstance(values, Preferences):
-        return len(values)
-    identified = ids if keys is None else keys
-    return int(values.item.max(initial=-1)) + 1 if identified is None else len(identified)
-
-
 def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Floats]:
     if not isinstance(values, Preferences):
         scores = np.asarray(values, np.float64)
@@ -297,19 +292,15 @@ def _decided(margins: Floats) -> Mask:
     return np.asarray(~np.isnan(margins) & (margins != 0.0))
 
 
-# Winners by the preferences that people gave, or by scores turned into preferences.
+# --- winners by the preferences that people gave, or by scores turned into preferences ---
 
 
 @dataclass(frozen=True)
 class PairWinner:
-    """Which of two models wins.
+    """Which of two models wins, judged on so many ``items``.
 
-    Attributes:
-        first: One model.
-        second: The other.
-        winner: The one that is preferred more often; None for a tie, and for a pair that nobody judged.
-        distance: The winning distance |P_first − P_second|; NaN for a pair that nobody judged.
-        items: The number of items on which the two were judged.
+    ``winner`` is the one that is preferred more often; None for a tie, and for a pair that nobody judged.
+    ``distance`` is the winning distance |P_first − P_second|; NaN for a pair that nobody judged.
     """
 
     first: str
@@ -337,8 +328,7 @@ class Winners:
 
     def _repr_html_(self) -> str:
         columns = ("first", "second", "winner", "distance", "items")
-        rows = [(pair.first, pair.second, pair.winner, pair.distance, pair.items) for pair in self.pairs]
-        return html_table(columns, rows, repr(self))
+        return html_table(columns, [tuple(asdict(pair).values()) for pair in self.pairs], repr(self))
 
     def between(self, first: str, second: str) -> PairWinner:
         """Return the outcome of two models, named in any order."""
@@ -399,7 +389,12 @@ def winners(
             raise UsageError("A tie width goes with a truth: preferences that were given name their ties.")
         table, by = own_preferences(data, aspect)
         margins, counts = margins_and_counts(table, len(data.models), rows)
-    return Winners(by, tuple(_pair_winners(data.models, margins, counts)))
+    pairs = []
+    for first, second, margin, count in zip(*pair_indices(len(data.models)), margins, counts, strict=True):
+        names = data.models[first], data.models[second]
+        winner = None if np.isnan(margin) or margin == 0.0 else names[int(margin < 0.0)]
+        pairs.append(PairWinner(*names, winner, float(abs(margin)), int(count)))
+    return Winners(by, tuple(pairs))
 
 
 def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str]:
@@ -415,10 +410,3 @@ def own_preferences(data: EvalSet, aspect: str | None) -> tuple[Preferences, str
     if len(np.unique(table.aspect)) > 1:
         raise UsageError(f"The preferences are about several aspects. Choose one: {listing(names)}.")
     return table, names[0] if names else "preferences"
-
-
-def _pair_winners(models: tuple[str, ...], margins: Floats, counts: Ints) -> Iterator[PairWinner]:
-    for first, second, margin, count in zip(*pair_indices(len(models)), margins, counts, strict=True):
-        names = models[first], models[second]
-        winner = None if np.isnan(margin) or margin == 0.0 else names[int(margin < 0.0)]
-        yield PairWinner(*names, winner, float(abs(margin)), int(count))
