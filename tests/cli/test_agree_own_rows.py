@@ -20,7 +20,7 @@ def test_agree_and_draws_by_each_models_own_rows(
     sparingly.save(data, tmp_path / "data.jsonl")
     chosen = sparingly.select(data, "snippets:kind=segment,matching=false", 60, seed=2)
     chosen.save(tmp_path / "apart.json")
-    asked = ["agree", "data.jsonl", "apart.json", "--truth", "overall", "--draws", "3"]
+    asked = ["agree", "data.jsonl", "apart.json", "--aspect", "overall", "--draws", "3"]
     assert run([*asked, "--json"]) == EXIT_DONE
     told = json.loads(capsys.readouterr().out)
     assert told["notes"][-1].startswith("models are judged on items of their own, 60 each")

@@ -52,22 +52,24 @@ def command(
 
 
 SELECT = "select data.jsonl -m random -b 5"
-AGREE = "agree data.jsonl selection.json -t overall"
+AGREE = "agree data.jsonl selection.json -a overall"
 
 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
         ("infp", 'Unknown command "infp"'),
-        ("info", 'Command "info" parameter DATA requires an argument.'),
+        ("info", 'Command "info" parameter SOURCES requires an argument.'),
         ("info absent.jsonl", "absent.jsonl: there is no such file."),
-        ("info data.jsonl --format jsnl", 'There is no format "jsnl". Did you mean jsonl'),
+        ("info data.jsonl --from jsnl", 'There is no format "jsnl". Did you mean jsonl'),
         ("info data.jsonl -S column", 'The option "column" is not of the form key=value.'),
         ("info data.jsonl -S =x", 'The option "" is not of the form key=value.'),
         ("info data.jsonl -S a=b", 'There is no option of the format jsonl "a".'),
         ("info data.jsonl --lower-is-better TER", 'There is no metric "TER".'),
-        ("info selection.json", 'this is a "sparingly/selection" file, not an evaluation set'),
-        ("info data.jsonl --selection data.jsonl", "data.jsonl, line 2: this is not JSON"),
+        (
+            "estimate selection.json selection.json",
+            "There are two selections, selection.json and",
+        ),
         ("methods metric_vra", 'There is no method "metric_vra". Did you mean metric_var'),
         ("methods --kind verb", '"verb" is no kind of method.'),
         ("select data.jsonl -b 5 -m random --question best", "A question goes without a method"),
@@ -91,8 +93,8 @@ AGREE = "agree data.jsonl selection.json -t overall"
         (f"{SELECT} --bolance domain", "--bolance"),
         ("verify data.jsonl selection.json", "data.jsonl, line 2: this is not JSON"),
         ("writeup selection.json --format word", 'Invalid value "word" for --format.'),
-        ("agree data.jsonl selection.json", "--truth"),
-        ("agree data.jsonl selection.json -t overal", 'no aspect or metric "overal". Did you mean overall'),
+        ("agree data.jsonl selection.json", "--aspect"),
+        ("agree data.jsonl selection.json -a overal", 'no aspect or metric "overal". Did you mean overall'),
         (f"{AGREE} --runs 0", 'Invalid value "0" for --runs.'),
         (f"{AGREE} --draws -1", 'Invalid value "-1" for --draws.'),
         (f"{AGREE} --flips 0", 'Invalid value "0" for --flips.'),
@@ -165,7 +167,7 @@ def test_naming_the_aspect_alone_leaves_the_metrics(command: Command, tmp_path: 
 
 
 def test_info_of_a_selection(command: Command) -> None:
-    assert json.loads(command("info data.jsonl --selection selection.json --json")[1])["n"] == 48
+    assert json.loads(command("info data.jsonl selection.json --json")[1])["n"] == 48
 
 
 def test_citations_for_machines(command: Command) -> None:

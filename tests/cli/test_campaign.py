@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sparingly.cli.app import run
-from sparingly.cli.campaign import is_campaign, verify_campaign
+from sparingly.cli.subject import is_campaign
 from sparingly.data import io as files
 from tests.run.campaign.made import MODELS, made_set, true_score
 
@@ -62,16 +62,14 @@ def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.C
     assert (now["sets"][0]["answers"], now["sets"][0]["outstanding"]) == (24, 0)
     assert run(["campaign", "status", "c.db", "--at", "5", "--json"]) == 0
     assert said(capsys)["sets"][0]["answers"] == 3
-    assert run(["campaign", "estimate", "c.db", "-e", "mean", "--json"]) == 0
-    found = said(capsys)["data"]
-    assert found["n"] == 8
+    assert run(["estimate", "c.db", "-e", "mean", "--json"]) == 0
+    assert said(capsys)["n"] == 8
     assert run(["campaign", "export", "c.db", "answers.csv"]) == 0
     assert len(list(csv.DictReader(io.StringIO(Path("answers.csv").read_text())))) == 24
     assert run(["campaign", "export", "c.db", "judged.jsonl", "--json"]) == 0
     assert len(files.load("judged.jsonl").ratings) == 24
     capsys.readouterr()
-    assert verify_campaign("c.db") == 0
-    assert run(["campaign", "verify", "c.db"]) == 0
+    assert run(["verify", "c.db"]) == 0
     assert "verified: 28 entries are as they were written, and 2 rounds follow" in capsys.readouterr().out
     assert run(["campaign", "close", "c.db"]) == 0
     assert run(["campaign", "record", "c.db", "form.csv"]) == 2
@@ -108,7 +106,7 @@ def test_several_data_sets_and_models_that_come_and_go(
     shown = capsys.readouterr().out
     assert "de: came late: Dogwood" in shown
     assert "de: withdrawn: Ash" in shown
-    assert run(["campaign", "estimate", "c.db", "--data", "de", "-e", "mean"]) == 0
+    assert run(["estimate", "c.db", "--data", "de", "-e", "mean"]) == 0
     assert "Dogwood" in capsys.readouterr().out
 
 
@@ -182,11 +180,11 @@ def test_a_campaign_of_pairs_prints_strengths(folder: Path, capsys: pytest.Captu
         (folder / "a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
         assert run(["campaign", "record", "p.db", "a.jsonl"]) == 0
     capsys.readouterr()
-    assert run(["campaign", "estimate", "p.db"]) == 0
+    assert run(["estimate", "p.db"]) == 0
     assert "strengths of 3 models from 30 comparisons" in capsys.readouterr().out
-    assert run(["campaign", "estimate", "p.db", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["data"]["comparisons"] == 30
-    assert run(["campaign", "estimate", "p.db", "--estimator", "mean"]) == 2
+    assert run(["estimate", "p.db", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparisons"] == 30
+    assert run(["estimate", "p.db", "--estimator", "mean"]) == 2
     assert "strengths, which have no estimator: leave out --estimator." in capsys.readouterr().err
-    assert run(["campaign", "estimate", "p.db", "--format", "latex"]) == 2
+    assert run(["estimate", "p.db", "--format", "latex"]) == 2
     assert "with --json" in capsys.readouterr().err

@@ -49,11 +49,10 @@ def test_a_crowd_from_selection_to_writeup(command: Command, demo: EvalSet) -> N
     assert "to judge: Alder 70B, Alder 7B, Cedar-MT, Hazel-instruct, Juniper\n" in out
     chosen = Selection.load("chosen.json")
     crowd = ["Birch", "Elm + rerank (beam = 4)", "Rowan"]
-    assert (
-        chosen.to_dict() == sparingly.select(demo, "metric_var:metric=learned", "20%", crowd=crowd).to_dict()
-    )
+    drawn = sparingly.select(demo, "metric_var:metric=learned", "20%", crowd=crowd)
+    assert chosen.to_dict() == {**drawn.to_dict(), "data": ["data.jsonl"]}
     assert command("verify chosen.json data.jsonl")[0] == EXIT_DONE
-    code, out, _ = command("agree data.jsonl chosen.json -t overall")
+    code, out, _ = command("agree data.jsonl chosen.json -a overall")
     assert code == EXIT_DONE
     assert "note: Only the 5 of 8 models that the selection judges are compared: Alder 70B, " in out
     assert "Rowan" not in out
@@ -63,7 +62,7 @@ def test_a_crowd_from_selection_to_writeup(command: Command, demo: EvalSet) -> N
 def test_curve_parity_and_draws_are_of_the_crowd(command: Command, demo: EvalSet) -> None:
     command(f"{SELECT} {CROWD} -o chosen.json")
     code, out, _ = command(
-        "agree data.jsonl chosen.json -t overall --curve --parity --draws 3 --runs 2 --json"
+        "agree data.jsonl chosen.json -a overall --curve --parity --draws 3 --runs 2 --json"
     )
     assert code == EXIT_DONE
     held = json.loads(out)
@@ -77,8 +76,8 @@ def test_curve_parity_and_draws_are_of_the_crowd(command: Command, demo: EvalSet
 
 
 def test_replays_of_a_crowd_that_is_judged_are_on_all_models(command: Command, demo: EvalSet) -> None:
-    command(f"{SELECT} {CROWD} --judge all -o chosen.json")
-    code, out, _ = command("agree data.jsonl chosen.json -t overall --curve --runs 2 --json")
+    command(f"{SELECT} {CROWD} --crowd-too -o chosen.json")
+    code, out, _ = command("agree data.jsonl chosen.json -a overall --curve --runs 2 --json")
     assert code == EXIT_DONE
     held = json.loads(out)
     assert len(held["models"]) == 8
@@ -90,7 +89,7 @@ def test_replays_of_a_crowd_that_is_judged_are_on_all_models(command: Command, d
 
 
 def test_a_model_on_both_sides_is_warned_of(command: Command) -> None:
-    _, out, _ = command("select data.jsonl -m metric_avg:metric=learned -b 5 --crowd Rowan --judge all")
+    _, out, _ = command("select data.jsonl -m metric_avg:metric=learned -b 5 --crowd Rowan --crowd-too")
     assert "note: metric_avg was computed on models that are judged too: Rowan; each is at a dis" in out
     _, out, _ = command("select data.jsonl -m metric_avg:metric=learned -b 5 --crowd Rowan")
     assert "disadvantage" not in out
@@ -113,7 +112,6 @@ def test_a_changed_list_of_models_does_not_pass(command: Command) -> None:
     [
         (f"{SELECT} --crowd Brich", 'There is no model "Brich". Did you mean Birch'),
         (f"{SELECT} --crowd Birch", "With the crowd of Birch alone, metric_var:metric=learned cannot tell"),
-        (f"{SELECT} --crowd Birch --judge some", 'Invalid value "some" for --judge.'),
         (f"{SELECT} --crowd Birch,Rowan", 'There is no model "Birch,Rowan".'),
     ],
 )

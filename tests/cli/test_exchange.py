@@ -43,7 +43,7 @@ def test_there_and_back(there: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "0 left out; 0 are missing" in capsys.readouterr().out
     with Path("ratings.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 6 * len(DATA.models)
-    assert run([*asked, "--data", "data.jsonl", "--out", "judged.jsonl", "--json"]) == 0
+    assert run([*asked, "--into", "data.jsonl", "--out", "judged.jsonl", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["left_out"] == []
     assert run(["estimate", "judged.jsonl", "chosen.json"]) == 0
     assert "70" in capsys.readouterr().out
@@ -52,7 +52,7 @@ def test_there_and_back(there: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_raters_of_an_assignment_have_files_of_their_own(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    handed = ["assign", "chosen.json", "-d", "data.jsonl", "-r", "Ada,Bo", "-o", "who.json"]
+    handed = ["assign", "data.jsonl", "chosen.json", "-r", "Ada,Bo", "-o", "who.json"]
     assert run([*handed, "--controls", "0.5", "--controls-out", "controls.jsonl"]) == 0
     asked = ["export", "data.jsonl", "chosen.json", "--to", "csv", "-o", "out"]
     assert run([*asked, "--assignment", "who.json", "--controls", "controls.jsonl"]) == 0
@@ -83,10 +83,10 @@ def test_the_open_round_of_a_campaign(there: Path, capsys: pytest.CaptureFixture
     assert (there / "c.db.key.json").exists()
     fill_in(there / "round" / "tasks.csv", "33")
     capsys.readouterr()
-    assert run(["import", "round/tasks.csv", "--campaign", "c.db", "--json"]) == 0
+    assert run(["import", "round/tasks.csv", "--into", "c.db", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["recorded"]["new"] == 2 * len(DATA.models)
-    assert run(["import", "round/tasks.csv", "--campaign", "c.db"]) == 0
+    assert run(["import", "round/tasks.csv", "--into", "c.db"]) == 0
     assert run(["export", "c.db", "--to", "csv", "-o", "round", "-a", "x"]) == 2
     assert "leave out --aspect" in capsys.readouterr().err
 

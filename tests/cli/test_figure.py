@@ -15,7 +15,7 @@ from sparingly.cli.app import run
 from sparingly.show.figures import look
 
 Command = Callable[[str], tuple[int, str, str]]
-CURVE = "curve data.jsonl -t overall -m metric_var:metric=learned -m diversity --runs 3 --measure kendall_b"
+CURVE = "curve data.jsonl -a overall -m metric_var:metric=learned -m diversity --runs 3 --measure kendall_b"
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,10 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
         (f"{CURVE} -o x.gif", "x.gif is no name for a picture"),
         (f"{CURVE} -o x.svg --json", "not both"),
         (f"{CURVE} -o absent/x.svg", "the folder to write to does not exist"),
-        ("curve data.jsonl -t overall -o x.svg", "A curve needs a --truth and at least one --method."),
-        ("curve data.jsonl -m random -o x.svg", "A curve needs a --truth and at least one --method."),
+        ("curve data.jsonl -a overall -o x.svg", "A curve needs at least one --method."),
+        ("curve data.jsonl -m random -o x.svg", "There are 2 aspects: overall, fluency. Name one: --aspect"),
         (
-            "curve data.jsonl -m random -t overal -o x.svg",
+            "curve data.jsonl -m random -a overal -o x.svg",
             'no aspect or metric "overal". Did you mean overall',
         ),
         (f"{CURVE.replace('--runs 3', '--runs 0')} -o x.svg", 'Invalid value "0" for --runs.'),

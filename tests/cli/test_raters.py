@@ -46,7 +46,7 @@ def test_raters_of_a_set_without_any(demo: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_assign_and_controls(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["assign", "chosen.json", "--data", "data.jsonl", "--raters", "Ada, Bo,Chidi"]
+    command = ["assign", "data.jsonl", "chosen.json", "--raters", "Ada, Bo,Chidi"]
     more = ["--unit", "document", "--overlap", "0.2", "--controls", "0.2", "--controls-out", "controls.jsonl"]
     assert run([*command, *more, "-o", "tasks.json"]) == 0
     printed = capsys.readouterr().out
@@ -61,7 +61,7 @@ def test_assign_and_controls(demo: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_what_cannot_be_assigned(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["assign", "chosen.json", "-d", "data.jsonl"]
+    command = ["assign", "data.jsonl", "chosen.json"]
     assert run([*command, "-r", "Ada,Ada"]) == 2
     assert "twice" in capsys.readouterr().err
     assert run([*command, "-r", "Ada,Bo", "--load", "10"]) == 2

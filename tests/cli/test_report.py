@@ -74,7 +74,7 @@ def test_report_with_ratings_from_a_table(folder: Path, capsys: Capture) -> None
         for at, model in enumerate(chosen.models):
             rows.append(f'anna,{item},"{model}",overall,{chosen.aspects["overall"][place, at]}')
     (folder / "ratings.csv").write_text("\n".join(rows), encoding="utf-8")
-    asked = ["report", "outputs.jsonl", "drawn.json", "--ratings", "ratings.csv", "-o", "r.json"]
+    asked = ["report", "outputs.jsonl", "drawn.json", "--labels", "ratings.csv", "-o", "r.json"]
     assert run([*asked, "--no-figures", "--json"]) == EXIT_DONE
     values = told(capsys)
     direct = sparingly.estimate(demo(), drawn(), "overall")
@@ -194,7 +194,7 @@ def test_demo_serves_a_campaign_on_its_data(
     served: dict[str, Any] = {}
     monkeypatch.setattr(serve, "serve", lambda where, **asked: served.update(where=where, **asked))
     assert run(["demo", "--out", str(tmp_path), "--serve", "--port", "0"]) == EXIT_DONE
-    with sparingly.Campaign(served["where"]) as running:
+    with sparingly.Campaign(served["where"][0]) as running:
         assert running.status().sets[0].models == demo().models
         assert running.settings.aspects == {"overall": (0.0, 100.0)}
     assert (served["raters"], served["serving"].port) == ("anna,ben", 0)

@@ -69,9 +69,9 @@ def test_the_top_of_a_list_gives_no_scores_of_the_set(command: Command) -> None:
 def test_intervals_from_the_scale_alone(command: Command) -> None:
     held = json.loads(command(f"{ESTIMATE} --interval hoeffding --scale 0,100 --json")[1])
     assert {model["interval"] for model in held["models"]} == {"hoeffding"}
-    code, _, err = command(f"{ESTIMATE} --scale 0-100")
+    code, _, err = command(f"{ESTIMATE} --scale 0-")
     assert code == EXIT_WRONG
-    assert err == 'sparingly: The scale "0-100" is not two numbers: write --scale 0,100.\n'
+    assert err == 'sparingly: The scale "0-" is not two numbers: write 0,100.\n'
 
 
 @pytest.mark.parametrize("format", ["markdown", "latex"])
@@ -158,9 +158,8 @@ def test_what_is_written_is_verified(command: Command, tmp_path: Path, line: str
     assert code == EXIT_DONE
     assert f"written to {file}" in out
     signature = next(text for text in out.splitlines() if text.startswith("signature: "))
-    for data in ("data.jsonl", "--data data.jsonl"):
-        code, out, _ = command(f"verify {file} {data}")
-        assert (code, out) == (EXIT_DONE, f"{said}\n{signature}\n")
+    code, out, _ = command(f"verify {file} data.jsonl")
+    assert (code, out) == (EXIT_DONE, f"{said}\n{signature}\n")
 
 
 def test_what_is_printed_as_json_is_what_is_written(command: Command, tmp_path: Path) -> None:

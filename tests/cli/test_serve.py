@@ -115,7 +115,7 @@ def test_what_cannot_be_served_is_said_in_a_sentence(
     begin("c.db").disconnect()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         for line, words in (
-            ("serve none.db", "there is no such campaign"),
+            ("serve none.db", "none.db: there is no such file"),
             ("serve c.db --port 99999", "from 0 to 65535"),
             (f"serve c.db --port {taken.getsockname()[1]}", "Give another --port"),
             ("serve c.db --assignment none.json", "none.json"),

@@ -73,12 +73,9 @@ def test_info(folder: Path) -> None:
 
 
 def test_info_of_a_selection(folder: Path) -> None:
-    shown = run("info", "data.jsonl", "--selection", "selection.json", cwd=folder).stdout
+    shown = run("info", "data.jsonl", "selection.json", cwd=folder).stdout
     assert "48 chosen items against the 240 of the set" in shown
-    assert (
-        parsed(run("info", "data.jsonl", "--selection", "selection.json", "--json", cwd=folder).stdout)["n"]
-        == 48
-    )
+    assert parsed(run("info", "data.jsonl", "selection.json", "--json", cwd=folder).stdout)["n"] == 48
 
 
 def test_info_of_a_table_with_named_columns(tmp_path: Path) -> None:
@@ -171,7 +168,7 @@ def test_agree_with_curve_parity_and_draws(folder: Path) -> None:
         "agree",
         "data.jsonl",
         "selection.json",
-        "--truth",
+        "--aspect",
         "overall",
         "--runs",
         "3",
@@ -198,7 +195,7 @@ def test_agree_with_curve_parity_and_draws(folder: Path) -> None:
 
 def test_agree_by_a_metric_and_a_combination(folder: Path) -> None:
     for truth in ("judge", "mean:of=[overall,fluency]"):
-        told = parsed(run("agree", "data.jsonl", "selection.json", "-t", truth, "--json", cwd=folder).stdout)
+        told = parsed(run("agree", "data.jsonl", "selection.json", "-a", truth, "--json", cwd=folder).stdout)
         assert told["truth"] == truth
         assert told["curve"] is told["parity"] is told["draws"] is None
 
@@ -275,7 +272,7 @@ def test_letters_that_the_terminal_lacks_are_spelled(folder: Path) -> None:
         "agree",
         "data.jsonl",
         "selection.json",
-        "-t",
+        "-a",
         "overall",
         "--curve",
         "--runs",

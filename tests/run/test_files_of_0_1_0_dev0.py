@@ -80,7 +80,7 @@ def test_a_campaign_is_read_with_its_numbers(where: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["scores", "pairs"])
 def test_a_campaign_is_verified_reported_and_goes_on(where: str, name: str, tmp_path: Path) -> None:
     page, answers, judged = tmp_path / "report.html", tmp_path / "answers.csv", tmp_path / "judged.jsonl"
-    assert run(["campaign", "verify", where, "--name", name]) == DONE
+    assert run(["verify", where, "--name", name]) == DONE
     assert run(["report", where, "--name", name, "--no-figures", "--out", str(page)]) == DONE
     assert all(model in page.read_text(encoding="utf-8") for model in EXPECTED[name]["models"])
     assert run(["campaign", "export", where, str(answers), "--name", name]) == DONE

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, SelectionFile, emit, working
+from sparingly.cli.estimate import Aspect
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.subject import Sources, subject_of
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -58,13 +59,10 @@ DEFAULT_TESTING, DEFAULT_REPLAY = Testing(), Replay()
 
 
 def agree(
-    data: Annotated[Path, Parameter(help="The fully judged evaluation set.")],
-    selection: SelectionFile,
+    sources: Sources,
     /,
     *,
-    truth: Annotated[
-        str, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")
-    ],
+    aspect: Aspect = None,
     tie: Annotated[
         float, Parameter(validator=_NONE_OR_MORE, help="Scores that differ by no more are a tie.")
     ] = 0.0,
@@ -76,17 +74,17 @@ def agree(
     """Compare what a selection says about the models with what the whole, fully judged set says.
 
     ```
-    sparingly agree data.jsonl chosen.json --truth mqm
-    sparingly agree data.jsonl chosen.json --truth mqm --curve --parity
-    sparingly agree data.jsonl chosen.json --truth overall --draws 13
-    sparingly agree data.jsonl chosen.json --truth "mean:of=[overall,fluency]" --json
+    sparingly agree data.jsonl chosen.json --aspect mqm
+    sparingly agree data.jsonl chosen.json --aspect mqm --curve --parity
+    sparingly agree data.jsonl chosen.json --aspect overall --draws 13
+    sparingly agree data.jsonl chosen.json --aspect "mean:of=[overall,fluency]" --json
     ```
     """
-    from sparingly.data.selection import Selection
     from sparingly.infer.rank import compare
     from sparingly.show.terminal.agreement import show_comparison
 
-    evalset, chosen = reading.load(data), Selection.load(selection)
+    with subject_of(sources, reading) as subject:
+        chosen, evalset, truth = subject.need_selection("agree"), subject.data, subject.aspect(aspect)
     with working("comparing"):
         compared = compare.agree(evalset, chosen, truth, tie=tie, **vars(testing))
         parts = _replayed(evalset, chosen, truth, tie, replay, testing)

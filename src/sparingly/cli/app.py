@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from cyclopts import App
+from cyclopts import App, Group
 from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
@@ -21,33 +21,43 @@ _HELP = """Choose which outputs people should judge, and see what judging everyt
 _EPILOGUE = (
     "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
 )
-# Each command with its module and function, in the order of the help page.
+# Each command with its module and function, in the groups and the order of the help page.
 COMMANDS = {
-    "info": "info:info",
-    "methods": "methods:methods",
-    "plan": "plan:plan",
-    "select": "select:select",
-    "verify": "verify:verify",
-    "writeup": "report:writeup",
-    "assign": "assign:assign",
-    "raters": "raters:raters",
-    "estimate": "estimate:estimate",
-    "rank": "rank:rank",
-    "strengths": "strengths:strengths",
-    "agree": "agree:agree",
-    "report": "report:report",
-    "diff": "diff:diff",
-    "figure": "figure:figure",
-    "convert": "convert:convert",
-    "demo": "demo:demo",
-    "bench": "bench:bench",
-    "export": "export:export",
-    "import": "import_:import_",
-    "serve": "serve:serve",
-    "pool": "pool:pool",
-    "campaign": "campaign:campaign",
-    "distil": "distil:distil",
-    "--cite": "cite:cite",
+    "Start": {
+        "demo": "demo:demo",
+        "info": "info:info",
+        "plan": "plan:plan",
+        "select": "select:select",
+    },
+    "Ask people": {
+        "serve": "serve:serve",
+        "campaign": "campaign:campaign",
+        "export": "export:export",
+        "assign": "assign:assign",
+    },
+    "Answers": {
+        "import": "import_:import_",
+        "estimate": "estimate:estimate",
+        "rank": "rank:rank",
+        "strengths": "strengths:strengths",
+        "raters": "raters:raters",
+        "report": "report:report",
+    },
+    "Check": {
+        "verify": "verify:verify",
+        "diff": "diff:diff",
+        "writeup": "report:writeup",
+        "--cite": "cite:cite",
+    },
+    "Research": {
+        "methods": "methods:methods",
+        "agree": "agree:agree",
+        "figure": "figure:figure",
+        "pool": "pool:pool",
+        "distil": "distil:distil",
+        "bench": "bench:bench",
+        "convert": "convert:convert",
+    },
 }
 
 
@@ -67,12 +77,15 @@ def build(*, import_all: bool = True) -> App:
         print_error=False,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
+        group_commands=Group("Options", sort_key=len(COMMANDS)),
         console=PipedConsole(),
     )
-    for name, place in COMMANDS.items():
-        app.command(f"sparingly.cli.{place}", name=name)
-        if import_all:
-            app[name]
+    for position, (title, commands) in enumerate(COMMANDS.items()):
+        group = Group(title, sort_key=position)
+        for name, place in commands.items():
+            app.command(f"sparingly.cli.{place}", name=name, group=group)
+            if import_all:
+                app[name].sort_key = list(commands).index(name)
     app.register_install_completion_command(add_to_startup=False)
     return app
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, SelectionFile, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -16,12 +17,9 @@ if TYPE_CHECKING:
 
 
 def assign(
-    selection: SelectionFile,
+    sources: Sources,
     /,
     *,
-    data: Annotated[
-        Path, Parameter(name=["--data", "-d"], help="The evaluation set that it was chosen from.")
-    ],
     raters: Annotated[
         str, Parameter(name=["--raters", "-r"], help="The raters' names, with commas between them.")
     ],
@@ -38,25 +36,26 @@ def assign(
         Path | None, Parameter(name=["--out", "-o"], help="Where to write the assignment (JSON).")
     ] = None,
     seed: Seed = 0,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Hand the chosen items out to raters: equal loads, all models of an item to one, some items to two.
 
     ```
-    sparingly assign chosen.json --data data.jsonl --raters Ada,Bo,Chidi -o tasks.json
-    sparingly assign chosen.json -d data.jsonl -r Ada,Bo,Chidi --unit document --overlap 0.2
-    sparingly assign chosen.json -d data.jsonl -r Ada,Bo --controls 0.1 --controls-out controls.jsonl
+    sparingly assign chosen.json --raters Ada,Bo,Chidi -o tasks.json
+    sparingly assign campaign.db -r Ada,Bo,Chidi --unit document --overlap 0.2 -o tasks.json
+    sparingly assign data.jsonl chosen.json -r Ada,Bo --controls 0.1 --controls-out controls.jsonl
     ```
     """
     from sparingly.data import io
-    from sparingly.data.selection import Selection
     from sparingly.run.raters.assignment import assign as hand_out
     from sparingly.show.terminal.raters import show_assignment
 
     if bool(controls) != (controls_out is not None):
         raise UsageError("Control items need both: --controls SHARE and --controls-out FILE.")
-    evalset, chosen = reading.load(data), Selection.load(selection)
+    with subject_of(sources, reading, campaign) as subject:
+        chosen, evalset = subject.need_selection("assign"), subject.data
     names = [name.strip() for name in raters.split(",") if name.strip()]
     with working("handing out"):
         hidden = _controls(evalset, chosen, controls, seed) if controls else None

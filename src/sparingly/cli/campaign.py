@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import DEFAULT_INTERVALS, EstimatorText, Intervals, TableFormat
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
-from sparingly.cli.strengths import check_strengths
+from sparingly.cli.subject import Address, At, DataName, Name, opened
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.answers import Acknowledgement
-    from sparingly.run.campaign.campaign import Campaign
 
 # --- data sets by name ----------------------------------------------------------------------------
 
@@ -43,12 +41,6 @@ _HELP = """Run a live evaluation: ask, record what people answer, ask again, sto
 
 A campaign lives in one database: a SQLite file, or PostgreSQL by its URL (postgresql+psycopg://user@host/name).
 """
-Address = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
-Name = Annotated[
-    str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
-]
-DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
-At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
 AUTO = "auto"
 campaign = App(name="campaign", help=_HELP)
 
@@ -67,7 +59,7 @@ class Judging:
             show_default=False,
         ),
     ] = ()
-    target: Annotated[
+    combine: Annotated[
         str | None, Parameter(help="With several aspects: what it is about, such as mean:of=[one,other].")
     ] = None
     scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0,100.")] = None
@@ -82,8 +74,8 @@ def new(
     data: Annotated[tuple[str, ...], Parameter(help="The evaluation set, or several as NAME=FILE.")],
     /,
     *,
-    strategy: Annotated[
-        str, Parameter(name=["--strategy", "-m"], help="A strategy or a method: waves, uniform …")
+    method: Annotated[
+        str, Parameter(name=["--method", "-m"], help="A strategy or a method: waves, uniform …")
     ] = AUTO,
     budget: Annotated[
         str,
@@ -122,11 +114,11 @@ def new(
     with Campaign.new(
         address,
         named_sets(data, reading),
-        strategy,
+        method,
         budget,
         name=name,
         aspects=judging.aspect or None,
-        aspect=judging.target,
+        aspect=judging.combine,
         scale=ends,
         stop=stop,
         size=size,
@@ -245,60 +237,6 @@ def status(address: Address, /, *, at: At = None, name: Name = None, json: Json 
 
 
 @campaign.command
-def estimate(
-    address: Address,
-    /,
-    *,
-    data: DataName = None,
-    at: At = None,
-    estimator: EstimatorText = None,
-    by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
-    intervals: Intervals = DEFAULT_INTERVALS,
-    format: TableFormat = "text",
-    name: Name = None,
-    json: Json = False,
-) -> None:
-    """Estimate the models' scores from what is judged so far, of every data set unless one is named.
-
-    Where people compare two outputs, these are strengths (see sparingly strengths).
-
-    ```
-    sparingly campaign estimate wmt.db
-    sparingly campaign estimate wmt.db --at 120 --target population
-    ```
-    """
-    from sparingly.show.report.score_tables import score_table
-    from sparingly.show.terminal.scores import show_estimate, show_strengths
-
-    settings: dict[str, Any] = {"estimator": estimator, "by": by, "scale": scale_ends(intervals.scale)}
-    settings |= {part: getattr(intervals, part) for part in ("target", "level", "interval")}
-    with opened(address, name) as running, working("estimating"):
-        sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
-        at = running.last_seq() if at is None else at
-        compared = running.compares(sets[0])
-        if compared:
-            check_strengths(settings, format)
-        estimates: dict[str, Any] = {
-            set_name: running.strengths(set_name, at=at, level=intervals.level)
-            if compared
-            else running.estimate(set_name, at=at, **settings)
-            for set_name in sets
-        }
-    if json:
-        emit({set_name: part.to_dict() for set_name, part in estimates.items()})
-        return
-    for set_name, part in estimates.items():
-        if len(estimates) > 1:
-            sys.stdout.write(f"{set_name}\n")
-        if compared:
-            show_strengths(part)
-        elif format == "text":
-            show_estimate(part)
-        else:
-            sys.stdout.write(score_table(part, format))
-
-
-@campaign.command
 def export(
     address: Address,
     out: Annotated[Path, Parameter(help=".csv: every answer as it came in; else the judged evaluation set.")],
@@ -364,85 +302,12 @@ def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Na
 
 
 @campaign.command
-def verify(address: Address, /, *, name: Name = None, json: Json = False) -> int:
-    """Check that no entry was changed, and draw every round again; exit code 1 if something differs."""
-    return verify_campaign(address, name=name, json=json)
-
-
-@campaign.command
 def close(address: Address, /, *, name: Name = None) -> None:
     """End a campaign: it takes no more answers and draws no more rounds, and can still be read."""
     with opened(address, name) as running:
         running.close()
         title = running.name
     sys.stdout.write(f"closed: {title}\n")
-
-
-def is_campaign(address: str | Path) -> bool:
-    """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
-    if "://" in str(address):
-        return True
-    path = Path(address)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(16) == b"SQLite format 3\x00"
-
-
-def verify_campaign(address: str | Path, *, name: str | None = None, json: bool = False) -> int:
-    """Draw every round of a campaign again, print what differs, and return the exit code."""
-    from sparingly.show.terminal.campaign import show_campaign_verification
-
-    with opened(str(address), name) as running, working("drawing every round again"):
-        result, current = running.verify(), running.status()
-    if json:
-        emit(result.to_dict())
-    else:
-        show_campaign_verification(result, current)
-    return EXIT_DONE if result.ok else EXIT_NO
-
-
-def opened(address: str, name: str | None) -> Campaign:
-    """Return a campaign, open."""
-    from sparingly.run.campaign.campaign import Campaign
-
-    return Campaign(address, name)
-
-
-# --- expect ---------------------------------------------------------------------------------------
-
-
-@campaign.command
-def expect(
-    address: Address,
-    /,
-    *,
-    data: DataName = None,
-    at: At = None,
-    name: Name = None,
-    json: Json = False,
-) -> None:
-    """Say what judging everything would show, from every answer so far and the metrics.
-
-    A prediction of the whole set's ranking, which the strategy auto goes by. Publish the estimate.
-
-    ```
-    sparingly campaign expect wmt.db
-    ```
-    """
-    from sparingly.show.terminal.scores import show_expected
-
-    with opened(address, name) as running, working("expecting"):
-        sets = list(running.settings.budgets) if data is None else [running.settings.data_named(data)]
-        at = running.last_seq() if at is None else at
-        expected = {set_name: running.expected(set_name, at=at) for set_name in sets}
-    if json:
-        emit({set_name: part.to_dict() for set_name, part in expected.items()})
-        return
-    for set_name, part in expected.items():
-        if len(expected) > 1:
-            sys.stdout.write(f"{set_name}\n")
-        show_expected(part)
 
 
 # --- pause, resume, hours, release ----------------------------------------------------------------

@@ -184,4 +184,4 @@ def _serve(data: EvalSet, folder: Path, seed: int, port: int) -> None:
             folder, data.without_labels(), STRATEGY, ITEMS, name=NAME, aspects=TRUTH, scale=SCALE, seed=seed
         )
         campaign.disconnect()
-    pages(str(folder), raters=RATERS, serving=Serving(port=port))
+    pages((str(folder),), raters=RATERS, serving=Serving(port=port))

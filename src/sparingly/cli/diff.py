@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.campaign import DataName, Name, is_campaign, opened
 from sparingly.cli.options import Json, emit, working
+from sparingly.cli.subject import DataName, Name, is_campaign, opened
 
 if TYPE_CHECKING:
     from sparingly.infer.changes import Changes
@@ -99,20 +99,11 @@ def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tup
 def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
     """Return the ranking at an entry of the journal; the scores alone where nothing can be decided."""
     from sparingly.base.errors import DataError
-    from sparingly.infer.estimate.assemble import targets_of
-    from sparingly.infer.rank.rank import rank_estimates
-    from sparingly.infer.rank.ranking import RankingSignature
 
-    scores, decisions = (running.estimate(name, at=seq, target=target) for target in targets_of())
     try:
-        ranking = rank_estimates(scores, decisions)
+        return running.rank(name, at=seq)
     except DataError:
-        return scores
-    signed = scores.signature
-    if signed is not None:
-        signature = RankingSignature(signed, ranking.test, ranking.groups_by, ranking.alpha, ranking.target)
-        ranking = replace(ranking, signature=signature)
-    return replace(ranking, selection=scores.selection)
+        return running.estimate(name, at=seq)
 
 
 def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:

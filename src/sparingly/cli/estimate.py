@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from sparingly.base.errors import UsageError, listing
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
-    Data,
     Json,
     OutFile,
     ReadOptions,
@@ -19,14 +20,10 @@ from sparingly.cli.options import (
     Seed,
     emit,
     scale_ends,
-    the_aspect,
     working,
 )
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
-if TYPE_CHECKING:
-    from sparingly.infer.estimate.result import Estimate
-
-Chosen = Annotated[Path | None, Parameter(help="The selection's file; all that is judged unless given.")]
 Aspect = Annotated[
     str | None, Parameter(name=["--aspect", "-a"], help="What was judged: an aspect, or sum:of=[one,other].")
 ]
@@ -56,8 +53,7 @@ DEFAULT_INTERVALS = Intervals()
 
 
 def estimate(
-    data: Data,
-    selection: Chosen = None,
+    sources: Sources,
     /,
     *,
     aspect: Aspect = None,
@@ -70,58 +66,89 @@ def estimate(
     seed: Seed = 0,
     intervals: Intervals = DEFAULT_INTERVALS,
     out: OutFile = None,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Estimate the models' scores over the whole set from the items that were judged.
 
     A selection with inclusion probabilities gives scores of the set; one without gives scores of the chosen
-    items, and says so.
+    items, and says so. A campaign gives the scores of what is judged so far; where people compare two
+    outputs, these are strengths.
 
     ```
     sparingly estimate judged.jsonl chosen.json --aspect overall --out scores.json
+    sparingly estimate campaign.db
     sparingly estimate judged.jsonl chosen.json -a mqm --target population --by domain
     sparingly estimate judged.jsonl chosen.json -a esa --scale 0,100 --interval betting
     sparingly estimate judged.jsonl chosen.json -a esa --target population --raters
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
-    from sparingly.data.selection import Selection
+    from sparingly.infer.estimate.bradley_terry import BradleyTerry
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
-
-    evalset = reading.load(data)
-    name = the_aspect(evalset, aspect)
-    chosen = None if selection is None else Selection.load(selection)
-    with working("estimating"):
-        result = infer(
-            evalset,
-            chosen,
-            name,
-            estimator=estimator,
-            target=intervals.target,
-            level=intervals.level,
-            interval=intervals.interval,
-            scale=scale_ends(intervals.scale),
-            by=by,
-            seed=seed,
-        )
-        result = with_rater_errors(result, evalset) if raters else result
-    _tell(result, format, out, json)
-
-
-def _tell(
-    result: Estimate, format: Literal["text", "markdown", "latex"], out: Path | None, json: bool
-) -> None:
-    """Write an estimate to its file, and print it."""
     from sparingly.show.report.score_tables import score_table
-    from sparingly.show.terminal.scores import show_estimate
+    from sparingly.show.terminal.scores import show_estimate, show_strengths
 
+    settings: dict[str, Any] = {**vars(intervals), "estimator": estimator, "by": by}
+    settings["scale"] = scale_ends(intervals.scale)
+    results: dict[str, Any] = {}
+    with subject_of(sources, reading, campaign) as subject:
+        name = subject.aspect(aspect)
+        if (running := subject.campaign) is None:
+            data = subject.data
+            with working("estimating"):
+                results[""] = infer(data, subject.selection, name, seed=seed, **settings)
+                results[""] = with_rater_errors(results[""], data) if raters else results[""]
+        else:
+            if raters:
+                raise UsageError("--raters is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+            at = running.last_seq() if campaign.at is None else campaign.at
+            with working("estimating"):
+                for set_name in subject.set_names:
+                    if running.compares(set_name):
+                        check_strengths(settings, format)
+                        results[set_name] = running.strengths(set_name, at=at, level=intervals.level)
+                    else:
+                        results[set_name] = running.estimate(set_name, at=at, seed=seed, **settings)
     if out is not None:
-        result.save(out)
+        only_result(results, out).save(out)
     if json:
-        emit(result.to_dict())
-    elif format == "text":
-        show_estimate(result, out)
-    else:
-        sys.stdout.write(score_table(result, format))
+        emit(as_json(results))
+        return
+    for set_name, result in results.items():
+        if len(results) > 1:
+            sys.stdout.write(f"{set_name}\n")
+        if isinstance(result, BradleyTerry):
+            show_strengths(result)
+        elif format == "text":
+            show_estimate(result, out)
+        else:
+            sys.stdout.write(score_table(result, format))
+
+
+def only_result(results: Mapping[str, Any], out: Path) -> Any:
+    """Return the only result, for its file."""
+    if len(results) > 1:
+        raise UsageError(f"{out} takes one data set: name it with --data, one of {listing(results)}.")
+    result = next(iter(results.values()))
+    if not hasattr(result, "save"):
+        raise UsageError("Strengths are printed as text, or with --json.")
+    return result
+
+
+def as_json(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the only result, or of each by its data set."""
+    values = {name: result.to_dict() for name, result in results.items()}
+    return values if len(values) > 1 else next(iter(values.values()))
+
+
+def check_strengths(options: Mapping[str, Any], format: str) -> None:
+    """Refuse options that mean nothing for strengths: they must not be lost in silence."""
+    usual = {"target": DEFAULT_INTERVALS.target, "interval": DEFAULT_INTERVALS.interval}
+    for name, value in options.items():
+        if name != "level" and value != usual.get(name):
+            raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
+    if format != "text":
+        raise UsageError("Strengths are printed as text, or with --json.")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
-
-if TYPE_CHECKING:
-    from sparingly.run.exchange.export_import import ExportReport
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, ScaleText, Seed, emit, working
+from sparingly.cli.subject import InCampaign, Name, Sources, subject_of
 
 LIST = "list"
 ToolOptions = Annotated[
@@ -47,7 +45,7 @@ class Asking:
             show_default=False,
         ),
     ] = ()
-    scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0-100.")] = None
+    scale: ScaleText = None
     before: Annotated[int, Parameter(help="Items of the document to show before an item.")] = 0
     after: Annotated[int, Parameter(help="Items of the document to show after an item.")] = 0
     merge: Annotated[
@@ -85,12 +83,7 @@ DEFAULT_HANDING = Handing()
 
 
 def export(
-    data: Annotated[
-        str | None, Parameter(help="The evaluation set, or a campaign, whose open round is exported.")
-    ] = None,
-    selection: Annotated[
-        Path | None, Parameter(help="The selection's file; not for a campaign, which knows what to ask.")
-    ] = None,
+    sources: Sources = (),
     /,
     *,
     to: Annotated[str, Parameter(help="The tool, such as label-studio; list names them all.")],
@@ -103,7 +96,7 @@ def export(
     asking: Asking = DEFAULT_ASKING,
     handing: Handing = DEFAULT_HANDING,
     tool_option: ToolOptions = (),
-    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None,
+    name: Name = None,
     seed: Seed = 0,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
@@ -114,25 +107,44 @@ def export(
 
     ```
     sparingly export --to list
-    sparingly export data.jsonl chosen.json --to label-studio --out for-raters --scale 0-100
+    sparingly export data.jsonl chosen.json --to label-studio --out for-raters --scale 0,100
     sparingly export campaign.db --to argilla -o round-1
     ```
     """
+    from sparingly.data import io
+    from sparingly.run.exchange.export_import import export_tasks
     from sparingly.run.exchange.tool import annotation_tools
+    from sparingly.run.raters.assignment import Assignment
     from sparingly.show.terminal.campaign import show_exported, show_tools
 
     if to == LIST:
-        _list(json) if json else show_tools(annotation_tools())
+        tools = annotation_tools()
+        rows = [{"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)} for tool in tools]
+        emit(rows) if json else show_tools(tools)
         return
-    if data is None or out is None:
+    if not sources or out is None:
         raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
-    settings = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
-    with working("writing tasks"):
-        if selection is None:
-            exported = _from_campaign(data, name, asking, {**settings, "key": key})
+    settings: dict[str, Any] = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
+    with subject_of(sources, reading, InCampaign(name=name)) as subject:
+        if subject.campaign is not None:
+            if asking.aspect:
+                raise UsageError("A campaign knows what people judge: leave out --aspect.")
+            with working("writing tasks"):
+                exported = export_tasks(subject.campaign, key=key or campaign_key(subject.title), **settings)
         else:
-            more = {"key": key, "seed": seed, "aspects": asking.aspect or None}
-            exported = _from_selection(Path(data), selection, handing, reading, {**settings, **more})
+            chosen, data = subject.need_selection("export"), subject.data
+            assignment, controls = handing.assignment, handing.controls
+            with working("writing tasks"):
+                exported = export_tasks(
+                    data,
+                    chosen,
+                    assignment=None if assignment is None else Assignment.load(assignment),
+                    controls=None if controls is None else io.load(controls),
+                    key=key,
+                    seed=seed,
+                    aspects=asking.aspect or None,
+                    **settings,
+                )
     emit(exported.to_dict()) if json else show_exported(exported)
 
 
@@ -148,41 +160,3 @@ def pairs_of(arguments: tuple[str, ...]) -> dict[str, str]:
 def campaign_key(address: str) -> Path | None:
     """Return where the key of a campaign in a file is kept: beside it; a database has no such place."""
     return None if "://" in address else Path(f"{address}.key.json")
-
-
-def _list(json: bool) -> None:
-    from sparingly.run.exchange.tool import annotation_tools
-
-    emit(
-        [
-            {"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)}
-            for tool in annotation_tools()
-        ]
-    )
-
-
-def _from_selection(
-    data: Path, selection: Path, handing: Handing, reading: ReadOptions, settings: dict[str, Any]
-) -> ExportReport:
-    from sparingly.data import io
-    from sparingly.data.selection import Selection
-    from sparingly.run.exchange.export_import import export_tasks
-    from sparingly.run.raters.assignment import Assignment
-
-    return export_tasks(
-        reading.load(data),
-        Selection.load(selection),
-        assignment=None if handing.assignment is None else Assignment.load(handing.assignment),
-        controls=None if handing.controls is None else io.load(handing.controls),
-        **settings,
-    )
-
-
-def _from_campaign(address: str, name: str | None, asking: Asking, settings: dict[str, Any]) -> ExportReport:
-    from sparingly.run.campaign.campaign import Campaign
-    from sparingly.run.exchange.export_import import export_tasks
-
-    if asking.aspect:
-        raise UsageError("A campaign knows what people judge: leave out --aspect.")
-    with Campaign(address, name) as campaign:
-        return export_tasks(campaign, **{**settings, "key": settings["key"] or campaign_key(address)})

@@ -9,7 +9,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.estimate import Aspect
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.subject import Sources, subject_of
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.compare import CurveComparison
@@ -19,16 +21,14 @@ Kind = Literal["curve"]
 
 def figure(
     kind: Annotated[Kind, Parameter(help="What to draw.")],
-    data: Data,
+    sources: Sources,
     /,
     *,
     out: Annotated[
         Path | None,
         Parameter(name=["--out", "-o"], help="The file: .html, .svg, .png, .pdf, or .json (Vega-Lite)."),
     ] = None,
-    truth: Annotated[
-        str | None, Parameter(name=["--truth", "-t"], help="An aspect, a metric, or sum:of=[one,other].")
-    ] = None,
+    aspect: Aspect = None,
     method: Annotated[
         tuple[str, ...],
         Parameter(
@@ -48,8 +48,8 @@ def figure(
     - curve: agreement with the full set over budgets, against random selection
 
     ```
-    sparingly figure curve data.jsonl -t mqm -m metric_var:metric=COMET -m diversity -o curve.svg
-    sparingly figure curve data.jsonl -t mqm -m diversity --measure kendall_b --json
+    sparingly figure curve data.jsonl -a mqm -m metric_var:metric=COMET -m diversity -o curve.svg
+    sparingly figure curve data.jsonl -a mqm -m diversity --measure kendall_b --json
     ```
     """
     from sparingly.infer.rank.compare import curve
@@ -57,15 +57,17 @@ def figure(
     from sparingly.show.figures.save import picture_kind, save_figure
     from sparingly.show.terminal.console import show_figure
 
-    if not method or truth is None:
-        raise UsageError("A curve needs a --truth and at least one --method.")
+    if not method:
+        raise UsageError("A curve needs at least one --method.")
     if not json:
         if out is None:
             raise UsageError("Say where the picture goes: --out FILE, or print its data with --json.")
         picture_kind(out)
     elif out is not None:
         raise UsageError("A picture is written with --out, or its data printed with --json, not both.")
-    evalset = reading.load(data)
+    with subject_of(sources, reading) as subject:
+        evalset = subject.data
+        truth = subject.aspect(aspect)
     options: dict[str, Any] = {"measure": measure, "runs": runs}
     options = {name: value for name, value in options.items() if value is not None}
     with working("computing"):

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
+from sparingly.cli.options import Json, emit, working
+from sparingly.cli.subject import Name, is_campaign
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.answers import RecordedCounts
@@ -46,18 +47,24 @@ class Receiving:
         Path | None,
         Parameter(
             name=["--out", "-o"],
-            help="Ratings as .csv or .jsonl; with --data the set with the ratings in it.",
+            help="Ratings as .csv or .jsonl; with --into DATA the set with the ratings in it.",
         ),
     ] = None
-    data: Annotated[Path | None, Parameter(help="The evaluation set to put the ratings into.")] = None
+    into: Annotated[
+        str | None, Parameter(help="A campaign to record them in, or data to put them into, with --out.")
+    ] = None
     controls: Annotated[
         Path | None, Parameter(help="The control items that were handed out, to put their ratings into.")
     ] = None
     controls_out: Annotated[
         Path | None, Parameter(help="Where to write them, for sparingly raters --controls.")
     ] = None
-    campaign: Annotated[str | None, Parameter(help="Record the answers in this campaign.")] = None
-    name: Annotated[str | None, Parameter(help="The campaign's name, where there are several.")] = None
+    name: Name = None
+
+    @property
+    def campaign(self) -> str | None:
+        """The campaign that takes the answers, if there is one."""
+        return self.into if self.into is not None and is_campaign(self.into) else None
 
 
 DEFAULT_ANSWERING = Answering()
@@ -77,15 +84,14 @@ def import_(
     receiving: Receiving = DEFAULT_RECEIVING,
     answering: Answering = DEFAULT_ANSWERING,
     tool_option: ToolOptions = (),
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
     """Read the answers of an annotation tool; say what was taken and what was left out and why.
 
     ```
     sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv
-    sparingly import export.json --key for-raters.key.json --data data.jsonl --out judged.jsonl
-    sparingly import export.json --campaign campaign.db --raters 3=Ada,4=Bo
+    sparingly import export.json --key for-raters.key.json --into data.jsonl --out judged.jsonl
+    sparingly import export.json --into campaign.db --raters 3=Ada,4=Bo
     ```
     """
     from sparingly.run.exchange.export_import import import_answers
@@ -103,7 +109,7 @@ def import_(
             strict=answering.strict,
             options=pairs_of(tool_option),
         )
-    _write(imported, receiving, reading)
+    _write(imported, receiving)
     recorded = _record(imported, receiving)
     if json:
         emit({**imported.to_dict(), **({} if recorded is None else {"recorded": recorded.to_dict()})})
@@ -121,19 +127,20 @@ def _key(path: Path | None, campaign: str | None) -> Path:
     return key
 
 
-def _write(imported: ImportReport, receiving: Receiving, reading: ReadOptions) -> None:
+def _write(imported: ImportReport, receiving: Receiving) -> None:
     from sparingly.data import io
 
-    if receiving.data is not None and receiving.out is None:
+    data = None if receiving.into is None or receiving.campaign else Path(receiving.into)
+    if data is not None and receiving.out is None:
         raise UsageError("Name the file for the set with the ratings: --out judged.jsonl.")
     if (receiving.controls is None) != (receiving.controls_out is None):
         raise UsageError("Ratings of control items need both: --controls FILE and --controls-out FILE.")
     if receiving.controls is not None and receiving.controls_out is not None:
         io.save(imported.controls_into(io.load(receiving.controls)), receiving.controls_out)
-    if receiving.out is not None and receiving.data is None:
+    if receiving.out is not None and data is None:
         imported.save(receiving.out)
-    elif receiving.out is not None and receiving.data is not None:
-        io.save(imported.into(reading.load(receiving.data)), receiving.out)
+    elif receiving.out is not None and data is not None:
+        io.save(imported.into(io.load(data)), receiving.out)
 
 
 def _record(imported: ImportReport, receiving: Receiving) -> RecordedCounts | None:

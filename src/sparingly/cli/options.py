@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.data.files import csv_text, without_formulas
@@ -42,12 +42,14 @@ ScaleText = Annotated[
 ]
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("Reading the data", sort_key=2))
 @dataclass(frozen=True)
 class ReadOptions:
     """How the data is read."""
 
-    format: Annotated[str | None, Parameter(help="The format of the data; recognised unless given.")] = None
+    format: Annotated[
+        str | None, Parameter(name="--from", help="The format of the data; recognised unless given.")
+    ] = None
     lower_is_better: Annotated[
         tuple[str, ...],
         Parameter(
@@ -64,12 +66,23 @@ class ReadOptions:
         ),
     ] = ()
 
-    def load(self, path: Path) -> EvalSet:
-        """Load the data."""
+    labels: Annotated[
+        Path | None, Parameter(help="People's judgements in a file of their own: item, model, score, rater.")
+    ] = None
+
+    def load(self, path: Path, *more: Path) -> EvalSet:
+        """Load the data; several files join by item."""
         from sparingly.data import io
 
+        if more:
+            raise UsageError(f"{path} and {more[0]} are two data files: give one.")
         with working(f"reading {path}"):
-            return io.load(path, self.format, lower_is_better=self.lower_is_better, **self.options)
+            data = io.load(path, self.format, lower_is_better=self.lower_is_better, **self.options)
+            if self.labels is None:
+                return data
+            from sparingly.run.raters.ratings import with_ratings_of
+
+            return with_ratings_of(data, io.load(self.labels))
 
     @property
     def options(self) -> dict[str, str]:
@@ -90,12 +103,7 @@ def scale_ends(text: str | None) -> tuple[float, float] | None:
         return None
     from sparingly.data.scale import Scale
 
-    try:
-        low, high = (float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f'The scale "{text}" is not two numbers: write --scale 0,100.') from None
-    Scale(low, high)
-    return low, high
+    return Scale.parse(text)
 
 
 def the_aspect(data: EvalSet, aspect: str | None) -> str:

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.estimate import Chosen
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -18,9 +17,9 @@ from sparingly.cli.options import (
     Seed,
     emit,
     scale_ends,
-    the_aspect,
     working,
 )
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
 @Parameter(name="*")
@@ -100,10 +99,7 @@ DEFAULT_GOALS, DEFAULT_DRAW, NO_FORMULA, NO_PRICES = Goals(), Draw(), Formula(),
 
 
 def plan(
-    data: Annotated[
-        Path | None, Parameter(help="The evaluation set: a file or a directory; none for a plan by formula.")
-    ] = None,
-    selection: Chosen = None,
+    sources: Sources = (),
     /,
     *,
     aspect: Annotated[
@@ -124,6 +120,7 @@ def plan(
     formula: Formula = NO_FORMULA,
     prices: Prices = NO_PRICES,
     seed: Seed = 0,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -136,42 +133,54 @@ def plan(
     sparingly plan --pass-rate 90% --width 4%
     sparingly plan --detect 0.3sd --models 5
     sparingly plan judged.jsonl pilot.json --aspect overall --width 2
+    sparingly plan campaign.db --width 2
     sparingly plan judged.jsonl pilot.json -a mqm --judge GEMBA --judge-price 0.002 --person-price 0.4
     ```
     """
-    if data is None or formula.given():
+    if not sources or formula.given():
         if draw.scale is not None:
             raise UsageError("--scale is for plans from data: leave it out.")
-        _by_formula(data, goals, formula, reading, json)
+        _by_formula(sources, goals, formula, reading, json)
         return
-    from sparingly.data.selection import Selection
     from sparingly.infer.plan.plan import plan as look_ahead
     from sparingly.show.terminal.plan import show_plan
 
-    loaded = reading.load(data)
-    name = the_aspect(loaded, aspect) if len(loaded.aspects) else aspect
-    pilot = None if selection is None else Selection.load(selection)
+    with subject_of(sources, reading, campaign) as subject:
+        data, pilot = subject.data, subject.selection
+        name = aspect
+        if subject.campaign is not None:
+            name = subject.aspect(aspect)
+            rounds = subject.campaign.rounds(campaign.data, at=campaign.at)
+            pilot = rounds[0] if len(rounds) == 1 else None
+            if not data.judged(name).any():
+                # Before the first answer a metric stands in for what people will say.
+                data, pilot, name = data.without_labels(), None, None
+        elif len(data.aspects):
+            name = subject.aspect(aspect)
     with working("planning"):
         options = {**vars(draw), **vars(goals), **vars(prices), "scale": scale_ends(draw.scale)}
-        result = look_ahead(loaded, pilot, name, budgets=budget or None, seed=seed, **options)
-    emit(result.to_dict()) if json else show_plan(result, str(data))
+        result = look_ahead(data, pilot, name, budgets=budget or None, seed=seed, **options)
+    emit(result.to_dict()) if json else show_plan(result, subject.title)
 
 
-def _by_formula(data: Path | None, goals: Goals, formula: Formula, reading: ReadOptions, json: bool) -> None:
+def _by_formula(
+    sources: tuple[str, ...], goals: Goals, formula: Formula, reading: ReadOptions, json: bool
+) -> None:
     """Answer a question that needs no data; a pass rate takes the size of the set from it."""
     from sparingly.infer.plan.sample_size import sample_size
     from sparingly.show.terminal.plan import show_sample_size
 
     questions = formula.given()
-    if data is None and not (formula.win_rate or formula.pass_rate or goals.detect):
+    if not sources and not (formula.win_rate or formula.pass_rate or goals.detect):
         raise UsageError(
             "Name the data, or ask a question that needs none: --win-rate 60%, --pass-rate 90% --width 4%, "
             "or --detect 0.3sd."
         )
-    if data is not None and not (formula.win_rate or formula.pass_rate):
+    if sources and not (formula.win_rate or formula.pass_rate):
         options = " and ".join(f"--{name}" for name in questions)
-        raise UsageError(f"{options} is for plans without data: leave out {data.name}.")
-    if data is not None and formula.pass_rate is not None and formula.of is None:
-        questions["of"] = len(reading.load(data))
+        raise UsageError(f"{options} is for plans without data: leave out {Path(sources[0]).name}.")
+    if sources and formula.pass_rate is not None and formula.of is None:
+        with subject_of(sources, reading) as subject:
+            questions["of"] = len(subject.data)
     result = sample_size(**questions, **vars(goals))
-    emit(result.to_dict()) if json else show_sample_size(result, "DATA" if data is None else str(data))
+    emit(result.to_dict()) if json else show_sample_size(result, sources[0] if sources else "DATA")

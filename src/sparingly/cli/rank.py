@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import Aspect, Chosen, EstimatorText, TableFormat
+from sparingly.cli.estimate import Aspect, EstimatorText, TableFormat, as_json, only_result
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
-    Data,
     Json,
     OutFile,
     ReadOptions,
@@ -20,9 +19,9 @@ from sparingly.cli.options import (
     Seed,
     emit,
     scale_ends,
-    the_aspect,
     working,
 )
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.ranking import Ranking
@@ -81,8 +80,7 @@ NO_CLAIM, DEFAULT_DECIDING = Claim(), Deciding()
 
 
 def rank(
-    data: Data,
-    selection: Chosen = None,
+    sources: Sources,
     /,
     *,
     aspect: Aspect = None,
@@ -91,6 +89,7 @@ def rank(
     deciding: Deciding = DEFAULT_DECIDING,
     claim: Claim = NO_CLAIM,
     out: OutFile = None,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
@@ -101,12 +100,12 @@ def rank(
 
     ```
     sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json
+    sparingly rank campaign.db
     sparingly rank judged.jsonl chosen.json -a overall --expect
     sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
     sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
     ```
     """
-    from sparingly.data.selection import Selection
     from sparingly.infer.rank.rank import rank as order
     from sparingly.show.report.markup import latex
     from sparingly.show.report.score_tables import ranking_table
@@ -114,22 +113,35 @@ def rank(
 
     if deciding.expect and format != "text":
         raise UsageError("What is expected is printed as text or JSON: leave out --expect or --format.")
-    evalset = reading.load(data)
-    name = the_aspect(evalset, aspect)
-    chosen = None if selection is None else Selection.load(selection)
-    with working("ranking"):
-        how = {**vars(deciding), "scale": scale_ends(deciding.scale)}
-        ranking = claim.test(order(evalset, chosen, name, estimator=estimator, **how))
-    answer = ranking.claim
+    how = {**vars(deciding), "scale": scale_ends(deciding.scale), "estimator": estimator}
+    rankings: dict[str, Ranking] = {}
+    with subject_of(sources, reading, campaign) as subject:
+        name = subject.aspect(aspect)
+        if (running := subject.campaign) is None:
+            data = subject.data
+            with working("ranking"):
+                rankings[""] = claim.test(order(data, subject.selection, name, **how))
+        else:
+            for part in ("test", "groups_by"):
+                if how.pop(part) != getattr(DEFAULT_DECIDING, part):
+                    option = f"--{part.replace('_', '-')}"
+                    raise UsageError(f"{option} is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+            with working("ranking"):
+                for set_name in subject.set_names:
+                    rankings[set_name] = claim.test(running.rank(set_name, at=campaign.at, **how))
     if out is not None:
-        ranking.save(out)
+        only_result(rankings, out).save(out)
     if json:
-        emit(ranking.to_dict())
-    elif format == "text":
-        show_ranking(ranking, out)
-    else:
+        emit(as_json(rankings))
+    for set_name, ranking in {} if json else rankings.items():
+        if len(rankings) > 1:
+            sys.stdout.write(f"{set_name}\n")
+        if format == "text":
+            show_ranking(ranking, out)
+            continue
         sys.stdout.write(ranking_table(ranking, format))
-        sys.stdout.write(
-            "" if answer is None else f"\n{latex(str(answer)) if format == 'latex' else answer}.\n"
-        )
-    return EXIT_NO if answer is not None and not answer.shown else EXIT_DONE
+        if ranking.claim is not None:
+            answer = latex(str(ranking.claim)) if format == "latex" else ranking.claim
+            sys.stdout.write(f"\n{answer}.\n")
+    claims = [ranking.claim for ranking in rankings.values() if ranking.claim is not None]
+    return EXIT_DONE if all(answer.shown for answer in claims) else EXIT_NO

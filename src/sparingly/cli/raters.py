@@ -7,17 +7,18 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
 def raters(
-    data: Data,
+    sources: Sources,
     /,
     *,
     aspect: Annotated[
         str | None, Parameter(name=["--aspect", "-a"], help="What was judged; the only one unless given.")
     ] = None,
-    level: Annotated[
+    scores_are: Annotated[
         Literal["nominal", "ordinal", "interval", "ratio"], Parameter(help="What scores mean for agreement.")
     ] = "interval",
     metric: Annotated[str | None, Parameter(help="A metric: also show its slope by rater and model.")] = None,
@@ -26,6 +27,7 @@ def raters(
     ] = None,
     alpha: Annotated[float, Parameter(help="The chance of flagging anybody wrongly.")] = 0.05,
     seed: Seed = 0,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -33,18 +35,21 @@ def raters(
 
     ```
     sparingly raters judged.jsonl --aspect overall
+    sparingly raters campaign.db
     sparingly raters judged.jsonl -a mqm --metric COMET
     sparingly raters judged.jsonl -a overall --controls controls-judged.jsonl
-    sparingly raters judged.jsonl -a category --level nominal --json
+    sparingly raters judged.jsonl -a category --scores-are nominal --json
     ```
     """
     from sparingly.run.raters.report import rater_report
     from sparingly.show.terminal.raters import show_raters
 
-    evalset = reading.load(data)
+    with subject_of(sources, reading, campaign) as subject:
+        evalset = subject.data
+        aspect = aspect if subject.campaign is None else subject.aspect(aspect)
     checked = None if controls is None else ReadOptions().load(controls)
     with working("comparing raters"):
         result = rater_report(
-            evalset, aspect, level=level, metric=metric, controls=checked, alpha=alpha, seed=seed
+            evalset, aspect, level=scores_are, metric=metric, controls=checked, alpha=alpha, seed=seed
         )
     emit(result.to_dict()) if json else show_raters(result)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sparingly.base.errors import UsageError
-from sparingly.cli.campaign import At, DataName, Name, is_campaign, opened
-from sparingly.cli.estimate import Aspect, Chosen, EstimatorText
+from sparingly.cli.estimate import Aspect, EstimatorText
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -23,11 +21,7 @@ from sparingly.cli.options import (
     scale_ends,
     working,
 )
-
-if TYPE_CHECKING:
-    from sparingly.data.evalset import EvalSet
-    from sparingly.show.report.report import Report
-
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 # --- report ---------------------------------------------------------------------------------------
 
@@ -55,45 +49,21 @@ class ReportOptions:
     ] = True
     seed: Seed = 0
 
-    def values(self) -> dict[str, Any]:
-        """Return all of it by name, the scale as numbers."""
-        return {**vars(self), "scale": scale_ends(self.scale)}
 
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class InCampaign:
-    """What of a campaign is told."""
-
-    data: DataName = None
-    at: At = None
-    name: Name = None
-
-    def check_unused(self) -> None:
-        """Raise UsageError if one of these is given without a campaign."""
-        if any(value is not None for value in vars(self).values()):
-            raise UsageError("--data, --at and --name are for campaigns.")
-
-
-DEFAULT_OPTIONS, NO_CAMPAIGN = ReportOptions(), InCampaign()
+DEFAULT_OPTIONS = ReportOptions()
 
 
 def report(
-    source: Annotated[str, Parameter(help="The judged evaluation set; or a campaign: its file or URL.")],
-    selection: Chosen = None,
+    sources: Sources,
     /,
     *,
-    ratings: Annotated[
-        Path | None,
-        Parameter(help="A table of ratings for a set that holds none: rater, item, model, score."),
-    ] = None,
     out: Annotated[Path, Parameter(name=["--out", "-o"], help="The file to write.")] = Path("report.html"),
     format: Annotated[
         str | None,
         Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given."),
     ] = None,
     options: ReportOptions = DEFAULT_OPTIONS,
-    campaign: InCampaign = NO_CAMPAIGN,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -103,54 +73,28 @@ def report(
 
     ```
     sparingly report judged.jsonl chosen.json --aspect overall --out report.html
-    sparingly report outputs.jsonl chosen.json --ratings ratings.csv --format html,md,tex,json
+    sparingly report outputs.jsonl chosen.json --labels ratings.csv --format html,md,tex,json
     sparingly report campaign.db --out report.html
     ```
     """
-    with working("writing the report"):
-        if is_campaign(source):
-            page = _of_campaign(source, selection, ratings, options, campaign)
+    from sparingly.show.report.report import report as tell
+    from sparingly.show.terminal.console import line
+
+    values = {**vars(options), "scale": scale_ends(options.scale)}
+    with subject_of(sources, reading, campaign) as subject:
+        if subject.campaign is None:
+            data = subject.data
+            with working("writing the report"):
+                page = tell(data, subject.selection, **values)
         else:
-            campaign.check_unused()
-            page = _of_files(Path(source), selection, ratings, options, reading)
-        files = page.save(out, None if format is None else [part.strip() for part in format.split(",")])
+            with working("writing the report"):
+                page = tell(subject.campaign, data=campaign.data, at=campaign.at, **values)
+    files = page.save(out, None if format is None else [part.strip() for part in format.split(",")])
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})
         return
-    from sparingly.show.terminal.console import line
-
     for sentence in (page.title, *page.lead, *(f"written to {path}" for path in files)):
         line(sentence.replace("`", ""))
-
-
-def _of_campaign(
-    source: str, selection: Path | None, ratings: Path | None, options: ReportOptions, campaign: InCampaign
-) -> Report:
-    from sparingly.show.report.report import report as tell
-
-    if selection is not None or ratings is not None:
-        raise UsageError("A campaign knows its selections and ratings: give nothing but the campaign.")
-    with opened(source, campaign.name) as running:
-        return tell(running, data=campaign.data, at=campaign.at, **options.values())
-
-
-def _of_files(
-    source: Path, selection: Path | None, ratings: Path | None, options: ReportOptions, reading: ReadOptions
-) -> Report:
-    from sparingly.data.selection import Selection
-    from sparingly.show.report.report import report as tell
-
-    evalset = _judged(reading.load(source), ratings)
-    return tell(evalset, None if selection is None else Selection.load(selection), **options.values())
-
-
-def _judged(evalset: EvalSet, ratings: Path | None) -> EvalSet:
-    if ratings is None:
-        return evalset
-    from sparingly.data import io
-    from sparingly.run.raters.ratings import with_ratings_of
-
-    return with_ratings_of(evalset, io.load(ratings))
 
 
 # --- writeup --------------------------------------------------------------------------------------

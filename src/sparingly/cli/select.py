@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os.path import relpath
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, Seed, emit, read_ids, working
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, read_ids, working
+from sparingly.cli.subject import Sources, subject_of
 
 
 @Parameter(name="*")
@@ -37,21 +40,21 @@ class CrowdOptions:
             show_default=False,
         ),
     ] = ()
-    judge: Annotated[
-        Literal["rest", "all"], Parameter(help="With a crowd: judge the other models, or all of them.")
-    ] = "rest"
+    crowd_too: Annotated[
+        bool, Parameter(negative="", help="With a crowd: judge its models, too, not only the others.")
+    ] = False
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The two sides by name."""
-        return {"crowd": self.crowd or None, "judge": self.judge}
+        return {"crowd": self.crowd or None, "judge": "all" if self.crowd_too else "rest"}
 
 
 DEFAULT_DESIGN, DEFAULT_CROWD = DesignOptions(), CrowdOptions()
 
 
 def select(
-    data: Data,
+    sources: Sources,
     /,
     *,
     method: Annotated[
@@ -98,12 +101,17 @@ def select(
     from sparingly.data.selection import Selection
     from sparingly.show.terminal.selection import show_selection
 
-    evalset = reading.load(data)
+    with subject_of(sources, reading) as subject:
+        if subject.campaign is not None:
+            raise UsageError(f"A campaign draws its own rounds: sparingly campaign next {subject.title}.")
+        evalset = subject.data
     first = None if pool is None else Selection.load(pool)
     shut = [] if never is None else read_ids(never)
     settings: dict[str, Any] = {"question": question, "seed": seed, "pool": first, "never": shut}
     with working("choosing"):
         chosen = choose(evalset, method, budget, **settings, **sides.chosen, **vars(design))
+    folder = Path.cwd() if out is None else out.resolve().parent
+    chosen = replace(chosen, data_files=tuple(relpath(Path(source).resolve(), folder) for source in sources))
     if out is not None:
         chosen.save(out)
     if json:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.cli.campaign import Address, Name, opened
-from sparingly.cli.options import Json, emit
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
+from sparingly.cli.subject import Name, Sources, is_campaign, opened, subject_of
 from sparingly.data.files import naming_target
+from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
     from sparingly.show.web.web import Web
@@ -104,23 +105,35 @@ DEFAULT_SHOWING, DEFAULT_SERVING = Showing(), Serving()
 
 
 def serve(
-    address: Address,
+    sources: Sources,
     /,
     *,
+    budget: Annotated[
+        str | None,
+        Parameter(
+            name=["--budget", "-b"],
+            help="Of data that is not yet a campaign: items to judge, 100, 10%; all unless given.",
+        ),
+    ] = None,
     raters: Annotated[
         str, Parameter(help="Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
     showing: Showing = DEFAULT_SHOWING,
     serving: Serving = DEFAULT_SERVING,
     name: Name = None,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
     """Serve the pages on which raters judge and the organiser looks on; Ctrl-C ends it and loses nothing.
+
+    Data becomes a campaign of its own, FILE.db beside it; with a selection, just that is asked.
 
     Links are told once: only their digests are kept. Make new ones by starting with --raters again.
 
     ```
     sparingly serve wmt.db --raters anna,ben
+    sparingly serve responses.csv --budget 100
+    sparingly serve data.jsonl chosen.json --raters anna,ben
     sparingly serve wmt.db --form esa --once-links links.txt
     sparingly serve wmt.db --public https://judge.example.org
     ```
@@ -129,6 +142,7 @@ def serve(
     from sparingly.show.web.app import create_app
     from sparingly.show.web.server import run
 
+    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading)
     app = create_app(
         address,
         name,
@@ -159,6 +173,31 @@ def serve(
         web.campaign.disconnect()
     if not json:
         sys.stdout.write("stopped; everything that was acknowledged is kept.\n")
+
+
+def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOptions) -> str:
+    """Make a campaign of data, or of a selection, in a file beside it; go on with one that is there."""
+    from sparingly.run.campaign.campaign import Campaign
+
+    first = Path(sources[0])
+    address = first.with_name(f"{first.name.split('.')[0]}.db")
+    if address.exists():
+        sys.stderr.write(f"sparingly: going on with {address}, which was begun before.\n")
+        return str(address)
+    with subject_of(sources, reading) as subject:
+        data, chosen = subject.data, subject.selection
+    if chosen is None:
+        Campaign.new(address, data, budget=budget or "100%").disconnect()
+        return str(address)
+    if budget is not None:
+        raise UsageError("A selection says what is asked: leave out --budget.")
+    signature = chosen.signature
+    with Campaign.new(address, data, signature.method, signature.budget, seed=signature.seed) as running:
+        drawn = running.preview()
+    if not isinstance(drawn, Selection) or list(drawn.items) != list(chosen.items):
+        address.unlink()
+        raise UsageError("The selection does not follow from the data by its signature: sparingly verify it.")
+    return str(address)
 
 
 def _begin(web: Web) -> None:

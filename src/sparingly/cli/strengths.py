@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.estimate import DEFAULT_INTERVALS
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
 
 
@@ -73,13 +72,3 @@ def strengths(
             evalset, aspect, ties=ties, covariates=covariate, rounds=selections, level=level
         )
     emit(result.to_dict()) if json else show_strengths(result)
-
-
-def check_strengths(options: dict[str, Any], format: str) -> None:
-    """Refuse options that mean nothing for strengths: they must not be lost in silence."""
-    usual = {"target": DEFAULT_INTERVALS.target, "interval": DEFAULT_INTERVALS.interval}
-    for name, value in options.items():
-        if name != "level" and value != usual.get(name):
-            raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
-    if format != "text":
-        raise UsageError("Strengths are printed as text, or with --json.")

@@ -8,25 +8,21 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.campaign import is_campaign, verify_campaign
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
-
-ResultFile = Annotated[
-    str, Parameter(help="The file of a selection, an estimate or a ranking; or a campaign: its file or URL.")
-]
-
-
-Earlier = Annotated[
-    tuple[Path, ...], Parameter(help="For a round of several, the files of the rounds before it.")
-]
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
+from sparingly.cli.subject import Name, is_campaign, opened
 
 
 def verify(
-    file: ResultFile,
+    sources: Annotated[
+        tuple[str, ...],
+        Parameter(help="The file of a selection, an estimate or a ranking, and its data; or a campaign."),
+    ],
     /,
-    data: Data | None = None,
     *,
-    earlier: Earlier = (),
+    earlier: Annotated[
+        tuple[Path, ...], Parameter(help="For a round of several, the files of the rounds before it.")
+    ] = (),
+    name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
@@ -38,26 +34,30 @@ def verify(
 
     ```
     sparingly verify chosen.json wmt23.jsonl.gz
-    sparingly verify scores.json --data judged.jsonl
+    sparingly verify scores.json judged.jsonl
     sparingly verify round-2.json judged.jsonl --earlier round-1.json
     sparingly verify campaign.db
     ```
     """
-    if is_campaign(file):
-        return verify_campaign(file, json=json)
-    if data is None:
-        raise UsageError("Name the evaluation set, too: sparingly verify FILE DATA.")
     from sparingly.data.selection import Selection
     from sparingly.run.verify import load_result
     from sparingly.run.verify import verify as rederive
+    from sparingly.show.terminal.campaign import show_campaign_verification
     from sparingly.show.terminal.selection import show_verification
 
-    artefact = load_result(file)
-    loaded = reading.load(data)
+    if is_campaign(sources[0]):
+        with opened(sources[0], name) as running, working("drawing every round again"):
+            result, current = running.verify(), running.status()
+        emit(result.to_dict()) if json else show_campaign_verification(result, current)
+        return EXIT_DONE if result.ok else EXIT_NO
+    artefact = load_result(sources[0])
+    files = [Path(source) for source in sources[1:]]
+    if not files and isinstance(artefact, Selection):
+        files = [Path(sources[0]).parent / file for file in artefact.data_files]
+    if not files:
+        raise UsageError("Name the evaluation set, too: sparingly verify FILE DATA.")
+    loaded = reading.load(*files)
     with working("verifying"):
         result = rederive(artefact, loaded, earlier=[Selection.load(path) for path in earlier])
-    if json:
-        emit(result.to_dict())
-    else:
-        show_verification(result, artefact)
+    emit(result.to_dict()) if json else show_verification(result, artefact)
     return EXIT_DONE if result.ok else EXIT_NO

@@ -44,9 +44,11 @@ class Scale(_LowAndHigh):
     def parse(cls, text: str) -> Scale:
         """Read a scale from ``0-100`` or ``0,100``."""
         match = _TEXT.fullmatch(text)
-        if match is None:
-            raise UsageError(f'The scale "{text}" is not two numbers: write 0-100.')
-        return cls(float(match[1]), float(match[2]))
+        try:
+            low, high = map(float, match.groups() if match else text.split(","))
+        except ValueError:
+            raise UsageError(f'The scale "{text}" is not two numbers: write 0,100.') from None
+        return cls(low, high)
 
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}"

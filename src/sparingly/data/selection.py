@@ -63,7 +63,8 @@ class Selection:
     Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids of
     the selection that this one chose from, ``never`` those that were not to be chosen, ``same_outputs`` those
     that were skipped because all models wrote the same: there, differences are 0. ``why`` says in two
-    sentences why the method was taken, where none was named. ``method`` is the method itself, as long as the
+    sentences why the method was taken, where none was named. ``data_files`` are the files that it was chosen
+    from, as seen from the folder of its own file. ``method`` is the method itself, as long as the
     selection is in memory: in a file, the signature names it. What a file says beyond that, as a whole
     (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
@@ -88,6 +89,7 @@ class Selection:
     never: tuple[str, ...] = ()
     same_outputs: tuple[str, ...] = ()
     why: str = ""
+    data_files: tuple[str, ...] = ()
     method: Method | None = None
     unknown: Mapping[str, Any] = field(default_factory=dict)
     unknown_in_rows: Objects | None = None
@@ -205,6 +207,7 @@ class Selection:
             "never": list(self.never),
             **({"same_outputs": list(self.same_outputs)} if self.same_outputs else {}),
             **({"why": self.why} if self.why else {}),
+            **({"data": list(self.data_files)} if self.data_files else {}),
             "pool": None if self.pool is None else list(self.pool),
             **self.unknown,
             "rows": [self._row_to_dict(place) for place in range(len(self))],
@@ -257,6 +260,7 @@ class Selection:
             never=tuple(_ids(values.get("never"), "never")),
             same_outputs=tuple(_ids(values.get("same_outputs"), "same_outputs")),
             why=as_text(values.get("why"), "why") or "",
+            data_files=tuple(_ids(values.get("data"), "data")),
             unknown=schema.unknown_keys(values, *_FILE_KEYS),
             unknown_in_rows=np.array(unknown, object) if any(unknown) else None,
         )
@@ -271,7 +275,7 @@ class Selection:
 
 _FILE_KEYS = (
     *("format", "version", "signature", "kind", "cost", "cost_unit", "notes", "reason", "never"),
-    *("same_outputs", "why", "pool", "rows"),
+    *("same_outputs", "why", "data", "pool", "rows"),
 )
 _MODEL_COUNTS = {
     "models": "Name at least one, or leave it out for all models",

@@ -12,6 +12,7 @@ from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
+from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.answers import (
     BATCH,
     Acknowledgement,
@@ -29,7 +30,7 @@ from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracl
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.release import Release, release
-from sparingly.run.campaign.results import Findings, findings
+from sparingly.run.campaign.results import Findings, findings, rank_so_far
 from sparingly.run.campaign.rounds import (
     CampaignOutlook,
     NextStep,
@@ -197,6 +198,16 @@ class Campaign(CampaignReader):
     def overview(self) -> Overview:
         """Say how far every round and every rater is, and what it cost; quick, nothing is estimated."""
         return overview(self)
+
+    def rank(self, data: str | None = None, *, at: int | None = None, **options: Any) -> Ranking:
+        """Rank the models of a data set from what is judged so far, by the joint errors of all rounds.
+
+        Args:
+            data: The data set; the only one unless given.
+            at: The number of the journal at which models are ranked; the last one unless given.
+            options: ``target``, ``alpha``, ``expect``, ``seed``, ``estimator``, as ``rank`` has them.
+        """
+        return rank_so_far(self, data, at=at, **options)
 
     def findings(self, at: int | None = None) -> Findings:
         """Rank the models of every data set and tell how well raters agree, now or at a number."""

@@ -15,15 +15,61 @@ from sparingly.base.format import counted, ends_text
 from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.assemble import target_text, targets_of
-from sparingly.infer.estimate.result import CHOSEN_ITEMS
+from sparingly.infer.estimate.assemble import Target, target_text, targets_of
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
-from sparingly.infer.rank.ranking import Ranking
+from sparingly.infer.rank.ranking import Ranking, RankingSignature
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement
 from sparingly.run.raters.report import RaterFlag, rater_flags
+from sparingly.run.rounds.strategy import merge_rounds
 
-# --- Standings: scores with intervals, and possible ranks ---
+# --- the ranking so far ---
+
+
+def rank_so_far(
+    campaign: CampaignReader,
+    data: str | None = None,
+    *,
+    at: int | None = None,
+    target: Target | None = None,
+    alpha: float = 0.05,
+    expect: bool = False,
+    seed: int = 0,
+    scores: Estimate | None = None,
+    **options: Any,
+) -> Ranking:
+    """Rank the models of a data set from what is judged so far, by the joint errors of all rounds.
+
+    Models whose outputs are compared are ranked by their strengths; items that were picked, not drawn, by
+    what they show. ``scores`` saves estimating them again; ``options`` are those of ``Campaign.estimate``.
+    """
+    settings, targets = campaign.settings, targets_of(target)
+    seq = campaign.last_seq() if at is None else at
+    if campaign.compares(data):
+        strengths = campaign.strengths(data, at=seq, level=round(1 - alpha, 12))
+        return rank_strengths(
+            strengths, aspect=settings.aspect, target=targets.decisions, alpha=alpha, seed=seed
+        )
+    options = {"level": round(1 - alpha, 12), "seed": seed, **options}
+    if scores is None:
+        scores = campaign.estimate(data, at=seq, target=targets.scores, **options)
+    if scores.target == CHOSEN_ITEMS and not np.isnan(scores.scores).all():
+        chosen = merge_rounds(campaign.rounds(data, at=seq))
+        return rank(campaign.data(data, at=seq), chosen, settings.aspect, alpha=alpha, seed=seed)
+    decisions = scores
+    if targets.decisions != targets.scores:
+        decisions = campaign.estimate(data, at=seq, target=targets.decisions, **options)
+    ranking = rank_estimates(scores, decisions, alpha=alpha, seed=seed)
+    signature = scores.signature
+    if signature is not None:
+        signed = RankingSignature(signature, ranking.test, ranking.groups_by, alpha, ranking.target)
+        ranking = replace(ranking, signature=signed)
+    expected = campaign.expected(data, at=seq) if expect else None
+    return replace(ranking, selection=scores.selection, expected=expected)
+
+
+# --- standings: scores with intervals, and possible ranks ---
 
 
 ALPHA = 0.05
@@ -114,15 +160,10 @@ def standings(campaign: CampaignReader, data: str | None = None, *, at: int | No
 
 
 def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
-    targets = targets_of()
-    estimate = campaign.estimate(name, at=at, target=targets.scores)
+    estimate = campaign.estimate(name, at=at, target=targets_of().scores)
     ranking, notes = None, list(estimate.notes)
     try:
-        if estimate.target != CHOSEN_ITEMS:
-            decisions = campaign.estimate(name, at=at, target=targets.decisions)
-            ranking = rank_estimates(estimate, decisions, alpha=ALPHA)
-        elif estimate.selection is not None:
-            ranking = rank(campaign.data(name, at=at), estimate.selection, estimate.aspect, alpha=ALPHA)
+        ranking = rank_so_far(campaign, name, at=at, alpha=ALPHA, scores=estimate)
     except SparinglyError as error:
         notes.append(str(error))
     columns = estimate.scores, estimate.low, estimate.high, estimate.standard_errors

@@ -23,10 +23,10 @@ from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
-from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
+from sparingly.infer.rank.rank import rank, rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport, rater_report
-from sparingly.run.rounds.strategy import asked_cells, compared_rows, merge_rounds
+from sparingly.run.rounds.strategy import asked_cells, compared_rows
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -310,26 +310,19 @@ def from_campaign(
         strengths = running.strengths(name, at=at, level=request.level)
         return replace(_from_comparisons(judged_set, rounds, strengths, aspect, request), **facts)
 
-    def scores_at(seq: int, target: Target) -> Estimate:
-        options: dict[str, Any] = {"estimator": request.estimator, "level": request.level}
-        return running.estimate(name, at=seq, target=target, seed=request.seed, **options)
+    options: dict[str, Any] = {"estimator": request.estimator, "level": request.level, "seed": request.seed}
 
-    targets = request.targets
-    scores = scores_at(at, targets.scores)
-    # Rank by the joint errors of all rounds; items that were picked, by what they show.
-    options: dict[str, Any] = {"alpha": request.alpha, "seed": request.seed}
-    if scores.target == CHOSEN_ITEMS and not np.isnan(scores.scores).all():
-        chosen = merge_rounds(rounds)
-        ranking, unranked = _or_why_not(SparinglyError, lambda: rank(judged_set, chosen, aspect, **options))
-    else:
-        same = targets.decisions == targets.scores
-        decisions = scores if same else scores_at(at, targets.decisions)
-        ranking, unranked = _or_why_not(DataError, lambda: rank_estimates(scores, decisions, **options))
+    def scores_at(seq: int) -> Estimate:
+        return running.estimate(name, at=seq, target=request.targets.scores, **options)
+
+    scores = scores_at(at)
+    decided = {**options, "target": request.target, "alpha": request.alpha, "scores": scores}
+    ranking, unranked = _or_why_not(SparinglyError, lambda: running.rank(name, at=at, **decided))
     estimates = []
     for end in ends_of_rounds(running, name, at)[:-1]:
         # Where there are too few answers for scores, that round is left out.
         with suppress(SparinglyError):
-            estimates.append(scores_at(end, targets.scores))
+            estimates.append(scores_at(end))
     gathered = Evidence(
         data=seen_of(judged_set, rounds),
         rounds=rounds,

@@ -1,0 +1,157 @@
+"""What a command is about: data files, data with a selection, or a campaign; found out from what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Group, Parameter
+
+from sparingly.base.errors import UsageError
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, the_aspect
+from sparingly.data.io.format import Head
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.selection import Selection
+    from sparingly.run.campaign.campaign import Campaign
+
+Sources = Annotated[
+    tuple[str, ...],
+    Parameter(help="The data (several files join by item), data and a selection, or a campaign."),
+]
+Address = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
+Name = Annotated[
+    str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
+]
+DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
+At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
+
+
+@Parameter(name="*", group=Group("Of a campaign", sort_key=1))
+@dataclass(frozen=True)
+class InCampaign:
+    """What of a campaign is meant."""
+
+    data: DataName = None
+    at: At = None
+    name: Name = None
+
+
+WHOLE_CAMPAIGN = InCampaign()
+
+
+def is_campaign(address: str | Path) -> bool:
+    """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
+    if "://" in str(address):
+        return True
+    path = Path(address)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\x00"
+
+
+def opened(address: str, name: str | None) -> Campaign:
+    """Return a campaign, open."""
+    from sparingly.run.campaign.campaign import Campaign
+
+    return Campaign(address, name)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a command is about.
+
+    Attributes:
+        title: What it is called in sentences and in commands to type.
+        selection: What was chosen, where a selection was given.
+        campaign: The campaign, open, where one was given.
+        part: Which data set and entry of the campaign is meant.
+    """
+
+    title: str
+    selection: Selection | None = None
+    campaign: Campaign | None = None
+    part: InCampaign = WHOLE_CAMPAIGN
+    _files: tuple[Path, ...] = ()
+    _reading: ReadOptions = DEFAULT_READ_OPTIONS
+
+    @cached_property
+    def data(self) -> EvalSet:
+        """The data, with the answers of the campaign that count."""
+        if self.campaign is not None:
+            return self.campaign.data(self.part.data, at=self.part.at)
+        return self._reading.load(*self._files)
+
+    @property
+    def set_names(self) -> list[str]:
+        """The data sets of the campaign that are meant: all of them unless one is named."""
+        if self.campaign is None:
+            return []
+        settings = self.campaign.settings
+        return list(settings.budgets) if self.part.data is None else [settings.data_named(self.part.data)]
+
+    def aspect(self, named: str | None) -> str:
+        """Return what was judged: what was named, what the campaign is about, or the only aspect."""
+        if self.campaign is None:
+            return the_aspect(self.data, named)
+        about = self.campaign.settings.aspect
+        if named not in (None, about):
+            raise UsageError(f"The campaign is about {about}, which cannot be changed to {named}.")
+        return about
+
+    def need_selection(self, command: str) -> Selection:
+        """Return what was chosen; of a campaign, all rounds so far."""
+        if self.campaign is not None:
+            from sparingly.run.rounds.strategy import merge_rounds
+
+            rounds = self.campaign.rounds(self.part.data, at=self.part.at)
+            if not rounds:
+                raise UsageError(f"Nothing was asked yet: sparingly campaign next {self.title}.")
+            return merge_rounds(rounds)
+        if self.selection is None:
+            raise UsageError(
+                f"Nothing was chosen yet: sparingly select {self.title} -b 100 -o chosen.json, "
+                f"then sparingly {command} {self.title} chosen.json."
+            )
+        return self.selection
+
+
+@contextmanager
+def subject_of(
+    sources: Sequence[str], reading: ReadOptions, part: InCampaign = WHOLE_CAMPAIGN
+) -> Iterator[Subject]:
+    """Yield what the sources are; a campaign is open meanwhile.
+
+    A selection knows the file that it was chosen from, so that it can be given alone.
+    """
+    if campaigns := [source for source in sources if is_campaign(source)]:
+        if len(sources) > 1:
+            raise UsageError("A campaign knows its data and selections: give nothing but the campaign.")
+        with opened(campaigns[0], part.name) as running:
+            yield Subject(campaigns[0], campaign=running, part=part)
+        return
+    if part != WHOLE_CAMPAIGN:
+        raise UsageError("--data, --at and --name are for campaigns.")
+    from sparingly.data.selection import Selection
+
+    selections = [Path(source) for source in sources if is_selection(Path(source))]
+    files = tuple(Path(source) for source in sources if not is_selection(Path(source)))
+    if len(selections) > 1:
+        raise UsageError(f"There are two selections, {selections[0]} and {selections[1]}: give one.")
+    selection = Selection.load(selections[0]) if selections else None
+    if selection is not None and not files:
+        files = tuple(selections[0].parent / file for file in selection.data_files)
+        if not files:
+            raise UsageError(f"{selections[0]} does not say what it was chosen from: give the data, too.")
+    yield Subject(" ".join(map(str, files)), selection, _files=files, _reading=reading)
+
+
+def is_selection(path: Path) -> bool:
+    """Say whether a file is a selection, by what it says of itself."""
+    return path.is_file() and b'"sparingly/selection"' in Head(path).start[:200]

@@ -1,0 +1,140 @@
+"""What a command is about: data, data with a selection, a selection alone, or a campaign."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sparingly
+from sparingly.cli.app import run
+from sparingly.data.selection import Selection
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line in a folder with the demo's data, judged and not, and a selection of it."""
+    monkeypatch.chdir(tmp_path)
+    data = sparingly.load_demo()
+    sparingly.save(data, tmp_path / "data.jsonl")
+    sparingly.save(data.without_labels(), tmp_path / "outputs.jsonl")
+
+    def in_process(line: str) -> tuple[int, str, str]:
+        code = run(shlex.split(line))
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    assert in_process("select data.jsonl -b 30 -o chosen.json")[0] == 0
+    return in_process
+
+
+def answered(budget: int = 24) -> None:
+    """Begin a campaign on the demo's data, and answer its first round from the demo's labels."""
+    data = sparingly.load_demo()
+    labels = {
+        (item, model): float(score)
+        for item, row in zip(data.items, data.aspects["overall"], strict=True)
+        for model, score in zip(data.models, row, strict=True)
+    }
+    outputs = sparingly.load("outputs.jsonl")
+    with sparingly.Campaign.new("c.db", outputs, "uniform", budget, aspects="overall", seed=4) as running:
+        running.run(lambda question: labels[question.item, question.model], rater="Ada")
+
+
+@pytest.mark.parametrize("verb", ["estimate", "rank"])
+def test_a_selection_alone_knows_its_data(command: Command, verb: str) -> None:
+    both = command(f"{verb} data.jsonl chosen.json -a overall --json")
+    assert both[0] == 0
+    assert command(f"{verb} chosen.json -a overall --json") == both
+    assert command(f"{verb} chosen.json data.jsonl -a overall --json") == both
+
+
+def test_the_data_of_a_selection_are_found_from_another_folder(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "chosen").mkdir()
+    assert command("select data.jsonl -b 30 -o chosen/first.json")[0] == 0
+    assert Selection.load("chosen/first.json").data_files == ("../data.jsonl",)
+    assert command("verify chosen/first.json")[0] == 0
+    moved = json.loads(Path("chosen/first.json").read_text())
+    del moved["data"]
+    Path("chosen/first.json").write_text(json.dumps(moved))
+    code, _, err = command("estimate chosen/first.json -a overall")
+    assert (code, err) == (
+        2,
+        "sparingly: chosen/first.json does not say what it was chosen from: give the data, too.\n",
+    )
+
+
+def test_a_campaign_gives_what_its_judged_set_gives(command: Command) -> None:
+    answered()
+    code, out, _ = command("estimate c.db -e mean --json")
+    assert code == 0
+    scores = {row["model"]: row["score"] for row in json.loads(out)["models"]}
+    assert command("campaign export c.db judged.jsonl")[0] == 0
+    exported = json.loads(command("estimate judged.jsonl -e mean --json")[1])
+    assert scores == pytest.approx({row["model"]: row["score"] for row in exported["models"]})
+    ranking = json.loads(command("rank c.db -e mean --json")[1])
+    assert {row["model"]: row["score"] for row in ranking["models"]} == pytest.approx(scores)
+    assert command("rank c.db --expect")[0] == 0
+    for line in (
+        "info c.db",
+        "plan c.db -b 60",
+        "raters c.db",
+        "report c.db -o r.md --no-figures",
+        "verify c.db",
+    ):
+        code, out, err = command(line)
+        assert (code, err) == (0, ""), line
+    code, out, _ = command("assign c.db -r Bo,Chidi")
+    assert code == 0
+    assert out.startswith("2 raters")
+
+
+def test_a_plan_before_the_first_answer(command: Command) -> None:
+    assert command("campaign new c.db outputs.jsonl -b 24 -a overall")[0] == 0
+    code, out, _ = command("plan c.db -b 60")
+    assert code == 0
+    assert "Planned from a metric" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "estimate c.db data.jsonl",
+            "A campaign knows its data and selections: give nothing",
+        ),
+        ("select c.db -b 3", "A campaign draws its own rounds: sparingly campaign next c.db."),
+        ("rank c.db --test wilcoxon", "--test is for files: sparingly campaign export CAMPAIGN data.jsonl."),
+        ("estimate c.db -a fluency", "The campaign is about overall, which cannot be changed to fluency."),
+        ("rank data.jsonl --at 3", "--data, --at and --name are for campaigns."),
+        (
+            "assign data.jsonl -r Ada",
+            "Nothing was chosen yet: sparingly select data.jsonl -b 100 -o",
+        ),
+        ("assign c.db -r Ada", "Nothing was asked yet: sparingly campaign next c.db."),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_sentence(command: Command, line: str, sentence: str) -> None:
+    assert command("campaign new c.db outputs.jsonl -b 24 -a overall")[0] == 0
+    code, out, err = command(line)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"sparingly: {sentence}")
+
+
+def test_labels_in_a_file_of_their_own(command: Command) -> None:
+    data = sparingly.load_demo()
+    rows = ["item,model,rater,score"]
+    rows += [
+        f"{item},{json.dumps(model)},Ada,{score}"
+        for item, row in zip(data.items[:40], data.aspects["overall"], strict=False)
+        for model, score in zip(data.models, row, strict=True)
+    ]
+    Path("labels.csv").write_text("\n".join(rows))
+    code, out, _ = command("estimate outputs.jsonl --labels labels.csv --json")
+    assert code == 0
+    assert json.loads(out)["n"] == 40
