@@ -8,14 +8,54 @@ from collections.abc import Sequence
 from sparingly.base.registry import Method, describe_method
 from sparingly.show.terminal.console import line, show_table
 
+# What one wants to know, the option that takes the answer, the kinds of methods, and the common ones first.
+QUESTIONS = (
+    (
+        "Which items should people judge? (select -m; auto unless given)",
+        ("design", "selector", "utility"),
+        (
+            "random",
+            "uniform",
+            "local_pivotal",
+            "stratified",
+            "documents",
+            "metric_var",
+            "metric_cons",
+            "diversity",
+        ),
+    ),
+    (
+        "Which outputs next, in rounds? (campaign new -m; any of the above, too)",
+        ("strategy",),
+        ("auto", "waves", "allocate", "d_optimal"),
+    ),
+    (
+        "When is it enough? (campaign new --stop)",
+        ("stop",),
+        ("best_settled", "all_settled", "margin_settled", "width_reached"),
+    ),
+    (
+        "What would judging everything have said? (estimate -e; greg with metrics unless given)",
+        ("estimator",),
+        ("greg", "weighted_mean", "control_variate", "ppi"),
+    ),
+)
+
 
 def show_methods(methods: Sequence[type[Method]]) -> None:
-    """Print a table of methods."""
-    rows = [
-        (method.name, method.kind, ", ".join(method.needs) or "nothing", method.summary())
-        for method in methods
-    ]
-    show_table(("name", "kind", "needs", "what it does"), rows)
+    """Print the methods by what one wants to know, the common ones first, published ones last."""
+    for question, kinds, common in QUESTIONS:
+        own = [method for method in methods if method.kind in kinds]
+        first = [method for name in common for method in own if method.name == name]
+        others = [method for method in own if method not in first]
+        others.sort(key=lambda method: (".published." in method.__module__, method.name))
+        rows = [
+            (method.name, ", ".join(method.needs) or "nothing", method.summary())
+            for method in (*first, *others)
+        ]
+        if rows:
+            line(question, style="bold")
+            show_table(("name", "needs", "what it does"), rows)
     line("sparingly methods NAME shows one in full; methods are written name:key=value,key=value")
 
 
