@@ -614,4 +614,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Workers find functions by the name of their module, which is not __main__ there.
+    from benchmarks.best_calibration import main as run
+
+    sys.exit(run())

@@ -84,7 +84,8 @@ def test_verifications(demo: EvalSet, shown: Shown) -> None:
 
 def test_every_method_is_listed(shown: Shown) -> None:
     text = shown(show_methods, list(registered().values()))
-    begun = [line.split()[0] for line in text.splitlines() if line.strip()]
+    # The table's first column; what is wrapped begins further to the right.
+    begun = [line.split()[0] for line in text.splitlines() if line.startswith(" ") and line[1:2].strip()]
     for name in registered():
         assert begun.count(name) == 1
     # The common ones come first, published ones last.
