@@ -15,7 +15,7 @@ import pytest
 
 from sparingly.base.errors import InputError
 from sparingly.cli.app import run
-from sparingly.cli.serve import Serving, _secret, _write_private
+from sparingly.cli.serve import ServerOptions, _secret, _write_private
 from tests.run.campaign.made import begin
 
 
@@ -102,8 +102,8 @@ def test_a_server_without_a_file_tells_that_sessions_end(capsys: pytest.CaptureF
      ("::", False), ("example.org", False)],
 )  # fmt: skip
 def test_which_addresses_are_this_machine(host: str, local: bool) -> None:
-    assert Serving(host=host).is_local is local
-    hosts = Serving(host=host).hosts
+    assert ServerOptions(host=host).is_local is local
+    hosts = ServerOptions(host=host).hosts
     assert (hosts is not None) is local
     assert not local or {host, "127.0.0.1"} <= set(hosts or ())
 

@@ -22,7 +22,7 @@ _ONE_OR_MORE, _NONE_OR_MORE = Number(gte=1), Number(gte=0)
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Testing:
+class TestOptions:
     """How differences between models are tested."""
 
     seed: Seed = 0
@@ -36,7 +36,7 @@ class Testing:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Replay:
+class ReplayOptions:
     """What else is asked of the selection's method."""
 
     curve: Annotated[bool, Parameter(negative="", help="Also draw the method's curve over budgets.")] = False
@@ -55,7 +55,7 @@ class Replay:
     ] = 20
 
 
-DEFAULT_TESTING, DEFAULT_REPLAY = Testing(), Replay()
+DEFAULT_TESTING, DEFAULT_REPLAY = TestOptions(), ReplayOptions()
 
 
 def agree(
@@ -66,8 +66,8 @@ def agree(
     tie: Annotated[
         float, Parameter(validator=_NONE_OR_MORE, help="Scores that differ by no more are a tie.")
     ] = 0.0,
-    replay: Replay = DEFAULT_REPLAY,
-    testing: Testing = DEFAULT_TESTING,
+    replay: ReplayOptions = DEFAULT_REPLAY,
+    testing: TestOptions = DEFAULT_TESTING,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -96,7 +96,7 @@ def agree(
 
 
 def _replayed(
-    evalset: EvalSet, chosen: Selection, truth: str, tie: float, replay: Replay, testing: Testing
+    evalset: EvalSet, chosen: Selection, truth: str, tie: float, replay: ReplayOptions, testing: TestOptions
 ) -> dict[str, Any]:
     """Do what else is asked for; what is not asked for is None."""
     from sparingly.infer.rank import compare

@@ -61,7 +61,7 @@ class GridOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Working:
+class JobOptions:
     """How the work is done."""
 
     jobs: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The number of processes.")] = 1
@@ -73,7 +73,7 @@ class Working:
     )
 
 
-DEFAULT_GRID, DEFAULT_WORKING = GridOptions(), Working()
+DEFAULT_GRID, DEFAULT_JOBS = GridOptions(), JobOptions()
 
 
 def bench(
@@ -87,7 +87,7 @@ def bench(
     ] = None,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"], help="The table, a Parquet file.")] = None,
     options: GridOptions = DEFAULT_GRID,
-    work: Working = DEFAULT_WORKING,
+    work: JobOptions = DEFAULT_JOBS,
     json: Json = False,
 ) -> None:
     """Play methods on fully judged data, and measure what they save.

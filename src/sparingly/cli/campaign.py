@@ -47,7 +47,7 @@ campaign = App(name="campaign", help=_HELP)
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Judging:
+class AspectOptions:
     """What people judge."""
 
     aspect: Annotated[
@@ -65,7 +65,7 @@ class Judging:
     scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0,100.")] = None
 
 
-DEFAULT_JUDGING = Judging()
+DEFAULT_ASPECTS = AspectOptions()
 
 
 @campaign.command
@@ -84,7 +84,7 @@ def new(
             help="Items to judge on all models (or comparisons to make), over all rounds: 100, 10%.",
         ),
     ],
-    judging: Judging = DEFAULT_JUDGING,
+    judging: AspectOptions = DEFAULT_ASPECTS,
     stop: Annotated[
         tuple[str, ...],
         Parameter(

@@ -175,7 +175,7 @@ def _leave_files(out: Path, story: Story) -> list[str]:
 
 def _serve(data: EvalSet, folder: Path, seed: int, port: int) -> None:
     """Serve the pages of a campaign on the demo's data, until somebody ends it; one that is there goes on."""
-    from sparingly.cli.serve import Serving
+    from sparingly.cli.serve import ServerOptions
     from sparingly.cli.serve import serve as pages
     from sparingly.run.campaign.campaign import Campaign
 
@@ -184,4 +184,4 @@ def _serve(data: EvalSet, folder: Path, seed: int, port: int) -> None:
             folder, data.without_labels(), STRATEGY, ITEMS, name=NAME, aspects=TRUTH, scale=SCALE, seed=seed
         )
         campaign.disconnect()
-    pages((str(folder),), raters=RATERS, serving=Serving(port=port))
+    pages((str(folder),), raters=RATERS, serving=ServerOptions(port=port))

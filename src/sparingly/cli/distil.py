@@ -33,7 +33,7 @@ distil = App(name="distil", help=_HELP)
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Learning:
+class LearningOptions:
     """How is learned."""
 
     learner: Annotated[
@@ -57,7 +57,7 @@ class Learning:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Encoding:
+class EncoderOptions:
     """How an encoder is trained."""
 
     base: Annotated[
@@ -84,7 +84,7 @@ class Encoding:
         return None if self.base is None else EncoderTraining(self.base, **settings)
 
 
-DEFAULT_LEARNING, DEFAULT_ENCODING = Learning(), Encoding()
+DEFAULT_LEARNING, DEFAULT_ENCODING = LearningOptions(), EncoderOptions()
 
 
 @distil.command
@@ -101,8 +101,8 @@ def train(
         ),
     ],
     out: Annotated[Path, Parameter(name=["--out", "-o"], help="Where to write the model.")],
-    learning: Learning = DEFAULT_LEARNING,
-    encoding: Encoding = DEFAULT_ENCODING,
+    learning: LearningOptions = DEFAULT_LEARNING,
+    encoding: EncoderOptions = DEFAULT_ENCODING,
     family: Annotated[
         tuple[str, ...],
         Parameter(help="MODEL=FAMILY, for the card; repeat for several.", negative="", show_default=False),

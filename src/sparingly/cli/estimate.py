@@ -35,7 +35,7 @@ TableFormat = Annotated[Literal["text", "markdown", "latex"], Parameter(help="Ho
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Intervals:
+class IntervalOptions:
     """How sure the scores are."""
 
     target: Annotated[
@@ -49,7 +49,7 @@ class Intervals:
     scale: ScaleText = None
 
 
-DEFAULT_INTERVALS = Intervals()
+DEFAULT_INTERVALS = IntervalOptions()
 
 
 def estimate(
@@ -64,7 +64,7 @@ def estimate(
     ] = False,
     format: TableFormat = "text",
     seed: Seed = 0,
-    intervals: Intervals = DEFAULT_INTERVALS,
+    intervals: IntervalOptions = DEFAULT_INTERVALS,
     out: OutFile = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,

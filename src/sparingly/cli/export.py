@@ -26,7 +26,7 @@ ToolOptions = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Asking:
+class QuestionOptions:
     """What is asked, and how it is shown."""
 
     kind: Annotated[
@@ -67,7 +67,7 @@ class Asking:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Handing:
+class AssignmentOptions:
     """Who judges what."""
 
     assignment: Annotated[
@@ -78,8 +78,8 @@ class Handing:
     ] = None
 
 
-DEFAULT_ASKING = Asking()
-DEFAULT_HANDING = Handing()
+DEFAULT_QUESTIONS = QuestionOptions()
+NO_ASSIGNMENT = AssignmentOptions()
 
 
 def export(
@@ -93,8 +93,8 @@ def export(
     key: Annotated[
         Path | None, Parameter(help="Where the key is kept; beside the folder or the campaign unless given.")
     ] = None,
-    asking: Asking = DEFAULT_ASKING,
-    handing: Handing = DEFAULT_HANDING,
+    asking: QuestionOptions = DEFAULT_QUESTIONS,
+    handing: AssignmentOptions = NO_ASSIGNMENT,
     tool_option: ToolOptions = (),
     name: Name = None,
     seed: Seed = 0,

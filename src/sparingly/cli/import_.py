@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Answering:
+class AnswerOptions:
     """How answers are read."""
 
     scale: Annotated[
@@ -40,7 +40,7 @@ class Answering:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Receiving:
+class DestinationOptions:
     """Where the ratings go."""
 
     out: Annotated[
@@ -67,8 +67,8 @@ class Receiving:
         return self.into if self.into is not None and is_campaign(self.into) else None
 
 
-DEFAULT_ANSWERING = Answering()
-DEFAULT_RECEIVING = Receiving()
+DEFAULT_ANSWERS = AnswerOptions()
+NO_DESTINATION = DestinationOptions()
 
 
 def import_(
@@ -81,8 +81,8 @@ def import_(
     key: Annotated[
         Path | None, Parameter(help="The key of the export; a campaign in a file knows its own.")
     ] = None,
-    receiving: Receiving = DEFAULT_RECEIVING,
-    answering: Answering = DEFAULT_ANSWERING,
+    receiving: DestinationOptions = NO_DESTINATION,
+    answering: AnswerOptions = DEFAULT_ANSWERS,
     tool_option: ToolOptions = (),
     json: Json = False,
 ) -> int:
@@ -127,7 +127,7 @@ def _key(path: Path | None, campaign: str | None) -> Path:
     return key
 
 
-def _write(imported: ImportReport, receiving: Receiving) -> None:
+def _write(imported: ImportReport, receiving: DestinationOptions) -> None:
     from sparingly.data import io
 
     data = None if receiving.into is None or receiving.campaign else Path(receiving.into)
@@ -143,7 +143,7 @@ def _write(imported: ImportReport, receiving: Receiving) -> None:
         io.save(imported.into(io.load(data)), receiving.out)
 
 
-def _record(imported: ImportReport, receiving: Receiving) -> RecordedCounts | None:
+def _record(imported: ImportReport, receiving: DestinationOptions) -> RecordedCounts | None:
     if receiving.campaign is None:
         return None
     from sparingly.run.campaign.campaign import Campaign

@@ -24,7 +24,7 @@ from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_o
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Goals:
+class GoalOptions:
     """What the judgements are to show."""
 
     width: Annotated[
@@ -45,7 +45,7 @@ class Goals:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Formula:
+class FormulaOptions:
     """Questions that need no data."""
 
     win_rate: Annotated[
@@ -71,7 +71,7 @@ class Formula:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Draw:
+class DrawOptions:
     """What is drawn, and at what cost."""
 
     unit: Annotated[Literal["item", "document"], Parameter(help="What is drawn.")] = "item"
@@ -87,7 +87,7 @@ class Draw:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Prices:
+class PriceOptions:
     """What an LLM judge and people cost for one output."""
 
     judge: Annotated[str | None, Parameter(help="The metric that is an LLM judge's score.")] = None
@@ -95,7 +95,12 @@ class Prices:
     person_price: Annotated[float | None, Parameter(help="The price of one output by a person.")] = None
 
 
-DEFAULT_GOALS, DEFAULT_DRAW, NO_FORMULA, NO_PRICES = Goals(), Draw(), Formula(), Prices()
+DEFAULT_GOALS, DEFAULT_DRAW, NO_FORMULA, NO_PRICES = (
+    GoalOptions(),
+    DrawOptions(),
+    FormulaOptions(),
+    PriceOptions(),
+)
 
 
 def plan(
@@ -115,10 +120,10 @@ def plan(
             show_default=False,
         ),
     ] = (),
-    draw: Draw = DEFAULT_DRAW,
-    goals: Goals = DEFAULT_GOALS,
-    formula: Formula = NO_FORMULA,
-    prices: Prices = NO_PRICES,
+    draw: DrawOptions = DEFAULT_DRAW,
+    goals: GoalOptions = DEFAULT_GOALS,
+    formula: FormulaOptions = NO_FORMULA,
+    prices: PriceOptions = NO_PRICES,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -164,7 +169,7 @@ def plan(
 
 
 def _by_formula(
-    sources: tuple[str, ...], goals: Goals, formula: Formula, reading: ReadOptions, json: bool
+    sources: tuple[str, ...], goals: GoalOptions, formula: FormulaOptions, reading: ReadOptions, json: bool
 ) -> None:
     """Answer a question that needs no data; a pass rate takes the size of the set from it."""
     from sparingly.infer.plan.sample_size import sample_size

@@ -35,7 +35,7 @@ def _several(text: str) -> Parameter:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """Which columns hold what."""
 
     id: Annotated[
@@ -47,7 +47,7 @@ class Columns:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Tongues:
+class LanguageOptions:
     """Which language a source is in."""
 
     language: Annotated[str | None, Parameter(help="The column that says the language of a source.")] = None
@@ -67,7 +67,7 @@ class Tongues:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Work:
+class WorkOptions:
     """How the work is done; it has no influence on what is selected."""
 
     rows: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The records of a part.")] = 100_000
@@ -80,7 +80,7 @@ class Work:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Hands:
+class ProcessOptions:
     """Who does the work of a draw; it has no influence on what is selected."""
 
     jobs: Jobs = 1
@@ -89,7 +89,7 @@ class Hands:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Drawing:
+class DrawingOptions:
     """How probability designs draw."""
 
     tau: Annotated[float, Parameter(help="The share of the probabilities that goes by utility.")] = 0.5
@@ -108,7 +108,7 @@ class Drawing:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Filters:
+class FilterOptions:
     """Which sources may be chosen."""
 
     never: Annotated[
@@ -149,7 +149,7 @@ class Filters:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Quotas:
+class QuotaOptions:
     """How much of what."""
 
     groups: Annotated[
@@ -168,8 +168,13 @@ class Quotas:
         return {**vars(self), "quota": _quota(self.quota)}
 
 
-DEFAULT_COLUMNS, DEFAULT_TONGUES, DEFAULT_WORK, DEFAULT_DRAWING = Columns(), Tongues(), Work(), Drawing()
-DEFAULT_FILTERS, DEFAULT_QUOTAS, DEFAULT_HANDS = Filters(), Quotas(), Hands()
+DEFAULT_COLUMNS, DEFAULT_LANGUAGES, DEFAULT_WORK, DEFAULT_DRAWING = (
+    ColumnOptions(),
+    LanguageOptions(),
+    WorkOptions(),
+    DrawingOptions(),
+)
+DEFAULT_FILTERS, DEFAULT_QUOTAS, DEFAULT_PROCESSES = FilterOptions(), QuotaOptions(), ProcessOptions()
 
 
 @pool.command
@@ -187,8 +192,8 @@ def score(
             help="The utility: source_length, a column, distilled:model=FILE, or package.module:function."
         ),
     ] = "source_length",
-    columns: Columns = DEFAULT_COLUMNS,
-    tongues: Tongues = DEFAULT_TONGUES,
+    columns: ColumnOptions = DEFAULT_COLUMNS,
+    languages: LanguageOptions = DEFAULT_LANGUAGES,
     against: Annotated[tuple[str, ...], _several("A corpus to compare with, files as for the pool")] = (),
     near: Annotated[
         bool, Parameter(negative="", show_default=False, help="Prepare to find near duplicates.")
@@ -202,7 +207,7 @@ def score(
     max_bytes: Annotated[
         int, Parameter(validator=_ONE_OR_MORE, help="A longer record is a bad one.")
     ] = 1_000_000,
-    work: Work = DEFAULT_WORK,
+    work: WorkOptions = DEFAULT_WORK,
     json: Json = False,
 ) -> None:
     """Score every source of a pool in one pass, and say what was wrong with the records that are none.
@@ -225,7 +230,7 @@ def score(
         "keep": columns.keep or None,
         "against": against or None,
         "embed": embed,
-        **tongues.chosen,
+        **languages.chosen,
     }
     with progress("reading") as on_progress:
         scored = score_pool(
@@ -257,10 +262,10 @@ def select(
         Literal["top", "uniform", "pivotal", "systematic"],
         Parameter(name=["--design", "-m"], help="The best by utility, or a probability design."),
     ],
-    drawing: Drawing = DEFAULT_DRAWING,
-    filters: Filters = DEFAULT_FILTERS,
-    quotas: Quotas = DEFAULT_QUOTAS,
-    hands: Hands = DEFAULT_HANDS,
+    drawing: DrawingOptions = DEFAULT_DRAWING,
+    filters: FilterOptions = DEFAULT_FILTERS,
+    quotas: QuotaOptions = DEFAULT_QUOTAS,
+    processes: ProcessOptions = DEFAULT_PROCESSES,
     out: Annotated[
         tuple[Path, ...],
         Parameter(
@@ -288,7 +293,13 @@ def select(
 
     with working("choosing"):
         chosen = select_pool(
-            scored, budget, design=design, **vars(drawing), **filters.chosen, **quotas.chosen, **vars(hands)
+            scored,
+            budget,
+            design=design,
+            **vars(drawing),
+            **filters.chosen,
+            **quotas.chosen,
+            **vars(processes),
         )
     for path in out:
         chosen.save(path)

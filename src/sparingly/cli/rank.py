@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Claim:
+class ClaimOptions:
     """A question with a margin about one model, for release gates: exit code 1 when it is not shown."""
 
     model: Annotated[str | None, Parameter(help="The model that a claim with a margin is about.")] = None
@@ -51,7 +51,7 @@ class Claim:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Deciding:
+class DecisionOptions:
     """How pairs of models are decided."""
 
     target: Annotated[
@@ -76,7 +76,7 @@ class Deciding:
     seed: Seed = 0
 
 
-NO_CLAIM, DEFAULT_DECIDING = Claim(), Deciding()
+NO_CLAIM, DEFAULT_DECISIONS = ClaimOptions(), DecisionOptions()
 
 
 def rank(
@@ -86,8 +86,8 @@ def rank(
     aspect: Aspect = None,
     estimator: EstimatorText = None,
     format: TableFormat = "text",
-    deciding: Deciding = DEFAULT_DECIDING,
-    claim: Claim = NO_CLAIM,
+    deciding: DecisionOptions = DEFAULT_DECISIONS,
+    claim: ClaimOptions = NO_CLAIM,
     out: OutFile = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -123,7 +123,7 @@ def rank(
                 rankings[""] = claim.test(order(data, subject.selection, name, **how))
         else:
             for part in ("test", "groups_by"):
-                if how.pop(part) != getattr(DEFAULT_DECIDING, part):
+                if how.pop(part) != getattr(DEFAULT_DECISIONS, part):
                     option = f"--{part.replace('_', '-')}"
                     raise UsageError(f"{option} is for files: sparingly campaign export CAMPAIGN data.jsonl.")
             with working("ranking"):

@@ -33,7 +33,7 @@ _OPEN = (
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Showing:
+class PageOptions:
     """What raters see."""
 
     form: Annotated[
@@ -54,7 +54,7 @@ class Showing:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Serving:
+class ServerOptions:
     """Address the pages are."""
 
     host: Annotated[str, Parameter(help="The address to listen at; only this machine unless given.")] = (
@@ -101,7 +101,7 @@ class Serving:
         return (*LOOPBACK, self.host) if self.is_local else None
 
 
-DEFAULT_SHOWING, DEFAULT_SERVING = Showing(), Serving()
+DEFAULT_PAGES, DEFAULT_SERVER = PageOptions(), ServerOptions()
 
 
 def serve(
@@ -118,8 +118,8 @@ def serve(
     raters: Annotated[
         str, Parameter(help="Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
-    showing: Showing = DEFAULT_SHOWING,
-    serving: Serving = DEFAULT_SERVING,
+    showing: PageOptions = DEFAULT_PAGES,
+    serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
@@ -230,7 +230,7 @@ def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     sys.stdout.flush()
 
 
-def _listening(serving: Serving) -> socket.socket:
+def _listening(serving: ServerOptions) -> socket.socket:
     # Looking the address up would quietly take a larger number modulo 65536.
     if not 0 <= serving.port <= _LAST_PORT:
         raise UsageError(f"A port is a number from 0 to {_LAST_PORT}, not {serving.port}.")
@@ -247,7 +247,7 @@ def _listening(serving: Serving) -> socket.socket:
     return listener
 
 
-def _address(serving: Serving, listener: socket.socket) -> str:
+def _address(serving: ServerOptions, listener: socket.socket) -> str:
     """Return what the links begin with."""
     host = serving.host
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
