@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,19 @@ KIND = Format.kind
 
 
 def load(
-    path: str | Path, format: str | None = None, *, lower_is_better: Iterable[str] = (), **options: Any
+    path: str | Path | Sequence[str | Path],
+    format: str | None = None,
+    *,
+    labels: str | Path | None = None,
+    lower_is_better: Iterable[str] = (),
+    **options: Any,
 ) -> EvalSet:
-    """Load an evaluation set from a file or a directory.
+    """Load an evaluation set from a file or a directory, or from several that are joined by item.
 
     Args:
-        path: The file or directory.
+        path: The file or directory; or several, such as two runs of one harness (see ``data.join``).
         format: The name of its format; recognised by content and extension unless given.
+        labels: A further file with what people said: items (and models and raters) with their scores.
         lower_is_better: Metrics for which a low score is good; they are negated, so that inside the
             package higher is better.
         options: What the format needs to be told, such as the names of columns.
@@ -35,14 +41,30 @@ def load(
         ...
         sparingly.base.errors.InputError: no-such-file.jsonl: there is no such file.
     """
-    path = Path(path)
+    paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
+    if not paths:
+        raise UsageError("No file is named: there is nothing to load.")
+    sets = [_load(each, format, options) for each in paths]
+    data = sets[0]
+    if len(sets) > 1 or labels is not None:
+        from sparingly.data.io.records import names_of_files
+        from sparingly.data.join import join, with_labels
+
+        if len(sets) > 1:
+            data = join(sets, names_of_files([str(each) for each in paths]))
+        if labels is not None:
+            data = with_labels(data, _load(Path(labels), None, {}), str(labels))
+    return flipped(data, lower_is_better)
+
+
+def _load(path: Path, format: str | None, options: dict[str, Any]) -> EvalSet:
+    """Load one file or directory."""
     with files.naming(path):
         if not path.exists():
             raise InputError("there is no such file", file=path)
         reader = format_named(format) if format else recognise(path)
         reader.check_options(options)
-        data = reader.read(path, options)
-    return flipped(data, lower_is_better)
+        return reader.read(path, options)
 
 
 def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str]:

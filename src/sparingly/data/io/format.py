@@ -17,6 +17,8 @@ from sparingly.data.evalset import EvalSet
 
 Options = Mapping[str, Any]
 LINES = (".jsonl", ".ndjson")
+# Files that are no text and that some format reads: ZIP archives (Excel) and Arrow.
+CONTAINERS = (b"PK\x03\x04", b"ARROW1")
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,12 @@ class Head:
         """The first bytes, decompressed; empty for a directory."""
         if self.is_directory:
             return b""
-        with files.naming(self.path), files.open_binary(self.path) as file:
-            return file.read(65_536)
+        with files.naming(self.path):
+            with self.path.open("rb") as raw:
+                if (start := raw.read(65_536)).startswith(CONTAINERS):
+                    return start
+            with files.open_binary(self.path) as file:
+                return file.read(65_536)
 
     @property
     def content(self) -> bytes:

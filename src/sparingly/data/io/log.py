@@ -1,0 +1,310 @@
+"""Logs of runs: one record for each output of a model, with what scorers, judges and people said of it.
+
+A reader of a tool's log yields ``LoggedOutput``; from these ``assemble`` makes an evaluation set, by the same
+rules for every tool:
+
+- An item without an id gets one made from its input. One id with two inputs is an error.
+- Several outputs of a model for an item are repeats: epochs, numbered by the log or else in its order.
+- Scores are numbers, truth values, or words (yes and no, pass and fail …); an object of scores is one score
+  for each key (``style.short``). What a person gave is a rating, all else a metric; where both have the same
+  name, the aspect is called ``NAME (human)``. Several judges of one score are a metric each, called
+  ``NAME (judge)``; several verdicts of one judge count as their mean. Verdicts that are texts become a column
+  of the cells.
+- What is the same for all outputs of an item is a column of the items, anything else one of the cells.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.io.builder import EvalSetBuilder
+from sparingly.data.io.format import Options, names_in
+from sparingly.data.io.records import digest_id
+from sparingly.data.io.words import word_number
+from sparingly.data.values import as_text, canonical, parse_number, shown
+
+# Options of every format that is a log.
+LOG_OPTIONS = {
+    "metrics": "the scores to take as metrics: a,b,c (all unless said)",
+    "aspects": "the scores that people gave, where the log does not say so: a,b,c",
+}
+# Parts of messages that are no text to be judged.
+_OTHER_PARTS = (
+    "reasoning",
+    "thinking",
+    "image",
+    "image_url",
+    "input_image",
+    "audio",
+    "video",
+    "document",
+    "file",
+)
+# What judges say when they have no verdict.
+_NO_VERDICT = ("unknown", "not applicable", "skipped")
+
+
+@dataclass(frozen=True)
+class LogScore:
+    """What a scorer, a judge or (``by_person``) a person said of an output."""
+
+    name: str
+    value: Any
+    by_person: bool = False
+    rater: str | None = None
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class LoggedOutput:
+    """What a model wrote for an item in one run, with its scores; ``place`` says where that is in the log.
+
+    ``item`` and ``epoch`` are None where the log does not name them.
+    """
+
+    item: Any
+    model: str
+    source: str | None
+    output: str | None
+    scores: list[LogScore] = field(default_factory=list)
+    epoch: Any = None
+    references: Mapping[str, str | None] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    place: str = ""
+
+    @cached_property
+    def id(self) -> Any:
+        """The item's id: that of the log, or one made from the input."""
+        return digest_id("item", self.source or "") if self.item is None else self.item
+
+
+def assemble(path: Path, outputs: Iterable[LoggedOutput], options: Options) -> EvalSet:
+    """Make an evaluation set of the outputs of a log."""
+    log = [replace(logged, scores=list(_flat(logged.scores))) for logged in outputs]
+    builder, verdicts, constant = EvalSetBuilder(path), _Verdicts(log, options), _constant_columns(log)
+    first: dict[int, LoggedOutput] = {}
+    runs: dict[tuple[int, int], int] = {}
+    for logged in log:
+        try:
+            item, model = builder.item(logged.id, "id"), builder.model(logged.model)
+            runs[item, model] = run = runs.get((item, model), 0) + 1
+            if first.setdefault(item, logged) is logged:
+                builder.source(item, logged.source)
+                for name, text in logged.references.items():
+                    builder.reference(item, name, text)
+            elif logged.source != first[item].source:
+                raise InputError(
+                    f"the item {shown(logged.id)} has two inputs, {shown(first[item].source)} for the model "
+                    f"{first[item].model} and {shown(logged.source)} for {logged.model}",
+                    fix="Give every input an id of its own",
+                )
+            numbers, texts = verdicts.by_judges(logged)
+            epoch = run if logged.epoch is None else logged.epoch
+            builder.repeat(item, model, epoch, logged.output, numbers, f"{logged.place}, epoch".lstrip(", "))
+            for rating in verdicts.by_people(logged):
+                builder.rating(item, model=logged.model, **rating)
+            for name, value in {**logged.columns, **texts}.items() if run == 1 else ():
+                # A log's own "cost" or "weight" is not that of judging the item.
+                label = f"log_{name}" if name in fields.NUMBER_COLUMNS else name
+                if name in constant:
+                    builder.column(item, label, value)
+                else:
+                    builder.cell(item, model, label, value)
+        except InputError as error:
+            raise error.at(file=path, field=logged.place or None) from None
+    for name in verdicts.two_valued:
+        builder.scale(name, [0, 1], name)
+    return builder.build()
+
+
+def score_number(value: Any) -> float | None:
+    """Return a score as a number (NaN: there is no verdict), or None for what is no score."""
+    if value is None or isinstance(value, bool | int | float):
+        return math.nan if value is None else float(value)
+    try:
+        text = as_text(value, "score") or ""
+        number = word_number(text)
+        return (
+            parse_number("" if text.strip().lower() in _NO_VERDICT else text, "score")
+            if number is None
+            else number
+        )
+    except InputError:
+        return None
+
+
+class _Verdicts:
+    """The scores of a log: which of them are metrics, ratings of people, or texts.
+
+    ``two_valued`` are the fields of those that are truth values or words everywhere.
+    """
+
+    def __init__(self, log: list[LoggedOutput], options: Options) -> None:
+        self.human, self.two_valued = set(names_in(options.get("aspects"))), list[str]()
+        # The scores of which some output has verdicts of several judges.
+        self.by_several = {
+            name
+            for logged in log
+            for name, count in Counter(
+                name
+                for name, _ in {
+                    (score.name, score.rater) for score in logged.scores if not self._is_human(score)
+                }
+            ).items()
+            if count > 1
+        }
+        values: dict[tuple[bool, str], list[Any]] = {}
+        for score in (score for logged in log for score in logged.scores):
+            values.setdefault((self._is_human(score), self._name(score)), []).append(score.value)
+        names = {score.name for logged in log for score in logged.scores}
+        self.wanted = set(names_in(options["metrics"])) if "metrics" in options else names
+        for name in sorted((self.human | self.wanted) - names):
+            raise UnknownNameError("score", name, sorted(names))
+        # By whether people gave them, and by name: the field, or None for texts.
+        self.fields: dict[tuple[bool, str], str | None] = {}
+        for (by_person, name), column in values.items():
+            present = [value for value in column if value is not None]
+            numbers = [number for value in present if (number := score_number(value)) is not None]
+            clashes = by_person and (False, name) in values
+            field_name = f"aspect:{name}{' (human)' if clashes else ''}" if by_person else f"metric:{name}"
+            # A text among numbers is a mistake to be named; it does not make texts of them all.
+            is_score = by_person or 2 * len(numbers) > len(present)
+            self.fields[by_person, name] = field_name if is_score else None
+            if present and all(
+                isinstance(value, bool) or word_number(value) is not None for value in present
+            ):
+                self.two_valued.append(field_name)
+
+    def _is_human(self, score: LogScore) -> bool:
+        return score.by_person or score.name in self.human
+
+    def _name(self, score: LogScore) -> str:
+        is_one_of_several = score.name in self.by_several and not self._is_human(score)
+        return f"{score.name} ({score.rater or 'unnamed'})" if is_one_of_several else score.name
+
+    def by_judges(self, logged: LoggedOutput) -> tuple[dict[str, float], dict[str, str]]:
+        """Return an output's metrics by field, and the verdicts that are texts by name."""
+        numbers: dict[str, list[float]] = {}
+        texts: dict[str, str] = {}
+        for score in logged.scores:
+            if self._is_human(score) or score.name not in self.wanted or score.value is None:
+                continue
+            number, field_name = score_number(score.value), self.fields[False, self._name(score)]
+            if field_name is None:
+                texts[self._name(score)] = _as_text(score.value)
+            elif number is None:
+                raise InputError(
+                    f"{shown(score.value)} is no score of {score.name}",
+                    fix="Write a number or a word such as pass or fail there, or choose scores with metrics=",
+                )
+            else:
+                numbers.setdefault(field_name, []).append(number)
+        return {name: sum(verdicts) / len(verdicts) for name, verdicts in numbers.items()}, texts
+
+    def by_people(self, logged: LoggedOutput) -> Iterator[dict[str, Any]]:
+        """Yield an output's ratings; what is no score becomes a comment."""
+        for score in filter(self._is_human, logged.scores):
+            number = score_number(score.value)
+            texts = [score.comment, None if number is not None else _as_text(score.value)]
+            if number is None or not math.isnan(number) or score.comment:
+                yield {
+                    "rater": score.rater,
+                    "aspect": (self.fields[True, score.name] or "").removeprefix("aspect:"),
+                    "score": None if number is None or math.isnan(number) else number,
+                    "comment": " | ".join(filter(None, texts)) or None,
+                }
+
+
+def _flat(scores: Iterable[LogScore]) -> Iterator[LogScore]:
+    for score in scores:
+        if isinstance(score.value, dict):
+            parts = score.value.items()
+            yield from _flat(replace(score, name=f"{score.name}.{key}", value=part) for key, part in parts)
+        else:
+            yield score
+
+
+def _constant_columns(log: list[LoggedOutput]) -> set[str]:
+    """Return the columns that have one value for all outputs of an item."""
+    values: dict[str, dict[str, set[str | None]]] = {}
+    for logged in log:
+        for name, value in logged.columns.items():
+            values.setdefault(name, {}).setdefault(logged.id, set()).add(canonical(value))
+    return {
+        name for name, by_item in values.items() if all(len(distinct) == 1 for distinct in by_item.values())
+    }
+
+
+# --- Traces: logs that name neither items nor models ------------------------------------------------
+
+
+def first_known(candidates: Sequence[Mapping[str, str | None]], otherwise: str) -> list[str]:
+    """Return names of the models of traces, from the first place where all traces have one.
+
+    Each trace gives the places by name, in the same order for all.
+    """
+    for place in dict.fromkeys(place for names in candidates for place in names):
+        if all(names.get(place) for names in candidates):
+            return [str(names[place]) for names in candidates]
+    return [otherwise] * len(candidates)
+
+
+def with_shared_items(traces: list[LoggedOutput]) -> list[LoggedOutput]:
+    """Return traces whose items are their inputs, where models were given the same; else each is an item."""
+    models: dict[str | None, set[str]] = {}
+    for trace in traces:
+        models.setdefault(trace.source, set()).add(trace.model)
+    if any(len(names) > 1 for names in models.values()):
+        return [replace(trace, item=None, columns={**trace.columns, "trace": trace.item}) for trace in traces]
+    return traces
+
+
+def decoded(value: Any) -> Any:
+    """Return the value of a text that is JSON, and anything else as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (json.JSONDecodeError, RecursionError):
+        return value
+
+
+# --- Texts in logs --------------------------------------------------------------------------------
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def readable(value: Any) -> str | None:
+    """Return what a model was given or wrote as a rater reads it; None where there is nothing.
+
+    Chat messages become a conversation, one turn a paragraph, or the content of the only one; the answer of a
+    chat interface its content; an object its only value, or a paragraph for each.
+    """
+    if isinstance(value, dict):
+        if isinstance(choices := value.get("choices"), list) and choices and isinstance(choices[0], dict):
+            return readable(choices[0].get("message", choices[0].get("text")))
+        if (kind := value.get("type")) in _OTHER_PARTS:
+            return None if kind in ("reasoning", "thinking") else f"[{kind}]"
+        if "content" in value or kind in ("text", "input_text", "output_text"):
+            return readable(value.get("content", value.get("text")))
+        parts = {name: text for name, part in value.items() if (text := readable(part)) is not None}
+        if len(parts) < 2 or "messages" in parts:
+            return parts.get("messages", next(iter(parts.values()), None))
+        return "\n\n".join(f"{name}: {text}" for name, text in parts.items())
+    if isinstance(value, list):
+        turns = [(part.get("role") if isinstance(part, dict) else None, readable(part)) for part in value]
+        said = [(role, text) for role, text in turns if text is not None]
+        if len(said) == 1 or not any(role for role, _ in said):
+            return "\n".join(text for _, text in said) or None
+        return "\n\n".join(f"{role}: {text}" for role, text in said)
+    return None if value is None else _as_text(value)

@@ -1,0 +1,424 @@
+"""Several evaluation sets as one: runs of a harness joined by item, and labels from a file of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparingly.base.arrays import Ints, Mask, Objects
+from sparingly.base.errors import DataError
+from sparingly.data.evalset import EvalSet
+from sparingly.data.tables import Codes, Preferences, Ratings, Repeats, epoch_order
+from sparingly.data.values import shown
+
+
+def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
+    """Return one evaluation set of several, in which the same id is the same item.
+
+    - Where no id is in two sets, items are matched by their input. Sets that have neither an item nor a model
+      in common are an error, and so is an item with two inputs.
+    - A model of several sets is one model where they do not overlap (a log in parts), or hold other epochs of
+      it (these become repeats). Otherwise each run is a model of its own, called ``model (run)``.
+    - What two sets say of the same cell must be the same. A column of the items in which sets differ becomes
+      one of the cells.
+
+    Args:
+        sets: The evaluation sets.
+        names: What they are called, in names of models and in errors.
+    """
+    sets = _matched_by_input(list(sets))
+    for place, data in enumerate(sets[1:], 1):
+        before = sets[:place]
+        if not any({*data.items} & {*other.items} or {*data.models} & {*other.models} for other in before):
+            raise DataError(
+                f"{names[place]} has no item in common with {' and '.join(names[:place])}: its items are "
+                f"called {_examples(data.items)}, the others {_examples(sets[0].items)}. "
+                "Give the same input the same id in both."
+            )
+    models = [list(data.models) for data in sets]
+    for model in sorted({name for data in sets for name in data.models}):
+        holders = [place for place, data in enumerate(sets) if model in data.models]
+        run_items = [item for place in holders for item in _items_run(sets[place], model)]
+        if len(run_items) == len(set(run_items)):
+            continue
+        tables = [sets[place].take(models=[model]).repeats for place in holders]
+        epochs = [table.epochs[code] for table in tables for code in np.unique(table.epoch)]
+        if all(map(len, tables)) and len(epochs) == len(set(epochs)):
+            continue
+        for place in holders:
+            models[place][sets[place].models.index(model)] = f"{model} ({names[place]})"
+    return _merged(sets, models, names)
+
+
+def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
+    """Return the set with labels from another file: scores, ratings and preferences of its items and models.
+
+    Every score in the labels counts as given by people. Labels of one model belong to the only model of the
+    data, whatever it is called.
+
+    Args:
+        data: The evaluation set.
+        labels: The labels, read as an evaluation set.
+        name: The file of the labels, for errors.
+    """
+    known = set(data.items)
+    if unknown := [item for item in labels.items if item not in known]:
+        raise DataError(
+            f"{name}: {len(unknown):,} of {len(labels):,} items are not in the data: {_examples(unknown)}. "
+            f"Items of the data are called {_examples(data.items)}. Use the same ids in both files."
+        )
+    models = data.models if len(labels.models) == len(data.models) == 1 else labels.models
+    if unknown := [model for model in models if model not in data.models]:
+        raise DataError(
+            f"{name}: {len(unknown):,} of {len(models):,} models are not in the data: {_examples(unknown)}. "
+            f"Models of the data are {_examples(data.models)}. Add a column model with these names."
+        )
+    scales = {f"aspect:{key.partition(':')[2]}": scale for key, scale in labels.scales.items()}
+    said = labels.with_parts(
+        metrics={},
+        aspects={**labels.metrics, **labels.aspects},
+        scales=scales,
+        # Raters may have seen any of several outputs.
+        outputs=None if len(data.repeats) else labels.outputs,
+    )
+    return _merged([data, said], [list(data.models), list(models)], [data.name or "the data", name])
+
+
+def _matched_by_input(sets: list[EvalSet]) -> list[EvalSet]:
+    """Return the sets with the ids of the first one that has the input, where no id is in two sets."""
+    ids = [item for data in sets for item in data.items]
+    if len(set(ids)) < len(ids) or any(data.sources is None for data in sets):
+        return sets
+    id_of: dict[str, str] = {}
+    matched = []
+    for data in sets:
+        texts = [] if data.sources is None else data.sources.tolist()
+        if None in texts or len(set(texts)) < len(texts):
+            return sets
+        items = [id_of.setdefault(text, item) for text, item in zip(texts, data.items, strict=True)]
+        matched.append(EvalSet.from_arrays(items, list(data.models), **data.parts()))
+    return matched
+
+
+def _items_run(data: EvalSet, model: str) -> Objects:
+    """Return the items that have an output or a score of a model."""
+    view = data.take(models=[model])
+    has_any = np.zeros(len(view), bool) if view.outputs is None else ~_is_none(view.outputs[:, 0])
+    for scores in (*view.metrics.values(), *view.aspects.values()):
+        has_any |= ~np.isnan(scores[:, 0])
+    return view.items[has_any]
+
+
+def _examples(ids: Iterable[str], count: int = 3) -> str:
+    listed = list(ids)
+    return ", ".join(map(shown, listed[:count])) + (" …" if len(listed) > count else "")
+
+
+def _is_none(values: NDArray[Any]) -> Mask:
+    if values.dtype != object:
+        return np.asarray(np.isnan(values))
+    missing = np.fromiter((value is None or value != value for value in values.flat), bool, values.size)
+    return missing.reshape(values.shape)
+
+
+# --- Merging --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One of the sets with its name, and where its items, models and references stand in the union."""
+
+    data: EvalSet
+    name: str
+    items: Ints
+    models: Ints
+    references: Ints
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        return np.ix_(self.items, self.models)
+
+
+def _merged(sets: Sequence[EvalSet], models: Sequence[Sequence[str]], names: Sequence[str]) -> EvalSet:
+    """Return the union of sets whose models are called as said; a contradiction is an error."""
+    orders = [data.items[data.file_order] for data in sets]
+    places = {
+        item: place for place, item in enumerate(dict.fromkeys(item for order in orders for item in order))
+    }
+    all_models = list(dict.fromkeys(model for part in models for model in part))
+    references = list(dict.fromkeys(name for data in sets for name in data.references))
+    parts = [
+        _Part(
+            data,
+            name,
+            np.array([places[item] for item in data.items], np.int64),
+            np.array([all_models.index(model) for model in own], np.int64),
+            np.array([references.index(reference) for reference in data.references], np.int64),
+        )
+        for data, own, name in zip(sets, models, names, strict=True)
+    ]
+    union = _Union(parts, list(places), all_models, references)
+    columns, cells = union.columns()
+    return EvalSet.from_arrays(
+        list(places),
+        all_models,
+        metrics=union.scores("metric"),
+        aspects=union.scores("aspect"),
+        sources=union.sources(),
+        outputs=union.outputs(),
+        references=union.reference_texts(),
+        reference_aspects=union.reference_aspects(),
+        columns=columns,
+        cells=cells,
+        ratings=union.ratings(),
+        preferences=union.preferences(),
+        repeats=union.repeats(),
+        scales=union.scales(),
+        name=" + ".join(dict.fromkeys(data.name or name for data, name in zip(sets, names, strict=True))),
+    )
+
+
+@dataclass(frozen=True)
+class _Union:
+    """The parts laid over each other, one kind of content after the other."""
+
+    parts: list[_Part]
+    items: list[str]
+    models: list[str]
+    reference_names: list[str]
+
+    def _lay(
+        self, what: str, blocks: Sequence[tuple[_Part, Any, NDArray[Any]]], shape: tuple[int, ...]
+    ) -> Any:
+        """Return arrays put to their places; where two say something else of one place, raise DataError."""
+        kind = float if all(block.dtype != object for _, _, block in blocks) else object
+        total = np.full(shape, np.nan if kind is float else None, kind)
+        for part, place, block in blocks:
+            before, missing = total[place], _is_none(block)
+            differs = ~missing & ~_is_none(before)
+            differs[differs] = [
+                _plain(new) != _plain(old) for new, old in zip(block[differs], before[differs], strict=True)
+            ]
+            if differs.any():
+                where = tuple(int(position) for position in np.argwhere(differs)[0])
+                other = next(other for other, _, _ in blocks if part.data.items[where[0]] in other.data.items)
+                model = f" for the model {shown(part.data.models[where[1]])}" if shape == self._cells else ""
+                raise DataError(
+                    f"The item {shown(part.data.items[where[0]])} has two {what}{model}: "
+                    f"{shown(before[where])} in {other.name} and {shown(block[where])} in {part.name}. "
+                    "Give another input another id."
+                )
+            total[place] = np.where(missing, before, block)
+        return total
+
+    @property
+    def _cells(self) -> tuple[int, int]:
+        return len(self.items), len(self.models)
+
+    def scores(self, kind: str) -> dict[str, Any]:
+        """Return metrics or aspects without what ratings and repeats say, from which they are made anew."""
+        blocks: dict[str, list[tuple[_Part, Any, NDArray[Any]]]] = {}
+        from_ratings: dict[str, bool] = {}
+        for part in self.parts:
+            data = part.data
+            for name, values in (data.metrics if kind == "metric" else data.aspects).items():
+                if (field := f"{kind}:{name}") in data.repeats.scores:
+                    values = np.where(np.isnan(data.repeats.means(field, *data.shape)), values, np.nan)
+                rated = kind == "aspect" and name in data.ratings.aspects
+                means = (
+                    data.ratings.means(name, len(data), len(data.models) + len(data.references))
+                    if rated
+                    else None
+                )
+                is_mean = means is not None and np.array_equal(
+                    means[:, : len(data.models)], values, equal_nan=True
+                )
+                from_ratings[name] = from_ratings.get(name, True) and is_mean
+                blocks.setdefault(name, []).append((part, part.cells, values))
+        return {
+            name: self._lay(f"scores of {name}", arrays, self._cells)
+            for name, arrays in blocks.items()
+            if not from_ratings[name]
+        }
+
+    def sources(self) -> Any:
+        """Return the inputs."""
+        blocks = [
+            (part, part.items, part.data.sources) for part in self.parts if part.data.sources is not None
+        ]
+        return self._lay("inputs", blocks, (len(self.items),)) if blocks else None
+
+    def outputs(self) -> Any:
+        """Return the outputs, but for those of which repeats know the first."""
+        blocks = []
+        for part in self.parts:
+            texts, table = part.data.outputs, part.data.repeats
+            if texts is not None:
+                if table.output is not None:
+                    texts = texts.copy()
+                    texts[table.item, table.model] = None
+                blocks.append((part, part.cells, texts))
+        return self._lay("outputs", blocks, self._cells) if blocks else None
+
+    def reference_texts(self) -> dict[str, Any]:
+        """Return the texts of the references by name."""
+        texts: dict[str, Any] = {name: [None] * len(self.items) for name in self.reference_names}
+        for name in self.reference_names:
+            blocks = [
+                (part, part.items, part.data.reference_texts[:, part.data.references.index(name)])
+                for part in self.parts
+                if name in part.data.references and part.data.reference_texts is not None
+            ]
+            if blocks:
+                texts[name] = self._lay(f'texts of the reference "{name}"', blocks, (len(self.items),))
+        return texts
+
+    def reference_aspects(self) -> dict[str, Any]:
+        """Return what people said of the references."""
+        names = dict.fromkeys(name for part in self.parts for name in part.data.reference_aspects)
+        shape = len(self.items), len(self.reference_names)
+        return {
+            name: self._lay(
+                f"scores of {name} for a reference",
+                [
+                    (part, np.ix_(part.items, part.references), part.data.reference_aspects[name])
+                    for part in self.parts
+                    if name in part.data.reference_aspects
+                ],
+                shape,
+            )
+            for name in names
+        }
+
+    def columns(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the columns of the items, and those of the cells with the columns in which parts differ."""
+        columns, blocks = {}, dict[str, list[tuple[_Part, Any, NDArray[Any]]]]()
+        for name in dict.fromkeys(name for part in self.parts for name in part.data.columns):
+            held = [
+                (part, part.items, part.data.columns[name])
+                for part in self.parts
+                if name in part.data.columns
+            ]
+            try:
+                columns[name] = self._lay(f"values of {name}", held, (len(self.items),))
+            except DataError:
+                blocks[name] = [
+                    (part, part.cells, np.repeat(values.astype(object)[:, None], len(part.models), axis=1))
+                    for part, _, values in held
+                ]
+        for part in self.parts:
+            for name, values in part.data.cells.items():
+                blocks.setdefault(name, []).append((part, part.cells, values))
+        return columns, {
+            name: self._lay(f"values of {name}", arrays, self._cells) for name, arrays in blocks.items()
+        }
+
+    def scales(self) -> dict[str, Any]:
+        """Return the scales; two of one field are an error."""
+        scales: dict[str, tuple[Any, str]] = {}
+        for part in self.parts:
+            for field, scale in part.data.scales.items():
+                first, name = scales.setdefault(field, (scale, part.name))
+                if first != scale:
+                    raise DataError(
+                        f"{field} runs from {first.low:g} to {first.high:g} in {name} and from "
+                        f"{scale.low:g} to {scale.high:g} in {part.name}. Give one of them another name."
+                    )
+        return {field: scale for field, (scale, _) in scales.items()}
+
+    # --- tables -----------------------------------------------------------------------------------------
+
+    def ratings(self) -> Ratings:
+        """Return the ratings of all parts; references come after the models."""
+        tables = [(part, part.data.ratings) for part in self.parts if len(part.data.ratings)]
+        if not tables:
+            return Ratings()
+        comments = [
+            np.full(len(table), None, object) if table.comment is None else table.comment
+            for _, table in tables
+        ]
+        return Ratings(
+            **_judgements(tables),
+            model=np.concatenate(
+                [
+                    np.append(part.models, len(self.models) + part.references)[table.model]
+                    for part, table in tables
+                ]
+            ).astype(np.int32),
+            score=np.concatenate([table.score for _, table in tables]),
+            comment=np.concatenate(comments)
+            if any(table.comment is not None for _, table in tables)
+            else None,
+        )
+
+    def preferences(self) -> Preferences:
+        """Return the preferences of all parts."""
+        tables = [(part, part.data.preferences) for part in self.parts if len(part.data.preferences)]
+        if not tables:
+            return Preferences()
+        return Preferences(
+            **_judgements(tables),
+            first=np.concatenate([part.models[table.first] for part, table in tables]).astype(np.int32),
+            second=np.concatenate([part.models[table.second] for part, table in tables]).astype(np.int32),
+            value=np.concatenate([table.value for _, table in tables]),
+        )
+
+    def repeats(self) -> Repeats:
+        """Return the repeats of all parts."""
+        tables = [(part, part.data.repeats) for part in self.parts if len(part.data.repeats)]
+        if not tables:
+            return Repeats()
+        epochs = epoch_order(name for _, table in tables for name in table.epochs)
+        names = dict.fromkeys(name for _, table in tables for name in table.scores)
+        return Repeats(
+            item=np.concatenate([part.items[table.item] for part, table in tables]).astype(np.int32),
+            model=np.concatenate([part.models[table.model] for part, table in tables]).astype(np.int32),
+            epoch=np.concatenate([_recoded(table.epoch, table.epochs, epochs) for _, table in tables]),
+            epochs=epochs,
+            output=np.concatenate(
+                [
+                    np.full(len(table), None, object) if table.output is None else table.output
+                    for _, table in tables
+                ]
+            ),
+            scores={
+                name: np.concatenate(
+                    [table.scores.get(name, np.full(len(table), np.nan)) for _, table in tables]
+                )
+                for name in names
+            },
+        )
+
+
+def _judgements(tables: Sequence[tuple[_Part, Ratings | Preferences]]) -> dict[str, Any]:
+    """Return the columns that ratings and preferences share."""
+    raters = tuple(sorted({name for _, table in tables for name in table.raters}))
+    aspects = tuple(sorted({name for _, table in tables for name in table.aspects}))
+    extra = dict.fromkeys(name for _, table in tables for name in table.extra)
+    return {
+        "item": np.concatenate([part.items[table.item] for part, table in tables]).astype(np.int32),
+        "rater": np.concatenate([_recoded(table.rater, table.raters, raters) for _, table in tables]),
+        "aspect": np.concatenate([_recoded(table.aspect, table.aspects, aspects) for _, table in tables]),
+        "seconds": np.concatenate([table.seconds for _, table in tables]),
+        "raters": raters,
+        "aspects": aspects,
+        "extra": {
+            name: np.concatenate(
+                [table.extra.get(name, np.full(len(table), None, object)) for _, table in tables]
+            )
+            for name in extra
+        },
+    }
+
+
+def _recoded(codes: Codes, names: Sequence[str], union: Sequence[str]) -> Codes:
+    """Return codes into one list of names as codes into another; -1 stays."""
+    return np.array([*(union.index(name) for name in names), -1], np.int32)[codes]
+
+
+def _plain(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
