@@ -34,19 +34,19 @@ from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.variance import nearest_covariance
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.run.rounds.allocate import going_on
-from sparingly.run.rounds.learning import FEWEST, supported_tau
 from sparingly.run.rounds.stop.base import information, pair_question
 from sparingly.run.rounds.stop.rules import chance_to_settle
 from sparingly.run.rounds.stop.sequential import (
     Look,
     SettledPairs,
+    Spending,
     Valid,
     no_settled_pairs,
     settle_next,
     settle_pairs,
 )
-from sparingly.run.rounds.stop.spending import Spending
 from sparingly.run.rounds.wave_estimate import CombinedWaves, Wave, WaveTotals, combine_totals, wave_totals
+from sparingly.run.rounds.waves import FEWEST_TO_LEARN, supported_tau
 from sparingly.signals.predict.features import Features, prepare_features
 
 # --- a lean ridge for simulations ------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def teach(x: Floats | None, labels: Floats, stands: Floats, going: Mask, seed: i
     means = np.where(there, labels, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     flat = Lesson(np.broadcast_to(means, labels.shape), np.ones(len(labels)), 0.0)
     rows = np.flatnonzero(there.any(axis=1))
-    if x is None or len(rows) < FEWEST:
+    if x is None or len(rows) < FEWEST_TO_LEARN:
         return flat
     fold = np.random.default_rng([seed, len(rows)]).permutation(len(rows)) % FOLDS
     problem = RidgeProblem(x, rows, there[rows], fold)

@@ -37,8 +37,14 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.run.rounds.stop.base import information, two_valued_step
 from sparingly.run.rounds.stop.rules import MarginSettled
-from sparingly.run.rounds.stop.sequential import Look, Valid, critical_value, no_settled_pairs, settle_next
-from sparingly.run.rounds.stop.spending import Spending
+from sparingly.run.rounds.stop.sequential import (
+    Look,
+    Spending,
+    Valid,
+    critical_value,
+    no_settled_pairs,
+    settle_next,
+)
 
 # --- simulated evaluations -------------------------------------------------------------------------------
 

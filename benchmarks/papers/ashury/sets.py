@@ -24,7 +24,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.winners import subsample
 from sparingly.published.diffuse_iterative import SplitTree
 from sparingly.published.linkage import ward_linkage
-from sparingly.run.rounds.stop.spending import anytime, group_sequential
+from sparingly.run.rounds.stop.sequential import anytime, group_sequential
 from sparingly.signals.embed.differences import stacked_differences
 
 EMBEDDING = "tfidf"

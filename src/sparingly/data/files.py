@@ -366,10 +366,11 @@ def extension(path: Path) -> str:
     return stem.suffix.lower()
 
 
-def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def write_atomically(path: Path, write: Callable[[IO[bytes]], None], *, private: bool = False) -> None:
     """Write a file whole or not at all: a temporary one beside it, synced, then renamed.
 
-    The content is compressed when the name ends in ``.gz``, ``.bz2`` or ``.xz``.
+    The content is compressed when the name ends in ``.gz``, ``.bz2`` or ``.xz``. Only its owner can read a
+    ``private`` file: mkstemp makes it so.
     """
     path = Path(path)
     with naming_target(path):
@@ -380,21 +381,22 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
                     write(target)
                 file.flush()
                 os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(temporary).chmod(0o666 & ~mask)
+            if not private:
+                mask = os.umask(0)
+                os.umask(mask)
+                Path(temporary).chmod(0o666 & ~mask)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
 
 
-def write_json(path: Path, values: Any) -> None:
-    """Write values as a JSON file, whole or not at all."""
+def write_json(path: Path, values: Any, *, private: bool = False) -> None:
+    """Write values as a JSON file, whole or not at all; only its owner can read a private one."""
     text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
     # Half a surrogate pair is no UTF-8; its escape is JSON and stands for the same letter.
     content = text.encode("utf-8", "backslashreplace") + b"\n"
-    write_bytes(path, content)
+    write_atomically(path, lambda file: file.writelines([content]), private=private)
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, UsageError
-from sparingly.run.exchange.lm_eval import samples_of
+from sparingly.run.exchange.harnesses import samples_of
 
 
 def items(*names: str) -> tuple[sparingly.EvalSet, sparingly.Selection]:

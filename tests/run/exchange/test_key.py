@@ -66,7 +66,6 @@ def test_a_question_is_found_by_its_item_and_rater() -> None:
     assert key.find(question.item) == question
     assert key.find(question.item, tokens=list(question.by_token)[:2], rater="Ada") == question
     assert key.find(question.item, tokens=["unknown"]) is None
-    assert key.find(question.item, control=True) is None
     assert key.find("nothing") is None
 
 

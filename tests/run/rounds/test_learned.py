@@ -8,7 +8,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
-from sparingly.run.rounds.learning import (
+from sparingly.run.rounds.waves import (
     ExpectedSizes,
     LabelPredictions,
     item_effects,

@@ -146,7 +146,7 @@ def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict
             "task": {
                 "batchNo": number,
                 "batchSize": len(rows),
-                "randomSeed": tasks.seed,
+                "randomSeed": tasks.key.seed,
                 "requiredAnnotations": redundancy,
                 "sourceLanguage": languages[0],
                 "targetLanguage": languages[1],
@@ -252,7 +252,7 @@ def _parts(tasks: Tasks, questions: Sequence[Question], *, whole_documents: bool
         targets = []
         for output in question.outputs:
             # The tokens of all models with this output, joined as Appraise joins equal outputs.
-            tokens = [output.token, *(token_of[model] for model in output.models if model in token_of)]
+            tokens = [output.token, *(token_of[model] for model in output.models)]
             targets.append({"targetID": "+".join(dict.fromkeys(tokens)), "targetText": output.text})
         item = _item(question)
         if tasks.kind == "pair":
@@ -312,19 +312,10 @@ HALF_A_PAIR = "one side of a pair is missing"
 
 @dataclass(frozen=True)
 class AppraiseLine:
-    """One line of the export.
+    """One line of the export, with what is not there as None.
 
-    Attributes:
-        origin: The file and line.
-        user: The account.
-        system: What stood as ``targetID``.
-        item: The number of the item.
-        type: ``TGT``, or ``BAD``, ``REF`` or ``CHK`` for a check.
-        score: The score as text; None where there is none.
-        start: When the rater began, in seconds since 1970, if known.
-        end: When the rater was done.
-        is_document: Whether the score is of a whole document.
-        marks: What was marked, as text; None where the type of task has no marks.
+    ``system`` stood as ``targetID``, ``type`` is TGT, or BAD, REF or CHK for a check, ``start`` and ``end``
+    are seconds since 1970, and ``marks`` are the text that stands for them.
     """
 
     origin: str

@@ -6,13 +6,11 @@ import csv
 import io
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sparingly.base.errors import InputError
 from sparingly.data import files
@@ -35,11 +33,7 @@ def make_folder(folder: Path) -> Path:
 
 def write_text(path: Path, text: str) -> Path:
     """Write a text file; half a surrogate pair, which is no UTF-8, is written as its escape."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(text.encode("utf-8", "backslashreplace"))
-
-    files.write_atomically(path, write)
+    files.write_bytes(path, text.encode("utf-8", "backslashreplace"))
     return path
 
 
@@ -65,23 +59,6 @@ def write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, An
     for row in rows:
         writer.writerow({name: "" if row.get(name) is None else row[name] for name in columns})
     return write_text(path, buffer.getvalue())
-
-
-def write_private_json(path: Path, values: Any) -> None:
-    """Write a JSON file that only its owner can read, whole or not at all."""
-    text = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    with files.naming_target(path):
-        # mkstemp makes a file that nobody else can open, and renaming keeps it so.
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
 
 
 def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -23,7 +23,6 @@ from sparingly.data.values import (
     check_version,
     shown,
 )
-from sparingly.run.exchange.files import write_private_json
 from sparingly.run.forms.form import Form, Kind, form_named
 from sparingly.run.forms.question import Output, Passage, Question
 
@@ -95,27 +94,17 @@ class Key:
             questions.setdefault(question.shown_item, []).append(question)
         return questions
 
-    def find(
-        self,
-        item: str,
-        *,
-        rater: str | None = None,
-        tokens: Iterable[str] = (),
-        round: int | None = None,
-        control: bool = False,
-    ) -> Question | None:
+    def find(self, item: str, *, rater: str | None = None, tokens: Iterable[str] = ()) -> Question | None:
         """Return the question about an item, for tools that do not give the task's id back.
 
-        Questions of the rater come first; ``tokens`` must all be among the outputs. A control item is shown
-        under the id of its original, and found where ``control`` asks for it. None where there is none.
+        Questions of the rater come first; ``tokens`` must all be among the outputs. A control item, which is
+        shown under the id of its original, is not found. None where there is none.
         """
         needed = set(tokens)
         matches = [
             question
             for question in self._by_item.get(item, ())
-            if needed <= question.by_token.keys()
-            and round in (None, question.round)
-            and (question.control is not None) == control
+            if needed <= question.by_token.keys() and question.control is None
         ]
         of_rater = [question for question in matches if question.rater == rater]
         return next(iter(of_rater or matches), None)
@@ -170,7 +159,7 @@ class Key:
 
     def save(self, path: str | Path) -> None:
         """Write the key as JSON, whole or not at all, readable by its owner only."""
-        write_private_json(Path(path), self.to_dict())
+        files.write_json(Path(path), self.to_dict(), private=True)
 
     @classmethod
     def load(cls, path: str | Path) -> Key:
@@ -193,7 +182,7 @@ class Key:
             unknown=schema.unknown_keys(values, cls, "format", "version"),
         )
         questions = [
-            replace(_question(as_mapping(entry, place), place), form=key.kind, aspects=key.aspects)
+            _question(as_mapping(entry, place), place, form=key.kind, aspects=key.aspects)
             for number, entry in enumerate(as_list(values.get("questions"), "questions"))
             for place in [f"questions[{number}]"]
         ]
@@ -232,11 +221,7 @@ def _ids(values: Any, field: str) -> tuple[str, ...]:
     return tuple(as_id(name, field) for name in as_list(values, field))
 
 
-def _optional(values: Mapping[str, Any], name: str, field: str) -> float | None:
-    return None if values.get(name) is None else as_number(values[name], f"{field}.{name}")
-
-
-def _question(values: Mapping[str, Any], place: str) -> Question:
+def _question(values: Mapping[str, Any], place: str, **known: Any) -> Question:
     outputs = as_mapping(values.get("outputs"), f"{place}.outputs")
     order = _ids(values.get("shown"), f"{place}.shown") or tuple(outputs)
     if sorted(order) != sorted(outputs):
@@ -246,7 +231,10 @@ def _question(values: Mapping[str, Any], place: str) -> Question:
     texts = as_mapping(values.get("texts"), f"{place}.texts")
     letters = {token: as_whole(count, f"{place}.texts") for token, count in texts.items()}
     probabilities = as_mapping(values.get("probabilities"), f"{place}.probabilities")
-    return Question(
+    return schema.read(
+        Question,
+        values,
+        place,
         id=as_id(values.get("task"), f"{place}.task"),
         item=as_id(values.get("item"), f"{place}.item"),
         outputs=tuple(
@@ -254,16 +242,10 @@ def _question(values: Mapping[str, Any], place: str) -> Question:
             for token in order
         ),
         original=as_text(values.get("shown_item"), f"{place}.shown_item"),
-        data=as_text(values.get("data"), f"{place}.data") or "",
-        round=as_whole(values.get("round", 1), f"{place}.round"),
-        probability=_optional(values, "probability", place),
         probabilities={name: as_number(p, f"{place}.probabilities") for name, p in probabilities.items()},
-        rater=as_text(values.get("rater"), f"{place}.rater"),
-        document=as_text(values.get("document"), f"{place}.document"),
-        position=_optional(values, "position", place),
         before=tuple(Passage(item) for item in _ids(values.get("before"), f"{place}.before")),
         after=tuple(Passage(item) for item in _ids(values.get("after"), f"{place}.after")),
-        control=as_text(values.get("control"), f"{place}.control"),
+        **known,
     )
 
 
@@ -271,13 +253,8 @@ def _equal_outputs(values: Mapping[str, Any]) -> Question:
     pair = _ids(values.get("pair"), "same.pair")
     if len(pair) != 2:
         raise InputError(f"{shown(list(pair))} is no pair of models", field="same.pair")
-    return Question(
-        item=as_id(values.get("item"), "same.item"),
-        outputs=tuple(Output((model,)) for model in pair),
-        data=as_text(values.get("data"), "same.data") or "",
-        round=as_whole(values.get("round", 1), "same.round"),
-        probability=_optional(values, "probability", "same"),
-    )
+    item, outputs = as_id(values.get("item"), "same.item"), tuple(Output((model,)) for model in pair)
+    return schema.read(Question, values, "same", item=item, outputs=outputs)
 
 
 # --- opaque names of letters only: some tools refuse or split names with digits, ``+`` or parentheses --

@@ -7,8 +7,8 @@ object for each annotation. Offsets of marked spans are those of JavaScript, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
@@ -87,8 +87,7 @@ class LabelStudio(AnnotationTool):
             raise UsageError("The option ground_truth is take, or not given.")
         for path in files:
             for origin, entry in read_json_rows(path):
-                for annotation in _annotations(entry, origin):
-                    _take_annotation(annotation, reading, "ground_truth" in options)
+                _take_entry(entry, reading, origin, with_ground_truth="ground_truth" in options)
         return reading.report()
 
 
@@ -223,140 +222,115 @@ def _tag(tag: str, *, close: bool = True, **attributes: str) -> str:
 # --- answers ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class LabelStudioAnnotation:
-    """One annotation of either export: the data of its question, and the values of every tag."""
-
-    data: Mapping[str, Any]
-    values: Mapping[str, list[dict[str, Any]]]
-    origin: str
-    rater: str | None = None
-    seconds: float | None = None
-    time: float | None = None
-    cancelled: bool = False
-    draft: bool = False
-    ground_truth: bool = False
-
-    def number(self, tag: str) -> Any:
-        """Return the number that a Number or a Rating tag holds."""
-        for value in self.values.get(tag, ()):
-            for name in ("number", "rating"):
-                if name in value:
-                    return value[name]
-        return None
-
-    def chosen(self, tag: str) -> str | None:
-        """Return what was chosen by a Choices or a Pairwise tag."""
-        for value in self.values.get(tag, ()):
-            choices = list_in(value.get("choices") or value.get("selected"))
-            return name_in(choices[0]) if choices else None
-        return None
-
-    def comment(self) -> str | None:
-        """Return what the rater wrote."""
-        texts = [text for value in self.values.get("comment", ()) for text in list_in(value.get("text"))]
-        return "\n".join(name_in(text) or "" for text in texts) or None
+TagValues = Mapping[str, list[dict[str, Any]]]
 
 
-def _annotations(entry: Mapping[str, Any], origin: str) -> Iterator[LabelStudioAnnotation]:
+def _take_entry(entry: Mapping[str, Any], reading: Reading, origin: str, *, with_ground_truth: bool) -> None:
+    """Take the annotations of one object of an export; that of JSON_MIN is one annotation by itself."""
     if "annotations" not in entry and "completions" not in entry:
-        yield _from_json_min(entry, origin)
+        results = [
+            {"from_name": name, "value": _json_min_value(value)}
+            for name, values in entry.items()
+            if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment"))
+            for value in list_in(values)
+        ]
+        fields = {name: entry.get(name) for name in ("lead_time", "updated_at", "created_at")}
+        fields |= {"result": results, "completed_by": entry.get("annotator")}
+        _take_annotation(fields, entry, reading, origin, None)
         return
-    data = mapping_in(entry.get("data"))
     place = f"{origin.rpartition(', ')[0]}, task {name_in(entry['id'])}" if "id" in entry else origin
-    for annotation in list_in(entry.get("annotations", entry.get("completions"))):
-        yield _nested(annotation, data, place, draft=False)
-    for draft in list_in(entry.get("drafts")):
-        yield _nested(draft, data, place, draft=True)
+    annotations = list_in(entry.get("annotations", entry.get("completions")))
+    drafts = list_in(entry.get("drafts"))
+    for number, annotation in enumerate([*annotations, *drafts]):
+        fields = mapping_in(annotation)
+        reasons = {
+            CANCELLED: fields.get("was_cancelled"),
+            DRAFT: number >= len(annotations),
+            GROUND_TRUTH: fields.get("ground_truth") and not with_ground_truth,
+        }
+        reason = next((reason for reason, holds in reasons.items() if holds), None)
+        _take_annotation(fields, mapping_in(entry.get("data")), reading, place, reason)
 
 
-def _nested(annotation: Any, data: Mapping[str, Any], origin: str, *, draft: bool) -> LabelStudioAnnotation:
-    fields = mapping_in(annotation)
+def _json_min_value(value: Any) -> dict[str, Any]:
+    """Return the value of a tag from JSON_MIN, in which choices, texts and numbers stand by themselves."""
+    if isinstance(value, str):
+        return {"choices": [value], "text": [value]}
+    return value if isinstance(value, dict) else {"number": value}
+
+
+def _take_annotation(
+    fields: Mapping[str, Any], data: Mapping[str, Any], reading: Reading, origin: str, reason: str | None
+) -> None:
+    """Take one annotation of a task with some data; leave it out where there is a reason to."""
+    question = reading.question(data.get("task"), origin)
+    if question is None:
+        return
+    if reason is not None:
+        reading.leave_question(reason, question, origin)
+        return
     values: dict[str, list[dict[str, Any]]] = {}
     for result in list_in(fields.get("result")):
         if isinstance(result, dict) and isinstance(result.get("value"), dict):
             values.setdefault(name_in(result.get("from_name")) or "", []).append(result["value"])
-    return LabelStudioAnnotation(
-        data,
-        values,
-        origin,
-        rater=_rater(fields.get("completed_by", fields.get("user"))),
-        seconds=seconds_in(fields.get("lead_time")),
-        time=moment_in(fields.get("updated_at") or fields.get("created_at")),
-        cancelled=bool(fields.get("was_cancelled")),
-        draft=draft,
-        ground_truth=bool(fields.get("ground_truth")),
-    )
-
-
-def _from_json_min(entry: Mapping[str, Any], origin: str) -> LabelStudioAnnotation:
-    """Read one object of JSON_MIN, in which choices and texts stand by themselves."""
-    values: dict[str, list[dict[str, Any]]] = {}
-    for name, values_of_tag in entry.items():
-        if name.startswith(("score_", "preference_", "tie_", "ranking_", "spans_", "comment")):
-            values[name] = []
-            for value in list_in(values_of_tag):
-                if isinstance(value, str):
-                    values[name].append({"choices": [value], "text": [value]})
-                else:
-                    values[name].append(value if isinstance(value, dict) else {"number": value})
-    return LabelStudioAnnotation(
-        entry,
-        values,
-        origin,
-        rater=_rater(entry.get("annotator")),
-        seconds=seconds_in(entry.get("lead_time")),
-        time=moment_in(entry.get("updated_at") or entry.get("created_at")),
-    )
-
-
-def _take_annotation(annotation: LabelStudioAnnotation, reading: Reading, with_ground_truth: bool) -> None:
-    question = reading.question(annotation.data.get("task"), annotation.origin)
-    if question is None:
-        return
-    reasons = {
-        CANCELLED: annotation.cancelled,
-        DRAFT: annotation.draft,
-        GROUND_TRUTH: annotation.ground_truth and not with_ground_truth,
-    }
-    if reason := next((reason for reason, holds in reasons.items() if holds), None):
-        reading.leave_question(reason, question, annotation.origin)
-        return
-    count = answers_to(reading.key, question)
+    rater = fields.get("completed_by", fields.get("user"))
+    if isinstance(rater, dict):
+        rater = rater.get("email") or rater.get("username") or rater.get("id")
+    seconds = seconds_in(fields.get("lead_time"))
+    comments = [text for value in values.get("comment", ()) for text in list_in(value.get("text"))]
     submission = Submission(
-        annotation.rater,
-        annotation.origin,
-        seconds=None if annotation.seconds is None else annotation.seconds / count,
-        comment=annotation.comment(),
-        time=annotation.time,
+        name_in(rater),
+        origin,
+        seconds=None if seconds is None else seconds / answers_to(reading.key, question),
+        comment="\n".join(name_in(text) or "" for text in comments) or None,
+        time=moment_in(fields.get("updated_at") or fields.get("created_at")),
     )
+    _take_values(question, values, data, reading, submission)
+
+
+def _take_values(
+    question: Question, values: TagValues, data: Mapping[str, Any], reading: Reading, submission: Submission
+) -> None:
     aspects = dict(enumerate(reading.key.aspects, 1))
     if reading.key.answers == "ranking":
         for place, aspect in aspects.items():
-            results = annotation.values.get(f"ranking_{place}", ())
+            results = values.get(f"ranking_{place}", ())
             lists = results[0].get("ranker") if results else None
             reading.ranking(question, aspect, _ranks(lists), submission)
         return
     if reading.key.answers == "pair":
         for place, aspect in aspects.items():
-            chosen = annotation.chosen(f"preference_{place}")
-            tied = annotation.chosen(f"tie_{place}") is not None
-            if tied and chosen is not None:
-                reading.leave(TWO_ANSWERS, annotation.origin)
+            side, tied = _chosen(values, f"preference_{place}"), _chosen(values, f"tie_{place}") is not None
+            if tied and side is not None:
+                reading.leave(TWO_ANSWERS, submission.origin)
             else:
-                side = TIE if tied else chosen
+                side = TIE if tied else side
                 reading.pair(question, aspect, None if side is None else SIDES.get(side, side), submission)
         return
     for slot, exported_token in enumerate(question.by_token, 1):
-        token = name_in(annotation.data.get(f"token_{slot}")) or exported_token
-        scores = {aspect: annotation.number(f"score_{place}_{slot}") for place, aspect in aspects.items()}
+        token = name_in(data.get(f"token_{slot}")) or exported_token
+        scores = {aspect: _number(values, f"score_{place}_{slot}") for place, aspect in aspects.items()}
         if reading.key.answers == "spans":
-            text = name_in(annotation.data.get(f"output_{slot}")) or ""
-            spans = [_span(value, text) for value in annotation.values.get(f"spans_{slot}", ())]
+            text = name_in(data.get(f"output_{slot}")) or ""
+            spans = [_span(value, text) for value in values.get(f"spans_{slot}", ())]
             reading.spans(question, token, spans, submission, scores)
         else:
             for aspect, score in scores.items():
                 reading.score(question, token, aspect, score, submission)
+
+
+def _number(values: TagValues, tag: str) -> Any:
+    """Return the number that a Number or a Rating tag holds."""
+    names = ("number", "rating")
+    numbers = (value[name] for value in values.get(tag, ()) for name in names if name in value)
+    return next(numbers, None)
+
+
+def _chosen(values: TagValues, tag: str) -> str | None:
+    """Return what was chosen by a Choices or a Pairwise tag."""
+    value = next(iter(values.get(tag, ())), {})
+    choices = list_in(value.get("choices") or value.get("selected"))
+    return name_in(choices[0]) if choices else None
 
 
 def _ranks(lists: Any) -> dict[str, Any] | None:
@@ -384,9 +358,3 @@ def _span(value: Mapping[str, Any], text: str) -> Span | None:
     except DataError:
         return None
     return replace(span, start=first, end=last)
-
-
-def _rater(value: Any) -> str | None:
-    if isinstance(value, dict):
-        value = value.get("email") or value.get("username") or value.get("id")
-    return name_in(value)

@@ -118,7 +118,7 @@ def campaign(tasks: Tasks, options: Options) -> dict[str, Any]:
         "assignment": assignment,
         "protocol": _protocol(tasks, options),
         "users": users,
-        "seed": tasks.seed,
+        "seed": tasks.key.seed,
         # Outputs are in a drawn order already, and it must be the same in all items of a document.
         "shuffle": False,
     }

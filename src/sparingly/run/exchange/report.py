@@ -179,7 +179,6 @@ def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
 # --- into an evaluation set -----------------------------------------------------------------------------
 
 Rows = Sequence[Mapping[str, Any]]
-Codes = NDArray[np.int32]
 # What ratings carry beside their own columns.
 _EXTRA_COLUMNS = ("round", "spans")
 
@@ -214,14 +213,12 @@ def _ratings(data: EvalSet, rows: Rows) -> Ratings:
     present = data.ratings
     if not rows:
         return present
-    comments = [row.get("comment") for row in rows]
     earlier = [None] * len(present) if present.comment is None else list(present.comment)
     return Ratings(
-        item=np.concatenate([present.item, _items(data, rows)]),
-        model=np.concatenate([present.model, _places(rows, "model", data.models, "model")]),
-        score=np.concatenate([present.score, np.array([row["score"] for row in rows], np.float64)]),
-        comment=_objects([*earlier, *comments]),
-        **_shared_columns(present, rows),
+        model=np.concatenate([present.model, _places(rows, "model", data.models)]),
+        score=np.concatenate([present.score, [row["score"] for row in rows]]),
+        comment=_objects([*earlier, *(row.get("comment") for row in rows)]),
+        **_shared_columns(data, present, rows),
     )
 
 
@@ -230,43 +227,40 @@ def _preferences(data: EvalSet, rows: Rows) -> Preferences:
     if not rows:
         return present
     return Preferences(
-        item=np.concatenate([present.item, _items(data, rows)]),
-        first=np.concatenate([present.first, _places(rows, "first", data.models, "model")]),
-        second=np.concatenate([present.second, _places(rows, "second", data.models, "model")]),
-        value=np.concatenate([present.value, np.array([row["score"] for row in rows], np.float64)]),
-        **_shared_columns(present, rows),
+        first=np.concatenate([present.first, _places(rows, "first", data.models)]),
+        second=np.concatenate([present.second, _places(rows, "second", data.models)]),
+        value=np.concatenate([present.value, [row["score"] for row in rows]]),
+        **_shared_columns(data, present, rows),
     )
 
 
-def _shared_columns(present: Ratings | Preferences, rows: Rows) -> dict[str, Any]:
+def _shared_columns(data: EvalSet, present: Ratings | Preferences, rows: Rows) -> dict[str, Any]:
     """Return the columns that ratings and preferences share, the new rows after those that are there."""
     raters = (*present.raters, *sorted({row["rater"] for row in rows} - set(present.raters)))
     aspects = (*present.aspects, *sorted({row["aspect"] for row in rows} - set(present.aspects)))
     seconds = [np.nan if row.get("seconds") is None else row["seconds"] for row in rows]
-    names = [*present.extra, *(name for name in _EXTRA_COLUMNS if name not in present.extra)]
     extra = {
         name: _objects([*present.extra.get(name, [None] * len(present)), *(row.get(name) for row in rows)])
-        for name in names
+        for name in dict.fromkeys([*present.extra, *_EXTRA_COLUMNS])
     }
+    items = data.positions(row["item"] for row in rows).astype(np.int32)
     return {
+        "item": np.concatenate([present.item, items]),
         "raters": raters,
-        "rater": np.concatenate([present.rater, _places(rows, "rater", raters, "rater")]),
+        "rater": np.concatenate([present.rater, _places(rows, "rater", raters)]),
         "aspects": aspects,
-        "aspect": np.concatenate([present.aspect, _places(rows, "aspect", aspects, "aspect")]),
-        "seconds": np.concatenate([present.seconds, np.array(seconds, np.float64)]),
+        "aspect": np.concatenate([present.aspect, _places(rows, "aspect", aspects)]),
+        "seconds": np.concatenate([present.seconds, seconds]),
         "extra": {name: values for name, values in extra.items() if values is not None},
     }
 
 
-def _items(data: EvalSet, rows: Rows) -> Codes:
-    return data.positions(row["item"] for row in rows).astype(np.int32)
-
-
-def _places(rows: Rows, column: str, names: Sequence[str], kind: str) -> Codes:
+def _places(rows: Rows, column: str, names: Sequence[str]) -> NDArray[np.int32]:
     place = {name: code for code, name in enumerate(names)}
     for row in rows:
+        # Raters and aspects are all there, so that only a model can be unknown.
         if row[column] not in place:
-            raise UnknownNameError(kind, row[column], names)
+            raise UnknownNameError("model", row[column], names)
     return np.array([place[row[column]] for row in rows], np.int32)
 
 

@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 
 Aspects = str | Sequence[str] | Mapping[str, Scale | None]
 OVERALL = "overall"
+# One output or pair, and several.
+_MISSING = ("output is missing and is not asked about.", "outputs are missing and are not asked about.")
+_MERGED = (
+    "output equals another one of its item: asked once, credited to all.",
+    "outputs equal another one of their item: asked once, credited to all.",
+)
+_TIED = (
+    "pair has equal outputs: a tie, which nobody is asked about.",
+    "pairs have equal outputs: ties, which nobody is asked about.",
+)
 
 
 @dataclass(frozen=True)
@@ -36,19 +46,12 @@ class Tasks:
 
     Attributes:
         questions: The questions; where there are raters, rater by rater.
-        form: How it is asked.
-        scales: What is judged, each aspect with its scale. Pairs and rankings use the names only; spans
-            without an aspect are counted in points as the aspect ``mqm``.
-        key: What the tokens stand for. It stays at home.
-        seed: The seed of tokens and sides.
+        key: How it is asked, and what the tokens stand for. It stays at home.
         notes: What was not asked and why, in sentences.
     """
 
     questions: tuple[Question, ...]
-    form: Form
-    scales: Mapping[str, Scale]
     key: Key
-    seed: int = 0
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -60,12 +63,17 @@ class Tasks:
     @property
     def kind(self) -> Kind:
         """What kind of answers come back."""
-        return self.form.answers
+        return self.key.answers
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """What is judged, each aspect with its scale; pairs and rankings use the names only."""
+        return self.key.scales
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """What is judged."""
-        return tuple(self.scales)
+        """What is judged; spans without an aspect are counted in points as the aspect ``mqm``."""
+        return self.key.aspects
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -371,7 +379,9 @@ class _TaskMaker:
             salt=self.salt,
             digest=_digest(tasks),
         )
-        return Tasks(tuple(tasks), self.form, self.scales, key, self.seed, self._notes())
+        counts = {_MISSING: self._missing, _MERGED: self._merged, _TIED: len(self._equal)}
+        notes = tuple(counted(count, *nouns) for nouns, count in counts.items() if count)
+        return Tasks(tuple(tasks), key, notes)
 
     def _task(self, question: Question, tokens: Mapping[str, str]) -> Question | None:
         """Return a question as it may leave; None where there is nothing to ask."""
@@ -425,26 +435,6 @@ class _TaskMaker:
             for names in groups.values()
             for text in [texts[names[0]] or ""]
         )
-
-    def _notes(self) -> tuple[str, ...]:
-        sentences = [
-            (
-                self._missing,
-                "output is missing and is not asked about.",
-                "outputs are missing and are not asked about.",
-            ),
-            (
-                self._merged,
-                "output equals another one of its item: asked once, credited to all.",
-                "outputs equal another one of their item: asked once, credited to all.",
-            ),
-            (
-                len(self._equal),
-                "pair has equal outputs: a tie, which nobody is asked about.",
-                "pairs have equal outputs: ties, which nobody is asked about.",
-            ),
-        ]
-        return tuple(counted(*sentence) for sentence in sentences if sentence[0] > 0)
 
 
 def _with_tokens(passage: Passage, outputs: Sequence[Output]) -> Passage:

@@ -18,10 +18,18 @@ from sparingly.infer.estimate.assemble import assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm
-from sparingly.run.rounds.learning import AUTO, Goal, learn, learn_sizes, regressor_fields, resolve_regressor
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merge_rounds
 from sparingly.run.rounds.wave_estimate import estimate_request, estimate_signature, missing_note
-from sparingly.run.rounds.waves import frame_fields
+from sparingly.run.rounds.waves import (
+    AUTO,
+    Goal,
+    frame_fields,
+    learn,
+    learn_sizes,
+    regressor_fields,
+    resolve_regressor,
+    round_size,
+)
 
 # --- LURE: an unbiased mean from items drawn one at a time, each with its own probability ---
 
@@ -105,15 +113,7 @@ class ActiveTesting(Strategy):
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
         total, pilot = state.budget.count_of(len(state.data)), self._pilot_size(state)
         spent = len(state.data) - len(open_rows)
-        if state.size is not None:
-            size = state.size
-        elif self.rounds == 1:
-            size = total
-        elif not state.rounds:
-            size = pilot
-        else:
-            size = max(1, -(-(total - spent) // max(self.rounds - len(state.rounds), 1)))
-        count = min(size, total - spent, len(open_rows))
+        count = min(round_size(state, self.rounds, pilot), total - spent, len(open_rows))
         if count < 1:
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
         sizes = np.ones(len(state.data))
@@ -150,7 +150,20 @@ class ActiveTesting(Strategy):
         # In the order of their ids.
         order = np.argsort(rows)
         rows, weights = rows[order], lure_weights(likelier, len(state.data))[order]
-        sample = _sample(state, rows, weights)
+        # Probabilities M/(N·v), so that each item has the weight that it has in the mean.
+        chance = np.minimum(1.0, len(rows) / (len(state.data) * np.maximum(weights, 1e-12)))
+        sample = JudgedSample(
+            rows=rows,
+            scores=state.labels[rows],
+            probability=np.repeat(chance[:, None], len(state.data.models), axis=1),
+            size=len(state.data),
+            draw=chance,
+            unit=np.arange(len(rows)),
+            stratum=np.zeros(len(rows), np.int64),
+            weights=state.data.importance,
+            document=document_codes(state.data),
+            design="active_testing",
+        )
         form = lure_form(sample, weights, self._surrogate(state))
         result = assemble(sample, form, state.data.models, request, aspect=state.aspect, estimator=str(self))
         return replace(
@@ -186,21 +199,3 @@ def _one_at_a_time(sizes: Floats, count: int, keys: rng.Keys, state: State) -> t
     remaining = float(sizes.sum()) - np.concatenate([[0.0], np.cumsum(drawn_sizes)[:-1]])
     open_items = len(sizes) - np.arange(count)
     return order, np.asarray(drawn_sizes * open_items / np.maximum(remaining, drawn_sizes))
-
-
-def _sample(state: State, rows: Ints, weights: Floats) -> JudgedSample:
-    """Return the judged items with probabilities M/(N·v), so that each has the weight it has in the mean."""
-    size, models = len(state.data), len(state.data.models)
-    chance = np.minimum(1.0, len(rows) / (size * np.maximum(weights, 1e-12)))
-    return JudgedSample(
-        rows=rows,
-        scores=state.labels[rows],
-        probability=np.repeat(chance[:, None], models, axis=1),
-        size=size,
-        draw=chance,
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
-        weights=state.data.importance,
-        document=document_codes(state.data),
-        design="active_testing",
-    )

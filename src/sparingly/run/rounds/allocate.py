@@ -18,21 +18,31 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.run.rounds.learning import AUTO, ExpectedSizes, regressor_fields, resolve_regressor, waves_of
 from sparingly.run.rounds.stop.base import after_rounds, look_from, pair_question
 from sparingly.run.rounds.stop.rules import chance_to_settle, information_at_end
-from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, no_settled_pairs, settle_pairs
-from sparingly.run.rounds.stop.spending import Question, Spending
+from sparingly.run.rounds.stop.sequential import (
+    Look,
+    Question,
+    SettledPairs,
+    Spending,
+    Valid,
+    no_settled_pairs,
+    settle_pairs,
+)
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves, results_after_each, wave_result
 from sparingly.run.rounds.waves import (
+    AUTO,
     CONDITIONAL,
+    ExpectedSizes,
     check_waves,
     draw_wave,
-    frame_fields,
     in_pilot,
     pilot_size,
+    resolve_regressor,
     sizes_of,
+    wave_fields,
+    waves_of,
 )
 
 # --- how many items every model gets, by what is still undecided ---
@@ -177,20 +187,17 @@ class Allocate(Strategy):
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Choose the regressor; raise UsageError for parameters that do not fit."""
-        check_waves(self, budget)
+        check_waves(self, data, budget)
         if not 0.0 < self.floor <= 1.0:
             raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
         check_alpha(self.alpha)
         if not 0.0 <= self.chance < 1.0:
             raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
-        if self.draw == "local_pivotal" and not len(data.metrics):
-            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
         return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the inputs of predictions, and weights and documents."""
-        spread = {f"metric:{name}" for name in data.metrics} if self.draw == "local_pivotal" else set()
-        return regressor_fields(data, self.regressor) | spread | frame_fields(data)
+        return wave_fields(self, data)
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Judge the models that are still undecided on further items."""

@@ -12,6 +12,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.format import counted
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.auto import Question, has_documents
@@ -27,11 +28,9 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
 from sparingly.infer.expect.belief import USUAL_PRIOR
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, fit_metrics
-from sparingly.run.rounds.learning import FEWEST as FEWEST_TO_LEARN
-from sparingly.run.rounds.learning import learn, regressor_fields
 from sparingly.run.rounds.strategy import Finished, State, Strategy, models_by_row
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
-from sparingly.run.rounds.waves import frame_fields
+from sparingly.run.rounds.waves import FEWEST_TO_LEARN, frame_fields, learn, regressor_fields
 
 # --- the order of all items, fixed before anything is judged and well spread wherever one stops ---
 
@@ -319,22 +318,19 @@ class Auto(Strategy):
 
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why."""
-        spread_over = [
-            *([f"{len(data.metrics)} metric{'s' * (len(data.metrics) > 1)}"] if len(data.metrics) else []),
-            *(["documents"] if has_documents(data) else []),
-        ]
-        no_spread = "with nothing to spread it over" if self.spread else "spread over nothing"
-        spread = f"spread over {' and '.join(spread_over)}" if spread_over and self.spread else no_spread
-        depth = (
-            "all models equally deep, since scores are asked for"
-            if self.question == "scores"
-            else "each model as deep as its labels can still change the answer"
-        )
-        metrics_text = (
-            "Metrics count as far as they explain labels that they did not see"
-            if known_metrics(data)
-            else "Without metrics, labels alone speak"
-        )
+        metrics = [counted(len(data.metrics), "metric")] if len(data.metrics) else []
+        spread_over = [*metrics, "documents"] if has_documents(data) else metrics
+        spread = f"spread over {' and '.join(spread_over)}"
+        if not self.spread:
+            spread = "spread over nothing"
+        elif not spread_over:
+            spread = "with nothing to spread it over"
+        depth = "each model as deep as its labels can still change the answer"
+        if self.question == "scores":
+            depth = "all models equally deep, since scores are asked for"
+        metrics_text = "Without metrics, labels alone speak"
+        if known_metrics(data):
+            metrics_text = "Metrics count as far as they explain labels that they did not see"
         return (
             f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {metrics_text}; "
             "no item's chance depends on a metric, so scores stay unbiased."

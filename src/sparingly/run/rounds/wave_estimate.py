@@ -336,9 +336,10 @@ def estimate_waves(
         proportions=proportions_of(sample, errors, scores, values, request.target),
         exact=exact,
     )
-    intervals = _with_exact(
-        find_intervals(basis, request.level, request.interval, request.seed), scores, exact
-    )
+    interval_options = (request.level, request.interval, request.seed)
+    intervals = _with_exact(find_intervals(basis, *interval_options), scores, exact)
+    two_valued = values.two_valued
+    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, values.scale, two_valued)
     missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
     return Estimate(
         models=tuple(state.data.models),
@@ -358,18 +359,7 @@ def estimate_waves(
         outcome=intervals.outcome,
         is_rate=values.is_rate,
         notes=(*missing_note(missing), *errors.notes, *intervals.notes),
-        pairs=PairErrors(
-            sample,
-            errors,
-            set_errors,
-            request.level,
-            request.interval,
-            request.seed,
-            certain,
-            None,
-            values.scale,
-            values.two_valued,
-        ),
+        pairs=pairs,
         selection=merge_rounds(state.rounds),
         signature=estimate_signature(state, method, reads, request),
     )

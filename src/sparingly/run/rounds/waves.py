@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
@@ -10,28 +11,232 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_local_pivotal, draw_pivotal
+from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
+from sparingly.infer.estimate.predictions import check_metrics, known_metrics, metric_fields
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.rounds.learning import (
-    AUTO,
-    ExpectedSizes,
-    Goal,
-    learn,
-    learn_sizes,
-    regressor_fields,
-    resolve_regressor,
-    waves_of,
-)
-from sparingly.run.rounds.strategy import Finished, State, Strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave, combine, estimate_waves
+
+# --- what earlier waves teach: predictions, the size of their errors, and whether to act on it ---
+
+AUTO = "auto"
+Goal = Literal["ranking", "scores"]
+# With fewer labelled items nothing is learned but the models' means.
+FEWEST_TO_LEARN = 30
+TAUS = (0.25, 0.5, 0.75)
+# No item's residual is taken for smaller than this share of the mean one.
+_SIZE_FLOOR = 0.1
+# How sure the labelled items must be that unequal chances are better, and by how much they must be.
+_SURE, _WORTH = 1.64, 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPredictions:
+    """Predictions of all cells from some labels.
+
+    Attributes:
+        predicted: items × models: a prediction of every cell; that of a labelled item comes from the others.
+        residual: items × models: the label less its prediction, NaN without a label.
+        is_fitted: Whether a regressor was fitted; without one, predictions are the models' means.
+    """
+
+    predicted: Floats
+    residual: Floats
+    is_fitted: bool
+
+
+def resolve_regressor(data: EvalSet, regressor: str | None) -> str | None:
+    """Return the regressor; ``auto`` is ridge with metrics, none without."""
+    if regressor == AUTO:
+        return "ridge" if len(data.metrics) else None
+    if regressor is not None:
+        from sparingly.signals.predict.regressors import parse_regressor
+
+        parse_regressor(regressor)
+        check_metrics(data, ())
+    return regressor
+
+
+def regressor_fields(data: EvalSet, regressor: str | None) -> frozenset[str]:
+    """Return the fields that predictions are learned from."""
+    return frozenset() if regressor is None else metric_fields(data, known_metrics(data))
+
+
+def learn(data: EvalSet, labels: Floats, regressor: str | None, seed: int) -> LabelPredictions:
+    """Learn the scores of all cells from some labels (items × models, NaN without one), cross-fitted.
+
+    With fewer than 30 labelled items, or without a regressor, every cell is predicted by its model's mean.
+    """
+    judged = ~np.isnan(labels)
+    if regressor is not None and int(judged.any(axis=1).sum()) >= FEWEST_TO_LEARN:
+        predicted = _cross_fitted(data, labels, regressor, seed)
+        return LabelPredictions(predicted, labels - predicted, True)
+    # The mean of all for a model without labels, 0 without any label.
+    counts, totals = judged.sum(axis=0), np.where(judged, labels, 0.0)
+    overall = float(totals.sum()) / max(int(counts.sum()), 1)
+    means = np.where(counts > 0, totals.sum(axis=0) / np.maximum(counts, 1), overall)
+    return LabelPredictions(np.broadcast_to(means, labels.shape), labels - means, False)
+
+
+# Every look derives the same predictions again, and they are expensive.
+_predictions: ResultCache[Floats] = ResultCache(size=64)
+
+
+def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> Floats:
+    from sparingly.signals.predict import predict_scores
+
+    def predict() -> Floats:
+        predictions = predict_scores(data, labels, regressor=regressor, seed=seed).held_out
+        predictions.flags.writeable = False
+        return predictions
+
+    inputs = data.digest(regressor_fields(data, regressor))
+    key = (inputs, hashlib.sha256(labels.tobytes()).hexdigest(), regressor, seed)
+    return _predictions.get((), key, predict)
+
+
+def item_effects(residual: Floats) -> Floats:
+    """Return λ_i·(mean residual of item i over the models): what labels of other models say of an item.
+
+    λ_i = n_i σ_a²/(n_i σ_a² + σ_e²) for an item with n_i labels, σ_a² the variance between items and σ_e²
+    that within them (analysis of variance); 0 for an item without labels.
+    """
+    judged = ~np.isnan(residual)
+    counts = judged.sum(axis=1)
+    has_labels = counts > 0
+    means = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
+    inside = float((np.where(judged, residual - means[:, None], 0.0) ** 2).sum())
+    noise = inside / max(float(counts.sum() - has_labels.sum()), 1.0)
+    if int((counts > 1).sum()) < 2:
+        return np.zeros(len(residual))
+    typical = float(counts[has_labels].mean())
+    between = max(float(means[has_labels].var(ddof=1)) - noise / typical, 0.0)
+    total = counts * between + noise
+    return np.asarray(np.divide(counts * between, total, out=np.zeros(len(total)), where=total > 0) * means)
+
+
+def residual_squares(residual: Floats, goal: Goal) -> Floats:
+    """Return v_i: Σ_j e_ij² for scores, Σ_j (e_ij − ē_i)² for a ranking; NaN without labels."""
+    return np.asarray((_relevant_sizes(residual, goal) ** 2).sum(axis=1))
+
+
+def _relevant_sizes(residual: Floats, goal: Goal) -> Floats:
+    """Return |residual|, for a ranking less the item's mean residual."""
+    if goal == "scores":
+        return np.asarray(np.abs(residual))
+    judged = ~np.isnan(residual)
+    mean = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(judged.sum(axis=1), 1)
+    return np.asarray(np.abs(residual - mean[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedSizes:
+    """How large the residual of every item is expected to be, and the share of the chances that goes by it.
+
+    Attributes:
+        of_item: û_i; that of a labelled item is learned from the others.
+        tau: The share τ, 0 where labelled items do not say that it helps.
+    """
+
+    of_item: Floats
+    tau: float
+
+    def chances(self, rows: Ints, count: int) -> Floats:
+        """Return the inclusion probabilities of some items, of which ``count`` are taken."""
+        if self.tau == 0.0:
+            return np.full(len(rows), count / len(rows))
+        return inclusion_probabilities(self.of_item[rows], float(count), tau=self.tau)
+
+
+def learn_sizes(
+    data: EvalSet,
+    predictions: LabelPredictions,
+    stands_for: Floats,
+    *,
+    regressor: str | None,
+    goal: Goal,
+    tau: float | None,
+    models: Mask,
+    seed: int,
+) -> ExpectedSizes:
+    """Learn the expected size of residuals by item, and whether unequal probabilities pay.
+
+    |e_ij| is learned from the metrics as scores are; û_i² = Σ_j â_ij² over the ``models`` that go on. Unless
+    it is given, τ minimises Σ_L a_i v_i/((1 − τ) + τ û_i/mean û) over the labelled items, each by what it
+    stands for (a_i), and is 0 unless that is less than with equal chances by more than chance explains.
+    """
+    residual = predictions.residual[:, models]
+    if regressor is None or not predictions.is_fitted or tau == 0.0:
+        return ExpectedSizes(np.ones(len(residual)), 0.0)
+    sizes = np.full(data.shape, np.nan)
+    sizes[:, models] = _relevant_sizes(residual, goal)
+    predicted = _cross_fitted(data, sizes, regressor, seed)[:, models]
+    floor = _SIZE_FLOOR * float(np.nanmean(sizes))
+    expected = np.sqrt((np.maximum(predicted, floor) ** 2).sum(axis=1))
+    labelled = ~np.isnan(residual).any(axis=1)
+    squares = np.where(labelled, residual_squares(residual, goal), 0.0) * stands_for
+    share = supported_tau(squares[labelled], (expected / expected.mean())[labelled]) if tau is None else tau
+    return ExpectedSizes(expected, share)
+
+
+def supported_tau(squares: Floats, even: Floats) -> float:
+    """Return the share τ that the labelled items speak for, 0 where they do not."""
+    total = float(squares.sum())
+    if total <= 0.0 or not len(squares):
+        return 0.0
+    best, lowest = 0.0, 1.0
+    for tau in TAUS:
+        ratio = 1.0 / (1.0 - tau + tau * even)
+        mean = float((squares * ratio).sum()) / total
+        error = float(np.sqrt((squares**2 * (ratio - mean) ** 2).sum())) / total
+        if mean < lowest and mean <= _WORTH and mean + _SURE * error < 1.0:
+            best, lowest = tau, mean
+    return best
+
+
+def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -> list[Wave]:
+    """Return the waves of a state's rounds, each with predictions from the labels before it.
+
+    The first wave is predicted from its own other folds. ``with_items`` adds what other models' labels say of
+    an item, for rounds that do not judge all models.
+    """
+    waves: list[Wave] = []
+    earlier: Mask = np.zeros(state.data.shape, bool)
+    for number, selection in enumerate(state.rounds):
+        cells = asked_cells(state.data, [selection])
+        visible = cells if number == 0 else earlier
+        predictions = learn(state.data, np.where(visible, state.labels, np.nan), regressor, state.seed)
+        predicted = predictions.predicted
+        if with_items and number:
+            predicted = predicted + item_effects(predictions.residual)[:, None]
+        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predicted))
+        earlier = earlier | cells
+    return waves
+
+
+def _cell_chances(state: State, selection: Selection) -> Floats:
+    """Return items × models: the probability of every cell that a round asks for, 1 elsewhere."""
+    if selection.probability is None:
+        raise UsageError("A round without chances is no wave: scores cannot be estimated from it.")
+    chances = np.ones(state.data.shape)
+    rows, mask = state.data.positions(selection.items), selection.model_mask(state.data.models)
+    for row, models, chance in zip(rows, mask, selection.probability, strict=True):
+        chances[row, models] = chance
+    return chances
+
+
+# --- how a wave is drawn ---
 
 CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
 _DIMENSIONS = 5
@@ -50,16 +255,26 @@ class _InWaves(Protocol):
     def tau(self) -> float | None: ...
     @property
     def regressor(self) -> str | None: ...
+    @property
+    def draw(self) -> str: ...
 
 
-def check_waves(method: _InWaves, budget: Budget) -> None:
-    """Raise UsageError for a pilot or tau out of range, and for a budget in costs."""
+def check_waves(method: _InWaves, data: EvalSet, budget: Budget) -> None:
+    """Raise UsageError for parameters out of range, a budget in costs, and a draw without its metrics."""
     if not 0.0 < method.pilot <= 1.0:
         raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {method.pilot:g}.")
     if method.tau is not None and not 0.0 <= method.tau < 1.0:
         raise UsageError(f"tau is a share from 0 (equal chances) to below 1, not {method.tau:g}.")
     if budget.kind == "cost":
         raise UsageError(f"The strategy {method.name} counts items: give a number or a share, not a cost.")
+    if method.draw == "local_pivotal" and not len(data.metrics):
+        raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+
+
+def wave_fields(method: _InWaves, data: EvalSet) -> frozenset[str]:
+    """Return the fields that waves read: inputs of predictions, metrics to spread over, and the frame."""
+    spread = set(map(fields.metric, data.metrics)) if method.draw == "local_pivotal" else set()
+    return regressor_fields(data, method.regressor) | spread | frame_fields(data)
 
 
 def frame_fields(data: EvalSet) -> frozenset[str]:
@@ -76,6 +291,19 @@ def pilot_size(method: _InWaves, state: State) -> int:
 def in_pilot(method: _InWaves, state: State) -> bool:
     """Say whether the pilot is not yet complete."""
     return bool(state.asked.any(axis=1).sum() < pilot_size(method, state)) or method.waves == 1
+
+
+def round_size(state: State, rounds: int, pilot: int) -> int:
+    """Return how many items the next of some rounds takes: the pilot, or an equal part of the rest."""
+    if state.size is not None:
+        return state.size
+    total = state.limit // len(state.data.models)
+    if rounds == 1:
+        return total
+    if not state.rounds:
+        return pilot
+    remaining = total - int(state.asked.any(axis=1).sum())
+    return max(1, -(-remaining // max(rounds - len(state.rounds), 1)))
 
 
 def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
@@ -105,6 +333,9 @@ def sizes_of(
         models=models,
         seed=state.seed,
     )
+
+
+# --- the strategy ---
 
 
 @register("waves")
@@ -139,32 +370,18 @@ class Waves(Strategy):
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Choose the regressor; raise UsageError for parameters that do not fit."""
-        check_waves(self, budget)
-        if self.draw == "local_pivotal" and not len(data.metrics):
-            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+        check_waves(self, data, budget)
         return replace(self, regressor=resolve_regressor(data, self.regressor))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the inputs of predictions, and weights and documents."""
-        used = regressor_fields(data, self.regressor)
-        spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
-        return used | spread | frame_fields(data)
+        return wave_fields(self, data)
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next wave from the items without labels."""
         models = len(state.data.models)
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        total = state.limit // models
-        if state.size is not None:
-            size = state.size
-        elif self.waves == 1:
-            size = total
-        elif not state.rounds:
-            size = pilot_size(self, state)
-        else:
-            # An equal part of the rest.
-            remaining = total - (len(state.data) - len(open_rows))
-            size = max(1, -(-remaining // max(self.waves - len(state.rounds), 1)))
+        size = round_size(state, self.waves, pilot_size(self, state))
         count = min(size, state.left // models, len(open_rows))
         if count < 1:
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.run.rounds.stop.spending import pair_level
+from sparingly.run.rounds.stop.sequential import pair_level
 
 
 def everyone(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparingly.base.errors import UsageError
-from sparingly.run.rounds.stop.spending import (
+from sparingly.run.rounds.stop.sequential import (
     Spending,
     anytime,
     group_sequential,

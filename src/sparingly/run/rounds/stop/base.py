@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from sparingly.base.registry import Method, method_class, method_from_call, para
 from sparingly.base.text import parse_call
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, settle_pairs
-from sparingly.run.rounds.stop.spending import Question, Spending
+from sparingly.run.rounds.stop.sequential import Look, Question, SettledPairs, Spending, Valid, settle_pairs
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells, compared_rows
 
 
@@ -206,7 +205,7 @@ class TestingStop(Stop):
         super().__post_init__()
         check_alpha(self.alpha)
 
-    def settle(self, progress: Progress, question: Question, **more: Any) -> SettledPairs | None:
+    def settle(self, progress: Progress, question: Question) -> SettledPairs | None:
         """Return which pairs are settled; None before the first round."""
         looks = progress.looks(self.target)
         if not looks:
@@ -218,7 +217,6 @@ class TestingStop(Stop):
             question=question,
             spending=self.spending,
             final=progress.final,
-            **more,
         )
 
 

@@ -23,8 +23,14 @@ from sparingly.run.rounds.stop.base import (
     pair_names,
     pair_question,
 )
-from sparingly.run.rounds.stop.sequential import Look, SettledPairs, Valid, critical_value
-from sparingly.run.rounds.stop.spending import Spending, pair_level
+from sparingly.run.rounds.stop.sequential import (
+    Look,
+    SettledPairs,
+    Spending,
+    Valid,
+    critical_value,
+    pair_level,
+)
 from sparingly.run.rounds.strategy import State, item_preferences
 
 
