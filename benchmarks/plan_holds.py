@@ -105,7 +105,7 @@ def planned(folder: Path, name: str, pilot_seed: int | None) -> dict[str, Any]:
     outlook = PlanOutlook(pilot_of(data, pilot, aspect, for_differences=False, seed=0), PlanGoals())
     rows = {}
     for n in sizes_of(len(data)):
-        winner, pairs, _ = order_chances(outlook.pilot.scores, outlook.resampler.printed_at(n).covariance, 0)
+        winner, pairs, _ = order_chances(outlook.pilot.scores, outlook.printed_at(n).covariance, 0)
         rows[f"{n}"] = [outlook.half_width(n), winner, pairs]
     return rows
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from sparingly.base.errors import listing
 from sparingly.base.format import html_table
-from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.rank.rank import joint_of, rank_estimates
@@ -59,6 +58,13 @@ def result_side(result: Result) -> ResultSide:
         order = tuple(row.model for row in result.models)
         scores = {row.model: row.score for row in result.models if row.score is not None}
         errors = {row.model: row.standard_error for row in result.models if row.standard_error is not None}
+    # How many rows of the selection ask for every model.
+    chosen, labels = result.selection, dict[str, int]()
+    if chosen is not None and chosen.pairs is None:
+        labels = dict.fromkeys(order, len(chosen))
+        if chosen.models is not None:
+            named = [order if names is None else names for names in chosen.models]
+            labels = {name: sum(name in names for names in named) for name in order}
     ranks, groups = {name: str(place) for place, name in enumerate(order, 1)}, dict[str, int]()
     if ranking is not None:
         ranks = {row.model: row.ranks for row in ranking.models}
@@ -76,8 +82,8 @@ def result_side(result: Result) -> ResultSide:
         n=result.n,
         size=result.size,
         signature=signature,
-        items=None if result.selection is None else frozenset(result.selection.items.tolist()),
-        labels=_label_counts(result.selection, order),
+        items=None if chosen is None else frozenset(chosen.items.tolist()),
+        labels=labels,
     )
 
 
@@ -90,16 +96,6 @@ def _rank_if_decided(estimate: Estimate) -> Ranking | None:
     if estimate.target == "set" or len(scored) < 2 or not joint_of(estimate).of_models(scored).has_errors:
         return None
     return rank_estimates(estimate, estimate, alpha=round(1 - estimate.level, 12))
-
-
-def _label_counts(selection: Selection | None, models: tuple[str, ...]) -> dict[str, int]:
-    """Return how many rows of a selection ask for every model."""
-    if selection is None or selection.pairs is not None:
-        return {}
-    if selection.models is None:
-        return dict.fromkeys(models, len(selection))
-    models_named = [models if names is None else names for names in selection.models]
-    return {name: sum(name in names for names in models_named) for name in models}
 
 
 # --- why two results can differ ---

@@ -39,7 +39,7 @@ def test_without_metrics_and_with_long_tails() -> None:
     pilot = drawn_pilot(skewed, 40)
     found = sparingly.estimate(skewed, pilot, "people")
     assert outlook_of(skewed, pilot).half_width(40) == pytest.approx(printed(skewed, pilot), rel=1e-9)
-    assert outlook_of(skewed, pilot).resampler.printed_at(40).covariance == pytest.approx(found.covariance)
+    assert outlook_of(skewed, pilot).printed_at(40).covariance == pytest.approx(found.covariance)
 
 
 def test_two_valued_scores_get_intervals_of_proportions() -> None:
@@ -60,7 +60,7 @@ def test_below_ten_items_nothing_is_printed_and_all_items_leave_no_error() -> No
     assert np.isnan(found.half_width(9))
     assert found.half_width(10) > found.half_width(20) > found.half_width(100) > found.half_width(399)
     assert found.half_width(400) == 0.0
-    assert not found.resampler.printed_at(400).covariance.any()
+    assert not found.printed_at(400).covariance.any()
 
 
 def test_very_many_items_follow_from_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,6 +73,6 @@ def test_predictions_learned_from_fewer_items_explain_less() -> None:
     """On the whole set they explain two thirds; learned from 30 items about as much, as they are linear."""
     found = outlook_of(DATA, None)
     assert 0.0 <= found.pilot.learning_loss < 0.4
-    slopes = [found.resampler._slope(n) for n in (30, 60, 120, 400)]
+    slopes = [found._slope(n) for n in (30, 60, 120, 400)]
     assert slopes == sorted(slopes)
     assert slopes[-1] == 1.0

@@ -126,7 +126,7 @@ def test_few_documents_decide_less() -> None:
     """Twelve documents: differences on inputs like these have 11 degrees of freedom, however many items."""
     data = made_set(columns={"document": [f"d{place // 34:02d}" for place in range(400)]})
     pilot = pilot_of(data, drawn_pilot(data, 60), "people", for_differences=True, seed=0)
-    ahead = PlanOutlook(pilot, PlanGoals()).resampler
+    ahead = PlanOutlook(pilot, PlanGoals())
     found = sparingly.estimate(data, None, "people", target="population")
     assert found.pairs is not None
     actual = float(np.median(deciding_ratios(found.pairs, pair_level(4, 0.95))))
@@ -134,4 +134,4 @@ def test_few_documents_decide_less() -> None:
     free = PlanOutlook(
         pilot_of(made_set(), drawn_pilot(made_set(), 60), "people", for_differences=True, seed=0), PlanGoals()
     )
-    assert ahead.deciding_ratio(400) > 1.2 * free.resampler.deciding_ratio(400)
+    assert ahead.deciding_ratio(400) > 1.2 * free.deciding_ratio(400)

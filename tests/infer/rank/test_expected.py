@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.rank.rank import requested_scores
 from sparingly.infer.rank.ranking import Ranking
 
 
@@ -42,9 +43,7 @@ def test_models_with_rows_of_their_own_count_by_these(data: EvalSet) -> None:
     second = sparingly.next_round(data, "auto", 30, rounds=[first])
     assert isinstance(second, sparingly.Selection)
     assert second.models is not None
-    from sparingly.infer.rank.rank import _expected
-
-    found = _expected(data, second, "overall")
+    found = sparingly.expect(data, requested_scores(data, second, "overall"), aspect="overall")
     assert found.labels.tolist() == [sum(name in row for row in second.models) for name in data.models]
 
 

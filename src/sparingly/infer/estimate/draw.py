@@ -23,7 +23,6 @@ from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums
 
 # --- what the design behind a selection tells: strata, units, what the draw was spread over ---
 
-
 UNKNOWN = "the design is not known here, so errors are those of a plain draw with these probabilities."
 FROM_POOL = (
     "the draw was from a pool: errors are those of a plain draw in its groups with these probabilities, "
@@ -135,7 +134,6 @@ def with_design(sample: JudgedSample, data: EvalSet, selection: Selection) -> Ju
 
 # --- the sample ---
 
-
 ASSUMED = "no selection was given: the judged items are taken for a uniform sample of the set."
 
 
@@ -201,7 +199,6 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> J
 
 
 def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
-    """Return the judged items as a uniform sample."""
     judged = ~np.isnan(scores)
     rows = np.flatnonzero(judged.any(axis=1))
     if not len(rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from sparingly.infer.estimate.predictions import guard_predictions
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import (
     JudgedSample,
-    LinearForm,
     difference_form,
     restrict_to,
     sample_from_arrays,
@@ -111,8 +110,9 @@ def estimate(
         sample = sample_from(view, scores, selection)
     if outside:
         sample, estimator = _with_outside(sample, outside, estimator, by)
-    method = _default_estimator(features, sample) if estimator is None else as_estimator(estimator)
-    method = method.resolve(features)
+    if estimator is None:
+        estimator = _default_estimator(features, sample)
+    method = as_estimator(estimator).resolve(features)
     linear = method.linear(sample, features, seed)
     frame_notes = (
         *((RELATIVE.format(count=skipped),) if skipped else ()),
@@ -121,10 +121,16 @@ def estimate(
     )
     linear = replace(linear, notes=(*frame_notes, *linear.notes))
     whole_set = assemble(sample, linear, view.models, request, aspect=name, estimator=str(method))
+    groups = {}
+    if by is not None:
+        labels = np.array(["(none)" if value is None else f"{value}" for value in view.columns[by]])
+        for label in sorted(set(labels[sample.rows].tolist())):
+            part = restrict_to(sample, linear, labels == label)
+            groups[label] = assemble(*part, view.models, request, aspect=name, estimator=str(method))
     return replace(
         whole_set,
         n=whole_set.n - skipped,
-        groups={} if by is None else _group_estimates(view, by, sample, linear, whole_set, request),
+        groups=groups,
         selection=selection,
         signature=_signature(view, selection, name, method, request, by, (sample.rows, sample.scores)),
     )
@@ -136,31 +142,12 @@ def without_truth(data: EvalSet, aspect: str) -> EvalSet:
     return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
 
 
-def _default_estimator(data: EvalSet, sample: JudgedSample) -> Estimator:
+def _default_estimator(data: EvalSet, sample: JudgedSample) -> str:
     from sparingly.signals.predict.features import has_features
 
     if len(data.metrics) and has_features(data):
-        return as_estimator("greg")
-    return as_estimator("weighted_mean" if sample.stratum_of is None else "stratified_mean")
-
-
-def _group_estimates(
-    data: EvalSet,
-    by: str,
-    sample: JudgedSample,
-    linear: LinearForm,
-    whole_set: Estimate,
-    request: EstimateRequest,
-) -> Mapping[str, Estimate]:
-    """Return the estimates of the groups of a column that have a judged item."""
-    labels = np.array(["(none)" if value is None else f"{value}" for value in data.columns[by]])
-    groups = {}
-    for label in sorted(set(labels[sample.rows].tolist())):
-        part, form = restrict_to(sample, linear, labels == label)
-        groups[label] = assemble(
-            part, form, data.models, request, aspect=whole_set.aspect, estimator=whole_set.estimator
-        )
-    return groups
+        return "greg"
+    return "weighted_mean" if sample.stratum_of is None else "stratified_mean"
 
 
 def _signature(

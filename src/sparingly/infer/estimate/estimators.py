@@ -24,6 +24,7 @@ from sparingly.infer.estimate.predictions import (
     fold_groups,
     guard_predictions,
     known_metrics,
+    labels_and_weights,
     metric_fields,
     metric_scores,
     moments,
@@ -323,9 +324,7 @@ class Greg(Estimator):
             return fall_back(sample)
         from sparingly.signals.predict import predict_scores
 
-        labels, weights = np.full((sample.size, sample.models), np.nan), np.ones((sample.size, sample.models))
-        labels[sample.rows] = sample.scores
-        weights[sample.rows] = 1.0 / sample.probability
+        labels, weights = labels_and_weights(sample, sample.scores)
         predictions = predict_scores(
             data,
             labels,

@@ -54,17 +54,10 @@ class EffectPrior:
 USUAL_EFFECTS = EffectPrior()
 
 
-class EffectGrid(NamedTuple):
-    """Values of δ on a grid, and the logarithm of their prior weight."""
-
-    values: Floats
-    log_weight: Floats
-
-
-def effect_grid(prior: EffectPrior) -> EffectGrid:
-    """Return the grid of δ, evenly spaced in log δ over three standard deviations to either side."""
+def effect_grid(prior: EffectPrior) -> tuple[Floats, Floats]:
+    """Return δ, evenly spaced in log δ over three standard deviations to either side, and its log weight."""
     steps = np.linspace(-_REACH, _REACH, _EFFECTS)
-    return EffectGrid(prior.centre * np.exp(prior.spread * steps), -0.5 * steps**2)
+    return prior.centre * np.exp(prior.spread * steps), -0.5 * steps**2
 
 
 def error_scales(degrees: float) -> Floats:
@@ -169,20 +162,12 @@ def chance_full_set_shows(
     over δ and over how far s may be off (df/χ²_df). t is Shaffer's number of pairs that can be equal while as
     many clearer ones differ as are expected to be significant: the correction for all pairs.
 
-    Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
+    ``differences`` are those of all pairs of models, ``errors`` their standard errors over this very set,
+    which go to 0 as everything is judged, and ``deviations`` s. ``unseen`` is κ, by default that of
+    judgements without long tails. ``exact`` says that the ranking speaks of this very set, where any
+    difference of all items counts.
 
-    Args:
-        differences: The estimated differences of all pairs of ``models`` models.
-        errors: Their standard errors over this very set, which go to 0 as everything is judged.
-        deviations: The standard deviation of the pair's differences over the items.
-        size: The number of items of the whole set.
-        models: The number of models.
-        degrees: Degrees of freedom of the errors.
-        alpha: The error rate of all decisions together.
-        prior: What is believed of models before any label.
-        documents: The documents of the set; None where items count by themselves.
-        unseen: κ; what it is for judgements without long tails unless given.
-        exact: Whether the ranking speaks of this very set, where any difference of all items counts.
+    Use it to decide whether more labels are worth it. NaN where all judged items show the same difference.
 
     Examples:
         >>> import numpy as np
@@ -221,10 +206,10 @@ def chance_full_set_shows(
     noise = information_ratio * (gap_errors / spreads) ** 2
     scales = error_scales(degrees + (prior.prior_items if models > 2 else 0.0))
 
-    effects = effect_grid(prior)
-    room = (effects.values**2 * float(information_ratio.mean()))[:, None]
+    effects, log_weight = effect_grid(prior)
+    room = (effects**2 * float(information_ratio.mean()))[:, None]
     total = room + noise
-    weight = effects.log_weight - 0.5 * (np.log(total) + observed**2 / total).mean(axis=1) * (models - 1)
+    weight = log_weight - 0.5 * (np.log(total) + observed**2 / total).mean(axis=1) * (models - 1)
     weight = np.exp(weight - weight.max())
     # Values of δ that the sample rules out need not be reckoned with.
     plausible = weight > _UNLIKELY

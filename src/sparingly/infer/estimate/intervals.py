@@ -19,7 +19,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
-from sparingly.infer.estimate.tails import Reach, Tails, reach_of
+from sparingly.infer.estimate.tails import Reach, Tails, own_skewness
 
 # How to name the range of the scores.
 SCALE_HINT = "the scale of the scores (--scale LOW,HIGH)"
@@ -75,10 +75,9 @@ class IntervalBasis:
         counts: The number of units behind every number.
         tails: The tails of single judgements over all models.
         stratum: One code per unit.
-        units: The number of units that errors are learned from.
+        units, unit_name: The number of units that errors are learned from, and what they are, in words.
         freedom: Degrees of freedom.
         complete: Whether everything was judged, so that there is no error.
-        unit_name: What the units are, in words.
         scale: The lowest and the highest possible value; None where it is not known.
         proportions: Returns intervals of proportions; None where scores are no proportions.
         exact: Which numbers are known without error, where not all are.
@@ -104,7 +103,7 @@ class IntervalBasis:
     @property
     def reach(self) -> Reach:
         """What the ends of intervals are made of."""
-        return reach_of(self.errors, self.shape, self.counts, self.freedom, self.tails)
+        return Reach(self.errors, own_skewness(self.shape), self.counts, self.freedom, self.tails)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +162,6 @@ def why_withheld(units: float, unit_name: str) -> str:
 def _one_kind(
     low: Floats, high: Floats, has_interval: Mask, kind: str, notes: tuple[str, ...] = ()
 ) -> IntervalSet:
-    """Return intervals of one kind where there are any."""
     kinds = tuple(kind if ok else NONE for ok in has_interval)
     low, high = np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
     return IntervalSet(low, high, kinds, _outcome(kinds), notes)

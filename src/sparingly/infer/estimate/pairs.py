@@ -130,7 +130,19 @@ class PairErrors:
 
         Over the items on which both were judged, weighted by what they stand for; NaN without two of them.
         """
-        return np.array([_deviation(self.sample, *pair) for pair in zip(first, second, strict=True)])
+        sample, deviations = self.sample, np.full(len(first), np.nan)
+        for place, (one, other) in enumerate(zip(first, second, strict=True)):
+            common = sample.judged[:, one] & sample.judged[:, other] & (sample.importance > 0)
+            count = int(common.sum())
+            if count < 2:
+                continue
+            weight = np.sqrt(sample.share[common, one] * sample.share[common, other])
+            values = sample.scores[common, one] - sample.scores[common, other]
+            deviation = values - float(weight @ values / weight.sum())
+            # An item's importance counts twice in the variance of a weighted mean.
+            squared = (weight * sample.importance[common]) @ deviation**2
+            deviations[place] = np.sqrt(squared / weight.sum() * count / (count - 1.0))
+        return deviations
 
 
 def interval_basis(
@@ -150,16 +162,3 @@ def interval_basis(
         complete=complete,
         unit_name=errors.unit_name,
     )
-
-
-def _deviation(sample: JudgedSample, first: int, second: int) -> float:
-    common = sample.judged[:, first] & sample.judged[:, second] & (sample.importance > 0)
-    count = int(common.sum())
-    if count < 2:
-        return float("nan")
-    weight = np.sqrt(sample.share[common, first] * sample.share[common, second])
-    values = sample.scores[common, first] - sample.scores[common, second]
-    deviation = values - float(weight @ values / weight.sum())
-    # An item's importance counts twice in the variance of a weighted mean.
-    squared_weight = weight * sample.importance[common]
-    return float(np.sqrt(squared_weight @ deviation**2 / weight.sum() * count / (count - 1.0)))

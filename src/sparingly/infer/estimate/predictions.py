@@ -104,6 +104,14 @@ def fold_groups(sample: JudgedSample) -> Ints | None:
     return groups
 
 
+def labels_and_weights(sample: JudgedSample, values: Floats) -> tuple[Floats, Floats]:
+    """Return values of the judged outputs as items × models (NaN elsewhere), and the weights 1/π."""
+    labels, weights = np.full((sample.size, sample.models), np.nan), np.ones((sample.size, sample.models))
+    labels[sample.rows] = np.where(sample.judged, values, np.nan)
+    weights[sample.rows] = 1.0 / sample.probability
+    return labels, weights
+
+
 # --- kNN ---
 
 

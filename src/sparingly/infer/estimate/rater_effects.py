@@ -115,14 +115,8 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
 
 # --- severity ---
 
-NOISE, OUTPUT, ITEM, DOCUMENT, RATER, TASTE = (
-    "noise",
-    "item × model",
-    "item",
-    "document",
-    "rater",
-    "rater × model",
-)
+NOISE, OUTPUT, ITEM, DOCUMENT = "noise", "item × model", "item", "document"
+RATER, TASTE = "rater", "rater × model"
 UNCONNECTED = (
     "the raters fall into {count} groups that share no item: severities across groups rest on the items "
     "having been handed out by chance."
@@ -209,10 +203,6 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     Raters who judged the same items are compared on these; others through the items having been handed out by
     chance. It decides whether scores of different raters can be put side by side as they are, and how much
     wider the scores' intervals must be (``with_rater_errors``).
-
-    Args:
-        data: The evaluation set with its ratings.
-        aspect: What was judged; the only one unless given.
 
     Examples:
         >>> import sparingly

@@ -145,7 +145,6 @@ def _scaled(scores: Floats, size: float, low: float, high: float, level: float) 
 
 
 def _sums_before(scaled: Floats) -> Floats:
-    """Return the sum of all scores before each."""
     return np.asarray(np.cumsum(scaled, axis=0) - scaled)
 
 

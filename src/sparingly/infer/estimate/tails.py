@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats
 
 if TYPE_CHECKING:
     from sparingly.infer.estimate.variance import ScoreErrors
@@ -239,8 +239,3 @@ def _normal(tail: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(tail))
-
-
-def reach_of(errors: Floats, shape: Floats, counts: Floats | Ints, freedom: float, tails: Tails) -> Reach:
-    """Return what ends of intervals are made of, from what every unit contributes to every number."""
-    return Reach(errors, own_skewness(shape), np.asarray(counts, np.float64), freedom, tails)

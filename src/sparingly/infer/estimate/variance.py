@@ -536,7 +536,19 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     independent = _independent_covariance(sample, centred, inputs)
     covariance = nearest_covariance(corrected.T @ corrected - independent / sample.size**2)
     shape = contributions[contributions.any(axis=1)]
-    freedom, units = _freedom_and_units(sample, linear, over_set, covariance, inputs)
+    # Degrees of freedom, and the number of units that the errors are learned from.
+    units = max(inputs.number - max(_balanced_variables(sample, linear) - 1.0, 0.0), 0.0)
+    if document is None:
+        freedom = max(units - 1.0 - (linear.parameters - 1.0), 0.0)
+    else:
+        freedom = min(inputs.freedom, max(units - 1.0, 0.0))
+        draw, total = float(np.trace(over_set.covariance)), float(np.trace(over_set.covariance + covariance))
+        if total > 0 and not inputs.are_sampling_units:
+            # Of a pool, the documents of the items that are known.
+            weights, known = sample.weights, document
+            if weights is not None and len(weights) == len(document):
+                known = document[weights > 0]
+            freedom, units = joined_freedom(draw / total, over_set, freedom, units, len(np.unique(known)))
     # On how many documents (or items) each model was judged, as a share of the deepest.
     place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
@@ -582,27 +594,6 @@ def _population_units(sample: JudgedSample) -> PopulationUnits:
     factor = np.where(freedom > 0, factor, number / (number - 1.0))
     least = float(freedom[freedom > 0].min(initial=number - 1.0))
     return PopulationUnits(sample.document, float(number), len(counts) == 1, factor, least)
-
-
-def _freedom_and_units(
-    sample: JudgedSample,
-    linear: LinearForm,
-    over_set: ScoreErrors,
-    covariance: Floats,
-    inputs: PopulationUnits,
-) -> tuple[float, float]:
-    """Return the degrees of freedom, and the number of units that the errors are learned from."""
-    units = max(inputs.number - max(_balanced_variables(sample, linear) - 1.0, 0.0), 0.0)
-    if inputs.document is None:
-        return max(units - 1.0 - (linear.parameters - 1.0), 0.0), units
-    freedom = min(inputs.freedom, max(units - 1.0, 0.0))
-    draw, total = (float(np.trace(part)) for part in (over_set.covariance, over_set.covariance + covariance))
-    if inputs.are_sampling_units or total <= 0:
-        return freedom, units
-    document, weights = inputs.document, sample.weights
-    # Of a pool, the documents of the items that are known.
-    counting = document if weights is None or len(weights) != len(document) else document[weights > 0]
-    return joined_freedom(draw / total, over_set, freedom, units, len(np.unique(counting)))
 
 
 def joined_freedom(

@@ -74,16 +74,11 @@ def believe(
     scale: float,
     prior: BeliefPrior = USUAL_PRIOR,
 ) -> Belief:
-    """Return the belief about every pair.
+    """Return the belief about every pair, in the symbols above.
 
-    Args:
-        observed: ẑ, what the labels show.
-        predicted: g, what the metrics alone say, in the same units.
-        noise: c, the variance of ẑ about what the whole set would show.
-        models: The number of models: pairs are that many less one observations, not more.
-        within: w, the correlation of predictions and labels within items.
-        scale: The whole set's noise in the units of ẑ, for ζ (residuals vary less than scores).
-        prior: The prior before any label.
+    ``observed`` is ẑ, ``predicted`` g, ``noise`` c and ``within`` w. Pairs are as many observations as there
+    are ``models`` less one, not more. ``scale`` is the whole set's noise in the units of ẑ, for ζ (residuals
+    vary less than scores).
     """
     size = float(np.sqrt(np.mean(predicted**2)))
     # The values of log ζ and atanh ρ that are weighed; ρ is 0 without metrics.

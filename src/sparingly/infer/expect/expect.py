@@ -26,7 +26,6 @@ from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 
 # --- scores as model effect + item effect ---
 
-
 # The smallest variance of items, as a share of the variance within them.
 _SMALLEST_SHARE = 1e-6
 
@@ -80,7 +79,6 @@ def fit_effects(scores: Floats, judged: Mask, share: float) -> Effects:
 
 # --- how much the differences of two models vary over items ---
 
-
 # The weight of the prior spread of a pair, in items.
 _PRIOR_ITEMS = 5.0
 _NO_VARIANCE = 1e-18
@@ -124,7 +122,6 @@ def pooled_deviations(variances: PairVariances, closeness: Floats) -> Floats:
 
 # --- what the labels teach of the metrics ---
 
-
 # Fewer labelled items teach nothing of the metrics.
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
@@ -164,7 +161,12 @@ def _fit_ridge(data: EvalSet, labels: Floats) -> MetricFit:
     rows = np.flatnonzero(judged.any(axis=1))
     table = prepare_features(data, Ridge().features) if known_metrics(data) else None
     if table is None or not table.names or len(rows) < FEWEST_ITEMS:
-        return _fit_means(data, labels, judged)
+        # Without metrics the fit is the models' means. Leaving an item out moves its model's mean from it.
+        means = model_intercepts(np.where(judged, labels, 0.0), judged.astype(np.float64))
+        counts, pairs = judged.sum(axis=0), len(pair_indices(data.shape[1])[0])
+        left_out = np.where(judged, (labels - means) * (counts / np.maximum(counts - 1, 1)), 0.0)
+        held_out = np.where(judged, labels - left_out, means)
+        return MetricFit(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
     judged_rows = judged[rows]
     scores = np.where(judged_rows, labels[rows], 0.0)
     fit = fit_ridge(table.at(rows) * table.scales, scores, judged_rows.astype(np.float64))
@@ -182,19 +184,6 @@ def _fit_ridge(data: EvalSet, labels: Floats) -> MetricFit:
     correlation = float((predictions * centred).sum()) / size if size > 0 else 0.0
     held_out = np.where(judged, labels - left_out, predicted + fit.intercepts)
     return MetricFit(predicted, left_out, held_out, correlation, _closeness(table))
-
-
-def _fit_means(data: EvalSet, labels: Floats, judged: Mask) -> MetricFit:
-    """Return the fit without metrics: the models' means."""
-    scores = np.where(judged, labels, 0.0)
-    means = model_intercepts(scores, judged.astype(np.float64))
-    counts = judged.sum(axis=0)
-    # Leaving an item out moves its model's mean away from it.
-    left_out_factor = counts / np.maximum(counts - 1, 1)
-    pairs = len(pair_indices(data.shape[1])[0])
-    left_out = np.where(judged, (labels - means) * left_out_factor, 0.0)
-    held_out = np.where(judged, labels - left_out, means)
-    return MetricFit(np.zeros(data.shape), left_out, held_out, 0.0, np.ones(pairs))
 
 
 def _centred(values: Floats, judged: Mask) -> Floats:
@@ -228,7 +217,6 @@ def _closeness(table: FeatureTable) -> Floats:
 
 
 # --- expect ---
-
 
 EVERY_LABEL = (
     "The expected ranking uses every label and what the metrics say: it predicts what judging everything "

@@ -22,13 +22,9 @@ class PrecisionPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Growth:
-    """Precision against labels.
+    """Precision against labels: what was found with so many judged items, in order, and what lies ahead.
 
-    Attributes:
-        seen: What was found with so many judged items, in order.
-        ahead: What more (or fewer) items drawn alike would give.
-        level: The level of the intervals.
-        unit: What is counted.
+    ``ahead`` is what more (or fewer) items drawn alike would give.
     """
 
     seen: tuple[PrecisionPoint, ...]

@@ -18,14 +18,8 @@ from sparingly.infer.plan.power import pair_total
 class JudgeMix:
     """What the same precision costs with people alone, and with an LLM judge beside them.
 
-    Attributes:
-        saving: The share ρ² of the variance that the judge's scores explain.
-        people_alone: Money for people alone.
-        with_judge: Money for the judge and for the people who are still needed.
-        items_alone: Items for people alone.
-        items_with_judge: Items for people beside the judge.
-        judged: Items for the judge.
-        size: Items in the set.
+    ``saving`` is the share ρ² of the variance that the judge's scores explain, ``with_judge`` the money for
+    the judge on ``judged`` of ``size`` items and for the people who are still needed.
     """
 
     saving: float

@@ -19,7 +19,6 @@ from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
-from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
@@ -89,276 +88,7 @@ def order_chances(true: Floats, covariance: Floats, seed: int) -> tuple[float, f
     return float(best.mean()), float(right.mean()) if right.size else 1.0, float(right.all(axis=1).mean())
 
 
-# --- what estimate would print after n judged items, tried on parts of a pilot ---
-# No formula of its own: a part of the pilot is made a sample of n items by the default design, and its
-# intervals are found by the functions that ``estimate`` calls. So a plan sees all that they do about few
-# judgements, long tails, proportions, predictions and spread draws.
-
-# Beyond so many units only the variance changes.
-_MOST_UNITS = 20_000
-# So many judged items are looked at in all, in so many parts at least and at most.
-_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 2400, 24, 200
-# In so many parts it is tried from which difference on models are decided.
-_PARTS_RANKED = 12
-
-
-def default_places(data: EvalSet, unit: str) -> Floats | None:
-    """Return where items lie in the space over which the default design spreads; None where it does not."""
-    budget = Budget.parse(min(FEWEST, len(data)))
-    design = automatic(data, budget, unit=unit).method
-    if unit != "item" or not isinstance(design, DrawDesign):
-        return None
-    resolved = design.resolve(data, budget)
-    return resolved.coordinates(data) if isinstance(resolved, DrawDesign) else None
-
-
-class PrintedPrecision(NamedTuple):
-    """What would be printed: half the width of a score's interval, and the covariance of the scores.
-
-    The half-width is the median over models and parts of the pilot; NaN where no interval would be printed.
-    """
-
-    half_width: float
-    covariance: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class PilotResampler:
-    """Samples of any size, resampled from a pilot, and what they would print.
-
-    Attributes:
-        sample: The pilot, with the places of its items in the space over which the default design spreads.
-        predicted: N × models: what was learned from the metrics; None where that is not worth it.
-        learning_loss: The pilot's.
-        documents: What drawing whole documents does; None where single items are drawn.
-        population_covariance: The pilot's; None where differences speak of this set.
-        level: The level of the intervals.
-        scale: The lowest and the highest possible score; None where it is not known.
-        seed: Of the parts.
-    """
-
-    sample: JudgedSample
-    predicted: Floats | None = None
-    learning_loss: float = 0.0
-    documents: DocumentEffects | None = None
-    population_covariance: Floats | None = None
-    level: float = 0.95
-    scale: Ends | None = None
-    seed: int = 0
-    _printed: dict[int, PrintedPrecision] = field(default_factory=dict)
-    _ratios: dict[int, float] = field(default_factory=dict)
-
-    def printed_at(self, n: int) -> PrintedPrecision:
-        """Return what n judged items would print."""
-        if n not in self._printed:
-            self._printed[n] = self._resample(n)
-        return self._printed[n]
-
-    def deciding_ratio(self, n: int) -> float:
-        """Return from how many standard errors on ``rank`` decides a difference after n judged items.
-
-        The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
-        """
-        if n >= self.sample.size and self.population_covariance is None:
-            return 0.0
-        if n not in self._ratios:
-            near = min(n, self.items(_MOST_UNITS))
-            level, ratios = pair_level(self.sample.models, self.level), []
-            for part in islice(self._parts(near), _PARTS_RANKED):
-                errors, values = (
-                    self._pair_errors(part, near),
-                    values_of(part.scores[part.judged], self.scale),
-                )
-                pairs = PairErrors(
-                    part,
-                    errors,
-                    errors,
-                    self.level,
-                    "auto",
-                    self.seed,
-                    complete=False,
-                    bounded=None,
-                    scale=values.scale,
-                    two_valued=values.two_valued,
-                )
-                ratios.append(deciding_ratios(pairs, level))
-            self._ratios[n] = float(np.median(ratios))
-        return self._ratios[n]
-
-    def _pair_errors(self, part: JudgedSample, n: int) -> ScoreErrors:
-        """Return the errors after n judged items, for what differences speak of.
-
-        Of inputs like these: V̂_set + V̂_inputs, with the contributions of a part of the pilot, repeated, and
-        the degrees of freedom of a random draw from the set's own documents.
-        """
-        over_set, count = self._judged(part, n)[1], len(part.rows)
-        if self.population_covariance is None:
-            return over_set
-        drawn_part = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
-        linear = self._linear(drawn_part, n)
-        errors = population_errors(drawn_part, linear)
-        if count == n and self.documents is None:
-            return errors
-        covariance = self.printed_at(n).covariance + self.population_covariance
-        document = self.sample.document
-        if document is None:
-            return _grown(errors, covariance, max(n - linear.parameters, 0.0), float(n), n / count)
-        # The documents that n random items are from or, where whole documents are drawn, that n items fill.
-        generator = rng.generator(self.seed, "documents")
-        items = np.bincount(document[generator.permutation(self.sample.size)[:n]])
-        if self.documents is not None:
-            items = generator.permutation(np.bincount(document))[: self.units(n)]
-        lengths = items[items > 0].astype(np.float64)[:, None]
-        freedom, units = float(cluster_correction(lengths, lengths)[1][0]), float(len(lengths))
-        times = units / len(np.unique(document[part.rows]))
-        if self.documents is None:
-            share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
-            freedom, units = joined_freedom(share, over_set, freedom, units, len(np.unique(document)))
-        return _grown(errors, covariance, freedom, units, times)
-
-    @cached_property
-    def length(self) -> float:
-        """The mean number of items in a unit."""
-        if self.documents is None or self.sample.document is None:
-            return 1.0
-        return self.sample.size / len(np.unique(self.sample.document))
-
-    def units(self, n: int) -> int:
-        """Return how many units n judged items are: themselves, or as many documents as they fill."""
-        return max(1, round(n / self.length))
-
-    def items(self, units: int) -> int:
-        """Return how many items so many units are, at most all of them."""
-        return min(self.sample.size, math.ceil(units * self.length))
-
-    def uses_predictions(self, n: int) -> bool:
-        """Whether an estimate from n judged items uses predictions."""
-        return self.predicted is not None and self.units(n) >= FEWEST
-
-    def _resample(self, n: int) -> PrintedPrecision:
-        size, units = self.sample.size, self.units(n)
-        if n >= size:
-            return PrintedPrecision(0.0, np.zeros((self.sample.models, self.sample.models)))
-        if units > _MOST_UNITS:
-            # From what many units print: errors go with √(1/n − 1/N).
-            near = self.items(_MOST_UNITS)
-            printed, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
-            return PrintedPrecision(printed.half_width * float(np.sqrt(times)), printed.covariance * times)
-        halves, covariances = [], []
-        for part in self._parts(n):
-            scores, errors = self._judged(part, n)
-            covariances.append(errors.covariance)
-            if units >= FEWEST_UNITS:
-                count, share = len(part.rows), float(part.draw[0])
-                repeated = part if units == count else _as_drawn(part, np.arange(units) % count, share)
-                halves.append(self._halves(repeated, scores, errors))
-        typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
-        return PrintedPrecision(typical, np.mean(covariances, axis=0))
-
-    def _parts(self, n: int) -> Iterator[JudgedSample]:
-        """Yield parts of the pilot as samples with probability n/N; all of it for many units or too few."""
-        count, units = len(self.sample.rows), self.units(n)
-        share = n / self.sample.size
-        if not FEWEST_UNITS <= units < count:
-            yield _as_drawn(self.sample, np.arange(count), share)
-            return
-        parts = int(np.clip(_ITEMS / units, _FEWEST_PARTS, _MOST_PARTS))
-        generator = rng.generator(self.seed, "ahead")
-        raised = 1.0 / self.sample.draw
-        for _ in range(parts):
-            # The same order for every n, so that a longer part holds the shorter one.
-            order = np.argsort(generator.exponential(size=count) / raised, kind="stable")
-            yield _as_drawn(self.sample, np.sort(order[:units]), share)
-
-    def _judged(self, part: JudgedSample, n: int) -> tuple[Floats, ScoreErrors]:
-        """Return the scores and their errors as an estimate from n items would have them."""
-        linear = self._linear(part, n)
-        errors = set_errors(part, linear)
-        if self.documents is not None:
-            # Of whole documents, from the errors of as many items.
-            covariance = self.documents.raised(errors.covariance) * (self.units(n) / n)
-            factor = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
-            errors = replace(errors, covariance=covariance, shape=errors.shape * factor)
-        times = self.units(n) / len(part.rows)
-        if times != 1.0:
-            # Of so many times as many units that vary alike.
-            units = round(times * len(errors.shape))
-            rows = np.arange(units) % len(errors.shape)
-            errors = replace(
-                errors,
-                covariance=errors.covariance / times,
-                freedom=errors.freedom + units - len(errors.shape),
-                units=errors.units * times,
-                shape=errors.shape[rows] / times,
-                stratum=errors.stratum[rows],
-                units_judged=errors.counts * times,
-            )
-        return linear.scores(part), errors
-
-    def _linear(self, part: JudgedSample, n: int) -> LinearForm:
-        if not self.uses_predictions(n) or self.predicted is None:
-            return difference_form(part)
-        return difference_form(part, self.predicted * self._slope(n), parameters=2.0)
-
-    def _slope(self, n: int) -> float:
-        """Return the slope that leaves as much of the variance as predictions learned from n items leave.
-
-        What they lose falls with 1/n, from ``learning_loss`` at 30 items to nothing at the pilot's size; a
-        slope λ loses (1 − λ)² of what predictions explain.
-        """
-        count = len(self.sample.rows)
-        if n >= count or count <= FEWEST:
-            return 1.0
-        lost = self.learning_loss * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
-        return 1.0 - float(np.sqrt(np.clip(lost, 0.0, 1.0)))
-
-    def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
-        """Return the half-widths of the intervals that would be printed, by model."""
-        values = values_of(part.scores[part.judged], self.scale)
-        basis = replace(
-            interval_basis([str(model) for model in range(part.models)], scores, errors, False),
-            scale=values.scale,
-            proportions=proportions_of(part, errors, scores, values, "set"),
-        )
-        intervals = find_intervals(basis, self.level, "auto", self.seed)
-        return np.asarray((intervals.high - intervals.low) / 2.0)
-
-
-def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
-    """Return some of a pilot's items as a uniform or spread sample with one probability, nothing missing."""
-    return JudgedSample(
-        rows=sample.rows[places],
-        scores=sample.scores[places],
-        probability=np.full((len(places), sample.models), share),
-        size=sample.size,
-        draw=np.full(len(places), share),
-        unit=np.arange(len(places)),
-        stratum=np.zeros(len(places), np.int64),
-        weights=sample.weights,
-        document=sample.document,
-        coordinates=None if sample.coordinates is None else sample.coordinates[places],
-    )
-
-
-def _grown(
-    errors: ScoreErrors, covariance: Floats, freedom: float, units: float, times: float
-) -> ScoreErrors:
-    """Return errors with another covariance, to which so many times as many inputs contribute alike."""
-    rows = np.arange(max(round(times * len(errors.shape)), 1)) % len(errors.shape)
-    old_squares, new_squares = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
-    wider = np.trace(covariance) / max(float(np.trace(errors.covariance)), 1e-300)
-    return replace(
-        errors,
-        covariance=covariance,
-        freedom=freedom,
-        units=units,
-        shape=errors.shape[rows] * np.sqrt(wider * old_squares / max(new_squares, 1e-300)),
-        stratum=errors.stratum[rows],
-        units_judged=None,
-    )
-
-
-# --- the precision of any number of judged items ---
+# --- goals ---
 
 Unit = Literal["item", "document"]
 UNITS = ("item", "document")
@@ -406,13 +136,38 @@ class PlanGoals:
         return self.detect is not None and self.width is None
 
 
+# --- what estimate would print after n judged items, tried on parts of a pilot ---
+# No formula of its own: a part of the pilot is made a sample of n items by the default design, and its
+# intervals are found by the functions that ``estimate`` calls. So a plan sees all that they do about few
+# judgements, long tails, proportions, predictions and spread draws.
+
+# Beyond so many units only the variance changes.
+_MOST_UNITS = 20_000
+# So many judged items are looked at in all, in so many parts at least and at most.
+_ITEMS, _FEWEST_PARTS, _MOST_PARTS = 2400, 24, 200
+# In so many parts it is tried from which difference on models are decided.
+_PARTS_RANKED = 12
+
+
+class PrintedPrecision(NamedTuple):
+    """What would be printed: half the width of a score's interval, and the covariance of the scores.
+
+    The half-width is the median over models and parts of the pilot; NaN where no interval would be printed.
+    """
+
+    half_width: float
+    covariance: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class PlanOutlook:
-    """The precision of any number of judged items."""
+    """The precision of any number of judged items: samples of any size, resampled from a pilot."""
 
     pilot: Pilot
     goals: PlanGoals
     seconds: float | None = None
+    _printed: dict[int, PrintedPrecision] = field(default_factory=dict, init=False)
+    _ratios: dict[int, float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.goals.unit == "document" and self.pilot.documents is None:
@@ -428,26 +183,33 @@ class PlanOutlook:
         saving = self.pilot.saving
         return saving is not None and max(saving.scores, saving.differences) >= WORTH_PREDICTING
 
-    def uses_predictions(self, n: int) -> bool:
-        """Whether an estimate from n judged items uses them."""
-        return self.resampler.uses_predictions(n)
+    @cached_property
+    def _sample(self) -> JudgedSample:
+        """The pilot, with the places of its items in the space over which the default design spreads."""
+        pilot, places = self.pilot, None
+        # A metric that stands in for people would be spread over itself.
+        if not pilot.stands_in and self.goals.unit == "item":
+            budget = Budget.parse(min(FEWEST, len(pilot.data)))
+            design = automatic(pilot.data, budget, unit="item").method
+            resolved = design.resolve(pilot.data, budget) if isinstance(design, DrawDesign) else None
+            places = resolved.coordinates(pilot.data) if isinstance(resolved, DrawDesign) else None
+        return replace(pilot.sample, coordinates=None if places is None else places[pilot.sample.rows])
+
+    @property
+    def _predicted(self) -> Floats | None:
+        return self.pilot.predicted if self.predicts else None
+
+    @property
+    def _documents(self) -> DocumentEffects | None:
+        return self.pilot.documents if self.goals.unit == "document" else None
+
+    @property
+    def _population_covariance(self) -> Floats | None:
+        return self.pilot.population_covariance if self.goals.target == "population" else None
 
     @cached_property
-    def resampler(self) -> PilotResampler:
-        """Samples from the pilot by the default design."""
-        pilot, documents = self.pilot, self.pilot.documents if self.goals.unit == "document" else None
-        # A metric that stands in for people would be spread over itself.
-        places = None if pilot.stands_in else default_places(pilot.data, self.goals.unit)
-        return PilotResampler(
-            replace(pilot.sample, coordinates=None if places is None else places[pilot.sample.rows]),
-            pilot.predicted if self.predicts else None,
-            pilot.learning_loss,
-            documents,
-            pilot.population_covariance if self.goals.target == "population" else None,
-            self.goals.level,
-            pilot.data.truth_scale(pilot.truth),
-            self.goals.seed,
-        )
+    def _scale(self) -> Ends | None:
+        return self.pilot.data.truth_scale(self.pilot.truth)
 
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""
@@ -455,7 +217,7 @@ class PlanOutlook:
             raise UsageError(f"A plan for {n} of {self.pilot.size} items cannot be made.")
         smallest = self.detectable(n) if self.pilot.models > 1 else float("nan")
         winner, pairs, order = order_chances(
-            self.pilot.scores, self.resampler.printed_at(n).covariance, self.goals.seed
+            self.pilot.scores, self.printed_at(n).covariance, self.goals.seed
         )
         return Precision(
             n=n,
@@ -470,13 +232,13 @@ class PlanOutlook:
 
     def half_width(self, n: int) -> float:
         """Return the half-width of a score's interval after n judged items, of a middle model."""
-        return self.resampler.printed_at(n).half_width
+        return self.printed_at(n).half_width
 
     def detectable(self, n: int) -> float:
         """Return the smallest difference that n judged items find; infinite where no difference would do."""
-        covariance, beyond = self.resampler.printed_at(n).covariance, self.resampler.population_covariance
+        covariance, beyond = self.printed_at(n).covariance, self._population_covariance
         covariance = covariance if beyond is None else covariance + beyond
-        return detectable(covariance, self.resampler.deciding_ratio(n), self.goals.power)
+        return detectable(covariance, self.deciding_ratio(n), self.goals.power)
 
     def items_needed(self) -> int | None:
         """Return the fewest items for all that is wanted, or for a sure winner where nothing is.
@@ -496,4 +258,214 @@ class PlanOutlook:
         if not counts or len(enough) < len(counts):
             return None
         # Below 10 units nothing is printed, so nothing is planned there.
-        return max(*enough, self.resampler.items(FEWEST_UNITS))
+        return max(*enough, self.items(FEWEST_UNITS))
+
+    # What estimate would print.
+
+    def printed_at(self, n: int) -> PrintedPrecision:
+        """Return what n judged items would print."""
+        if n not in self._printed:
+            self._printed[n] = self._resample(n)
+        return self._printed[n]
+
+    def deciding_ratio(self, n: int) -> float:
+        """Return from how many standard errors on ``rank`` decides a difference after n judged items.
+
+        The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
+        """
+        if n >= self._sample.size and self._population_covariance is None:
+            return 0.0
+        if n not in self._ratios:
+            near = min(n, self.items(_MOST_UNITS))
+            level, ratios = pair_level(self._sample.models, self.goals.level), []
+            for part in islice(self._parts(near), _PARTS_RANKED):
+                errors, values = (
+                    self._pair_errors(part, near),
+                    values_of(part.scores[part.judged], self._scale),
+                )
+                pairs = PairErrors(
+                    part,
+                    errors,
+                    errors,
+                    self.goals.level,
+                    "auto",
+                    self.goals.seed,
+                    complete=False,
+                    bounded=None,
+                    scale=values.scale,
+                    two_valued=values.two_valued,
+                )
+                ratios.append(deciding_ratios(pairs, level))
+            self._ratios[n] = float(np.median(ratios))
+        return self._ratios[n]
+
+    def _pair_errors(self, part: JudgedSample, n: int) -> ScoreErrors:
+        """Return the errors after n judged items, for what differences speak of.
+
+        Of inputs like these: V̂_set + V̂_inputs, with the contributions of a part of the pilot, repeated, and
+        the degrees of freedom of a random draw from the set's own documents.
+        """
+        over_set, count = self._judged(part, n)[1], len(part.rows)
+        if self._population_covariance is None:
+            return over_set
+        drawn_part = part if count == n else _as_drawn(part, np.arange(count), count / part.size)
+        linear = self._linear(drawn_part, n)
+        errors = population_errors(drawn_part, linear)
+        if count == n and self._documents is None:
+            return errors
+        covariance = self.printed_at(n).covariance + self._population_covariance
+        document = self._sample.document
+        if document is None:
+            return _grown(errors, covariance, max(n - linear.parameters, 0.0), float(n), n / count)
+        # The documents that n random items are from or, where whole documents are drawn, that n items fill.
+        generator = rng.generator(self.goals.seed, "documents")
+        items = np.bincount(document[generator.permutation(self._sample.size)[:n]])
+        if self._documents is not None:
+            items = generator.permutation(np.bincount(document))[: self.units(n)]
+        lengths = items[items > 0].astype(np.float64)[:, None]
+        freedom, units = float(cluster_correction(lengths, lengths)[1][0]), float(len(lengths))
+        times = units / len(np.unique(document[part.rows]))
+        if self._documents is None:
+            share = float(np.trace(over_set.covariance) / max(np.trace(covariance), 1e-300))
+            freedom, units = joined_freedom(share, over_set, freedom, units, len(np.unique(document)))
+        return _grown(errors, covariance, freedom, units, times)
+
+    @cached_property
+    def length(self) -> float:
+        """The mean number of items in a unit."""
+        if self._documents is None or self._sample.document is None:
+            return 1.0
+        return self._sample.size / len(np.unique(self._sample.document))
+
+    def units(self, n: int) -> int:
+        """Return how many units n judged items are: themselves, or as many documents as they fill."""
+        return max(1, round(n / self.length))
+
+    def items(self, units: int) -> int:
+        """Return how many items so many units are, at most all of them."""
+        return min(self._sample.size, math.ceil(units * self.length))
+
+    def uses_predictions(self, n: int) -> bool:
+        """Whether an estimate from n judged items uses predictions."""
+        return self._predicted is not None and self.units(n) >= FEWEST
+
+    def _resample(self, n: int) -> PrintedPrecision:
+        size, units = self._sample.size, self.units(n)
+        if n >= size:
+            return PrintedPrecision(0.0, np.zeros((self._sample.models, self._sample.models)))
+        if units > _MOST_UNITS:
+            # From what many units print: errors go with √(1/n − 1/N).
+            near = self.items(_MOST_UNITS)
+            printed, times = self.printed_at(near), (1.0 / n - 1.0 / size) / (1.0 / near - 1.0 / size)
+            return PrintedPrecision(printed.half_width * float(np.sqrt(times)), printed.covariance * times)
+        halves, covariances = [], []
+        for part in self._parts(n):
+            scores, errors = self._judged(part, n)
+            covariances.append(errors.covariance)
+            if units >= FEWEST_UNITS:
+                count, share = len(part.rows), float(part.draw[0])
+                repeated = part if units == count else _as_drawn(part, np.arange(units) % count, share)
+                halves.append(self._halves(repeated, scores, errors))
+        typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
+        return PrintedPrecision(typical, np.mean(covariances, axis=0))
+
+    def _parts(self, n: int) -> Iterator[JudgedSample]:
+        """Yield parts of the pilot as samples with probability n/N; all of it for many units or too few."""
+        count, units = len(self._sample.rows), self.units(n)
+        share = n / self._sample.size
+        if not FEWEST_UNITS <= units < count:
+            yield _as_drawn(self._sample, np.arange(count), share)
+            return
+        parts = int(np.clip(_ITEMS / units, _FEWEST_PARTS, _MOST_PARTS))
+        generator = rng.generator(self.goals.seed, "ahead")
+        raised = 1.0 / self._sample.draw
+        for _ in range(parts):
+            # The same order for every n, so that a longer part holds the shorter one.
+            order = np.argsort(generator.exponential(size=count) / raised, kind="stable")
+            yield _as_drawn(self._sample, np.sort(order[:units]), share)
+
+    def _judged(self, part: JudgedSample, n: int) -> tuple[Floats, ScoreErrors]:
+        """Return the scores and their errors as an estimate from n items would have them."""
+        linear = self._linear(part, n)
+        errors = set_errors(part, linear)
+        if self._documents is not None:
+            # Of whole documents, from the errors of as many items.
+            covariance = self._documents.raised(errors.covariance) * (self.units(n) / n)
+            factor = np.sqrt(np.diag(covariance) / np.maximum(np.diag(errors.covariance), 1e-300))
+            errors = replace(errors, covariance=covariance, shape=errors.shape * factor)
+        times = self.units(n) / len(part.rows)
+        if times != 1.0:
+            # Of so many times as many units that vary alike.
+            units = round(times * len(errors.shape))
+            rows = np.arange(units) % len(errors.shape)
+            errors = replace(
+                errors,
+                covariance=errors.covariance / times,
+                freedom=errors.freedom + units - len(errors.shape),
+                units=errors.units * times,
+                shape=errors.shape[rows] / times,
+                stratum=errors.stratum[rows],
+                units_judged=errors.counts * times,
+            )
+        return linear.scores(part), errors
+
+    def _linear(self, part: JudgedSample, n: int) -> LinearForm:
+        if not self.uses_predictions(n) or self._predicted is None:
+            return difference_form(part)
+        return difference_form(part, self._predicted * self._slope(n), parameters=2.0)
+
+    def _slope(self, n: int) -> float:
+        """Return the slope that leaves as much of the variance as predictions learned from n items leave.
+
+        What they lose falls with 1/n, from ``learning_loss`` at 30 items to nothing at the pilot's size; a
+        slope λ loses (1 − λ)² of what predictions explain.
+        """
+        count = len(self._sample.rows)
+        if n >= count or count <= FEWEST:
+            return 1.0
+        lost = self.pilot.learning_loss * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
+        return 1.0 - float(np.sqrt(np.clip(lost, 0.0, 1.0)))
+
+    def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
+        values = values_of(part.scores[part.judged], self._scale)
+        basis = replace(
+            interval_basis([str(model) for model in range(part.models)], scores, errors, False),
+            scale=values.scale,
+            proportions=proportions_of(part, errors, scores, values, "set"),
+        )
+        intervals = find_intervals(basis, self.goals.level, "auto", self.goals.seed)
+        return np.asarray((intervals.high - intervals.low) / 2.0)
+
+
+def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
+    """Return some of a pilot's items as a uniform or spread sample with one probability, nothing missing."""
+    return JudgedSample(
+        rows=sample.rows[places],
+        scores=sample.scores[places],
+        probability=np.full((len(places), sample.models), share),
+        size=sample.size,
+        draw=np.full(len(places), share),
+        unit=np.arange(len(places)),
+        stratum=np.zeros(len(places), np.int64),
+        weights=sample.weights,
+        document=sample.document,
+        coordinates=None if sample.coordinates is None else sample.coordinates[places],
+    )
+
+
+def _grown(
+    errors: ScoreErrors, covariance: Floats, freedom: float, units: float, times: float
+) -> ScoreErrors:
+    """Return errors with another covariance, to which so many times as many inputs contribute alike."""
+    rows = np.arange(max(round(times * len(errors.shape)), 1)) % len(errors.shape)
+    old_squares, new_squares = (float((part**2).sum()) for part in (errors.shape, errors.shape[rows]))
+    wider = np.trace(covariance) / max(float(np.trace(errors.covariance)), 1e-300)
+    return replace(
+        errors,
+        covariance=covariance,
+        freedom=freedom,
+        units=units,
+        shape=errors.shape[rows] * np.sqrt(wider * old_squares / max(new_squares, 1e-300)),
+        stratum=errors.stratum[rows],
+        units_judged=None,
+    )

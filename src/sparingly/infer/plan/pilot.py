@@ -20,7 +20,12 @@ from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, fold_groups
+from sparingly.infer.estimate.predictions import (
+    FEWEST,
+    calibrate_predictions,
+    fold_groups,
+    labels_and_weights,
+)
 from sparingly.infer.estimate.sample import JudgedSample, difference_form
 from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
@@ -36,16 +41,8 @@ def learn_values(data: EvalSet, sample: JudgedSample, values: Floats, seed: int)
     """Learn values of the judged outputs (judged items × models) from the metrics, cross-fitted, by 1/π."""
     from sparingly.signals.predict import predict_scores
 
-    labels, weights = labels_and_weights(data, sample, values)
+    labels, weights = labels_and_weights(sample, values)
     return predict_scores(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
-
-
-def labels_and_weights(data: EvalSet, sample: JudgedSample, values: Floats) -> tuple[Floats, Floats]:
-    """Return values of the judged outputs as items × models (NaN elsewhere), and the weights 1/π."""
-    labels, weights = np.full(data.shape, np.nan), np.ones(data.shape)
-    labels[sample.rows] = np.where(sample.judged, values, np.nan)
-    weights[sample.rows] = 1.0 / sample.probability
-    return labels, weights
 
 
 # --- true scores that a pilot leaves plausible ---
@@ -152,7 +149,7 @@ def try_unequal_probabilities(
     # Every item's expected squared residual, learned from those of the pilot.
     by_target = []
     for part in (residual, centre_on_items(residual)):
-        labels, weights = labels_and_weights(data, sample, part)
+        labels, weights = labels_and_weights(sample, part)
         by_target.append(
             expected_squares(data, labels, weights=weights, groups=fold_groups(sample), seed=seed)
         )
@@ -246,19 +243,19 @@ class Pilot:
 
     data: EvalSet
     truth: str
-    stands_in: bool
     sample: JudgedSample
     scores: Floats
     spread: Floats
     residual_spread: Floats
-    predicted: Floats | None
-    learning_loss: float
     correlations: tuple[Correlation, ...]
-    saving: Saving | None
-    unequal: Unequal | None
     documents: DocumentEffects | None
     population_covariance: Floats
     notes: tuple[str, ...]
+    stands_in: bool = False
+    predicted: Floats | None = None
+    learning_loss: float = 0.0
+    saving: Saving | None = None
+    unequal: Unequal | None = None
 
     @property
     def n(self) -> int:
@@ -323,7 +320,6 @@ def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -
 def _pilot_from_ratings(
     view: EvalSet, name: str, sample: JudgedSample, for_differences: bool, seed: int
 ) -> Pilot:
-    """Return the pilot of a judged sample."""
     raw = difference_form(sample)
     plain = item_covariance(sample, raw.residual)
     if not plain.any():
@@ -365,7 +361,6 @@ def _pilot_from_ratings(
     return Pilot(
         data=view,
         truth=name,
-        stands_in=False,
         sample=sample,
         scores=plausible_scores(linear.scores(sample), errors, seed=seed),
         spread=plain,
@@ -457,11 +452,7 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
         scores=plausible_scores(raw.scores(sample), np.zeros_like(plain)),
         spread=plain,
         residual_spread=plain,
-        predicted=None,
-        learning_loss=0.0,
         correlations=tuple(correlations),
-        saving=None,
-        unequal=None,
         documents=document_effects(sample, raw.residual, plain),
         population_covariance=_population_covariance(sample, raw.residual, plain),
         notes=sample.notes,

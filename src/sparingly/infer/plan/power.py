@@ -14,7 +14,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_count, pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.sample import JudgedSample, group_sums
+from sparingly.infer.estimate.sample import JudgedSample, group_sums, sample_from_arrays
 from sparingly.infer.estimate.variance import ScoreErrors, nearest_covariance
 from sparingly.infer.rank.pair_tests import least_p
 
@@ -231,32 +231,23 @@ def t_tail(effect: float, n: int, ratio: Floats | float) -> Floats:
 
 @lru_cache(maxsize=1024)
 def normal_ratios(n: int, models: int, level: float) -> Floats:
-    """Return ``deciding_ratios`` of normal samples of n items, many pairs and both directions."""
+    """Return ``deciding_ratios`` of normal samples of n items, many pairs and both directions.
+
+    The differences are those on inputs like these, of random items from a set without end.
+    """
     runs = -(-_NORMAL_PAIRS // pair_count(models))
     # Row by row, so that a larger sample holds the smaller one.
-    scores = rng.generator(0, "normal scores").standard_normal((n, runs, models))
-    ratios = [deciding_ratios(_normal_pairs(scores[:, run]), level).ravel() for run in range(runs)]
+    scores, ratios = rng.generator(0, "normal scores").standard_normal((n, runs, models)), []
+    for run in range(runs):
+        deviation = scores[:, run] - scores[:, run].mean(axis=0)
+        errors = ScoreErrors(
+            covariance=deviation.T @ deviation / (n * (n - 1.0)),
+            freedom=n - 1.0,
+            units=float(n),
+            shape=deviation / n,
+            stratum=np.zeros(n, np.int64),
+        )
+        sample = sample_from_arrays(scores[:, run])
+        pairs = PairErrors(sample, errors, errors, 0.95, "auto", 0, complete=False, bounded=None)
+        ratios.append(deciding_ratios(pairs, level).ravel())
     return np.concatenate(ratios)
-
-
-def _normal_pairs(scores: Floats) -> PairErrors:
-    """Return the errors of differences on inputs like these, of random items from a set without end."""
-    count, models = scores.shape
-    deviation = scores - scores.mean(axis=0)
-    errors = ScoreErrors(
-        covariance=deviation.T @ deviation / (count * (count - 1.0)),
-        freedom=count - 1.0,
-        units=float(count),
-        shape=deviation / count,
-        stratum=np.zeros(count, np.int64),
-    )
-    sample = JudgedSample(
-        rows=np.arange(count),
-        scores=scores,
-        probability=np.ones((count, models)),
-        size=count,
-        draw=np.ones(count),
-        unit=np.arange(count),
-        stratum=np.zeros(count, np.int64),
-    )
-    return PairErrors(sample, errors, errors, 0.95, "auto", 0, complete=False, bounded=None)

@@ -106,8 +106,7 @@ class SampleSize:
         n: Items to judge; comparisons for a win rate.
         unit: What is counted: ``items`` or ``comparisons``.
         answer: The result in one sentence.
-        goal: The goal in words, as among the alternatives.
-        alternatives: Other goals, this one among them.
+        goal: The goal in words, as among the ``alternatives``.
         notes: What was assumed.
         commands: What to type next; ``DATA`` stands for the data file.
     """
@@ -205,7 +204,6 @@ def sample_size(
 
 
 def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSize:
-    """Return how many comparisons show that a win rate differs from 50 %."""
     if rate == 0.5:
         raise UsageError("A win rate of 50 % is no difference: give another one, such as 60%.")
     alpha = 1.0 - pair_level(models, level)
@@ -279,7 +277,6 @@ def binomial_power(n: Any, rate: float, alpha: float) -> Any:
 
 
 def _pass_rate(rate: float, width: float, of: int | None, level: float) -> SampleSize:
-    """Return how many outputs give the interval of a pass rate a half-width."""
     if width >= 0.5:
         raise UsageError(f"A half-width of {percent_text(width)} says nothing about a rate: ask for less.")
     n = outputs_for(rate, width, of, level)
@@ -338,7 +335,6 @@ def expected_half_width(rate: float, n: int, of: int | None, level: float) -> fl
 
 
 def _difference(detect: Quantity, models: int, level: float, power: float) -> SampleSize:
-    """Return how many items show a difference between two models."""
     if detect.unit != SD:
         raise UsageError(
             f'Without data a difference is counted in standard deviations: write "{detect.value:g}sd", or '
@@ -393,7 +389,6 @@ def _in_reach(n: int | None) -> int:
 
 
 def _higher_power(power: float) -> float:
-    """Return a higher power to show beside one."""
     return 0.9 if power < 0.9 else 1 - (1 - power) / 2
 
 

@@ -98,11 +98,11 @@ def chance_of_better(
     chance = np.full(ratios.shape, np.nan)
     if not has_error.any():
         return chance
-    effects = effect_grid(prior)
-    room = effects.values**2 * count
+    effects, log_weight = effect_grid(prior)
+    room = effects**2 * count
     total = (ratios[has_error] ** 2).mean() / (1.0 + room)
     models = int(has_error.any(axis=1).sum())
-    weight = effects.log_weight - 0.5 * (np.log(1.0 + room) + total) * (models - 1)
+    weight = log_weight - 0.5 * (np.log(1.0 + room) + total) * (models - 1)
     weight = np.exp(weight - weight.max())
     pull = np.sqrt(room / (1.0 + room))
     chances = [
@@ -143,13 +143,12 @@ def _shares_of_best(
     errors, observed = np.maximum(errors, 0.0), vectors.T @ (basis.T @ scores)
     # Errors that are alike are estimated from all contrasts together (Satterthwaite).
     scales = error_scales(degrees * float(np.trace(raw)) ** 2 / float((raw**2).sum()))
-    effects = effect_grid(prior)
+    effects, log_weight = effect_grid(prior)
     single = mean * len(units) / float((1.0 / units).sum())
-    spread = np.repeat(effects.values**2 * single, len(scales))
-    scale = np.tile(scales, len(effects.values))
+    spread, scale = np.repeat(effects**2 * single, len(scales)), np.tile(scales, len(effects))
     total = spread[:, None] + scale[:, None] * errors
     log_likelihood = -0.5 * (np.log(total) + observed**2 / total).sum(axis=1)
-    weight = log_likelihood + np.repeat(effects.log_weight, len(scales))
+    weight = log_likelihood + np.repeat(log_weight, len(scales))
     weight = np.exp(weight - weight.max())
     cell = np.searchsorted(np.cumsum(weight) / weight.sum(), (np.arange(draws) + 0.5) / draws)
     noise = scale[cell, None] * errors

@@ -145,12 +145,9 @@ def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, tes
 
 @dataclass(frozen=True)
 class MethodReplay:
-    """A judged set on which a method is run again.
+    """A judged set on which a method is run again, with the models that it may look at (``visible``).
 
-    Attributes:
-        part: The items and models that are judged.
-        visible: The same items, with the models that the method may look at.
-        crowd: The models that it does look at, where these are not all it may.
+    ``crowd`` are the models that it does look at, where these are not all it may.
     """
 
     part: EvalSet

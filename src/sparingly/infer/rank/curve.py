@@ -123,14 +123,11 @@ def curve(
 ) -> AgreementCurve:
     """Measure the agreement of the first k items of an order with the full set, for every k in ``sizes``.
 
-    Args:
-        full_set: the full set; its tests are computed once, however many curves are drawn.
-        order: row numbers, best first; at least as many as the largest size.
-        sizes: subset sizes (``sizes_of`` makes them from shares).
-        measure: a name from ``MEASURES``. Beside the measures of ``Agreement`` there are
-            ``winner_success``, the share of the full set's winners of pairs that the subset finds, and
-            ``winner_bias``, by how much it exaggerates their winning distance (Ashury Tahan et al. 2024).
-        subset_values: other scores by which the subsets are judged, while the truth stays.
+    ``order`` holds row numbers, best first, at least as many as the largest size; ``measure`` is a name from
+    ``MEASURES``. Beside the measures of ``Agreement`` there are ``winner_success``, the share of the full
+    set's winners of pairs that the subset finds, and ``winner_bias``, by how much it exaggerates their
+    winning distance (Ashury Tahan et al. 2024). ``subset_values`` are other scores by which the subsets are
+    judged, while the truth stays.
     """
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)

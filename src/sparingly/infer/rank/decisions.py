@@ -55,11 +55,6 @@ class Decisions:
         """The worst rank that is not ruled out: M − the number of models decided to be worse."""
         return np.asarray(len(self.better) - self.better.sum(axis=1))
 
-    @property
-    def may_be_best(self) -> Mask:
-        """Whether a model is not ruled out as the best: no other is decided to be better."""
-        return np.asarray(self.best_rank == 1)
-
     @cached_property
     def group(self) -> Ints:
         """Groups from 1, the best; 0 for a model without a score.
@@ -99,16 +94,11 @@ class Decisions:
 def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decisions:
     """Decide for every pair of models whether one is better, with at most α chance of any false decision.
 
-    The p-values are corrected for all pairs by Shaffer's (1986) static step-down, which decides all that
-    Holm's does and holds under any dependence. Where the corrected p-value is at most α, the model with the
-    higher score is decided to be better. Everything that is claimed of models follows from these decisions:
-    their possible ranks, groups, and who may be the best.
-
-    Args:
-        p_values: Two-sided p-values, models × models; NaN where two models were never compared, which stay
-            undecided.
-        scores: One per model, higher is better; NaN for a model without one.
-        alpha: The error rate, for all pairs together.
+    The p-values (two-sided, models × models; NaN where two models were never compared, which stay undecided)
+    are corrected for all pairs by Shaffer's (1986) static step-down, which decides all that Holm's does and
+    holds under any dependence. Where the corrected p-value is at most α, the model with the higher score is
+    decided to be better. Everything that is claimed of models follows from these decisions: their possible
+    ranks, groups, and who may be the best.
 
     Examples:
         >>> import numpy as np, sparingly

@@ -26,13 +26,9 @@ _PLACE = "{metric}"
 class MetricQuality:
     """One metric: how it follows the truth, and what a selection by it is worth.
 
-    Attributes:
-        metric: The metric.
-        pooled: Pearson's correlation with the truth over all outputs; None where nothing varies.
-        differences: The correlation of differences between two models on one item; None likewise.
-        average: Mean agreement over the budgets of the method that uses this metric.
-        random: The same for random selection.
-        gain: ``average`` minus ``random``: above 0 when the metric is good enough to select by.
+    ``pooled`` is Pearson's correlation with the truth over all outputs, ``differences`` that of differences
+    between two models on one item; None where nothing varies. ``average`` is the mean agreement over the
+    budgets of the method that uses this metric, ``random`` that of random selection.
     """
 
     metric: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
@@ -24,7 +24,7 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.full_set_p import full_set_chances
 from sparingly.infer.estimate.intervals import EXACT, FEWEST_UNITS
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.expect.expect import Expected, expect
+from sparingly.infer.expect.expect import expect as expected_result
 from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import any_member_groups, decide, last_member_groups
 from sparingly.infer.rank.measures import round_means
@@ -162,36 +162,15 @@ def joint_of_chosen(models: tuple[str, ...], judged: ItemScores) -> JointScores:
     return JointScores(models, means, covariance, float(n - 1), certain=False)
 
 
-def item_scores(data: EvalSet, selection: Selection | None, aspect: str) -> ItemScores:
-    """Return the judgements that the selection asks for; all of them without a selection."""
-    scores, everyone = data.truth(aspect), list(range(len(data.models)))
+def requested_scores(data: EvalSet, selection: Selection | None, aspect: str) -> Floats:
+    """Return the judgements that the selection asks for, items × models; all of them without a selection."""
+    scores = data.truth(aspect)
     if selection is None:
-        return ItemScores(scores, data.keys, np.ones(len(data))).of_models(everyone)
-    rows, first = np.unique(data.positions(selection.items), return_index=True)
-    weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight[first]
-    scores = np.where(_selected_models(data, selection, rows), scores[rows], np.nan)
-    return ItemScores(scores, data.keys[rows], weights).of_models(everyone)
-
-
-def _selected_models(data: EvalSet, selection: Selection, rows: Ints) -> Mask:
-    """Return which models the selection judges on each item."""
-    cells: Mask = np.zeros((len(rows), len(data.models)), bool)
-    if selection.models is None:
-        return ~cells
-    positions = np.searchsorted(rows, data.positions(selection.items))
-    np.logical_or.at(cells, positions, selection.model_mask(data.models))
-    return cells
-
-
-def _expected(data: EvalSet, selection: Selection | None, aspect: str) -> Expected:
-    """Return what judging everything is expected to say, from every label that the selection asks for."""
-    labels = data.truth(aspect)
-    if selection is not None:
-        rows = np.unique(data.positions(selection.items))
-        selected = np.full(labels.shape, np.nan)
-        selected[rows] = np.where(_selected_models(data, selection, rows), labels[rows], np.nan)
-        labels = selected
-    return expect(data, labels, aspect=aspect)
+        return scores
+    requested = np.zeros(scores.shape, bool)
+    models = True if selection.models is None else selection.model_mask(data.models)
+    np.logical_or.at(requested, data.positions(selection.items), models)
+    return np.where(requested, scores, np.nan)
 
 
 def check_errors(decisions: Estimate) -> None:
@@ -280,7 +259,12 @@ def rank(
     decisions = scores
     if scores.target != CHOSEN_ITEMS and targets.decisions != targets.scores:
         decisions = estimate(data, selection, aspect, target=targets.decisions, **settings, interval="none")
-    judged, on_chosen = item_scores(data, selection, scores.aspect), decisions.target == CHOSEN_ITEMS
+    labels, weights = requested_scores(data, selection, scores.aspect), np.ones(len(data))
+    if selection is not None and selection.cluster_weight is not None:
+        rows, first = np.unique(data.positions(selection.items), return_index=True)
+        weights[rows] = selection.cluster_weight[first]
+    judged = ItemScores(labels, data.keys, weights).of_models(list(range(len(data.models))))
+    on_chosen = decisions.target == CHOSEN_ITEMS
     joint = joint_of_chosen(decisions.models, judged) if on_chosen else joint_of(decisions)
     joint, joint_notes = joint.with_scores()
     if not on_chosen:
@@ -298,15 +282,19 @@ def rank(
     if groups_by != DECISIONS:
         ranking = _with_published_groups(ranking, joint, judged, groups_by, seed)
     notes = (*scores.notes, *decisions.notes, *joint_notes, *ranking.notes)
-    signature = None
+    would_show = signature = None
+    if decisions.pairs is not None and not decisions.pairs.sample.is_complete:
+        order = [decisions.models.index(joint.models[column]) for column in joint.order]
+        chances = full_set_chances(decisions.scores, decisions.pairs, alpha=alpha)
+        would_show = chances[np.ix_(order, order)]
     if scores.signature is not None:
         signature = RankingSignature(scores.signature, test, groups_by, alpha, decisions.target)
     return replace(
         _with_origin(ranking, scores, decisions, (*notes, TOO_SURE) if on_chosen else notes),
         signature=signature,
-        would_be_significant=None if on_chosen else _would_show(decisions, joint, alpha),
+        would_be_significant=would_show,
         selection=selection,
-        expected=_expected(data, selection, scores.aspect) if expect else None,
+        expected=expected_result(data, labels, aspect=scores.aspect) if expect else None,
     )
 
 
@@ -463,7 +451,6 @@ def _too_few(joint: JointScores, tests: PairTests, alpha: float) -> tuple[str, .
 def _with_published_groups(
     ranking: Ranking, joint: JointScores, judged: ItemScores, groups_by: GroupsBy, seed: int
 ) -> Ranking:
-    """Return the ranking with the groups of a published rule."""
     order = np.array([column for column in joint.order if not np.isnan(joint.scores[column])])
     if groups_by == "algorithm1":
         group = last_member_groups(order, wilcoxon_tests(judged.scores).worse, alpha=ranking.alpha)
@@ -492,15 +479,6 @@ def _with_standardised(ranking: Ranking, result: Estimate, judged: ItemScores) -
         for row in ranking.models
     )
     return replace(ranking, models=models)
-
-
-def _would_show(result: Estimate, joint: JointScores, alpha: float) -> Floats | None:
-    """Return the probability that judging everything shows each difference, in the ranking's order."""
-    if result.pairs is None or result.pairs.sample.is_complete:
-        return None
-    square = full_set_chances(result.scores, result.pairs, alpha=alpha)
-    order = [result.models.index(joint.models[column]) for column in joint.order]
-    return np.asarray(square[np.ix_(order, order)])
 
 
 def _check_weights(data: EvalSet, selection: Selection | None, test: Test, groups_by: GroupsBy) -> None:

@@ -28,11 +28,9 @@ from sparingly.infer.rank.winners import SuccessRate, pair_margins, subsample, s
 class Stability:
     """Rank changes in repeated draws from one evaluation set, against the ranking of the full set.
 
-    Attributes:
-        changes: The number of models whose rank differs, by draw; ``best`` to ``worst`` sum them up.
-        changed_share: Share of draws with another ranking.
-        differing_pairs: Share of pairs of draws whose rankings differ from each other.
-        draws_differ: Whether the draws do not all give one ranking.
+    ``changes`` are the numbers of models whose rank differs, by draw; ``best`` to ``worst`` sum them up.
+    ``changed_share`` is the share of draws with another ranking, ``differing_pairs`` that of pairs of draws
+    whose rankings differ from each other, and ``draws_differ`` whether the draws do not all give one ranking.
     """
 
     changes: tuple[int, ...]

@@ -204,17 +204,11 @@ def success_rate(
 ) -> SuccessRate:
     """Return how often a selection finds the winner, over all pairs of models and several seeds.
 
-    For each seed a large part of the items is drawn and treated as if it were the full set, so that runs
-    differ even for selections without randomness.
-
-    Args:
-        values: Items × models, higher is better; or preferences that people gave.
-        choose: The selection: given the rows of the subsample and a seed, the rows to judge.
-        seeds: One run per seed.
-        ids: The items' ids, on which the subsample depends, with the seed; row numbers unless given.
-        keys: In place of ids, the 64-bit keys that were made from them.
-        share: The share of the data in a subsample.
-        tie: The width within which two scores count as equal (given preferences name their own ties).
+    For each seed a large part of the items (``share``) is drawn and treated as if it were the full set, so
+    that runs differ even for selections without randomness. ``values`` are items × models, or preferences
+    that people gave, which name their own ties. ``choose`` is the selection: given the rows of the subsample
+    and a seed, it returns the rows to judge. The subsample depends on the items' ``ids`` or their ``keys``;
+    row numbers unless given.
 
     Examples:
         >>> import numpy as np, sparingly
