@@ -17,8 +17,8 @@ from sparingly.published.linkage import (
     Linkage,
     chain,
     cosine_linkage,
+    distance_matrix,
     join_linkages,
-    squared_distances,
     ward_linkage,
 )
 
@@ -58,10 +58,10 @@ def test_average_cosine_is_scipys(count: int) -> None:
 def test_moving_clusters_together_changes_nothing(kind: Kind, count: int, seed: int) -> None:
     # Whole numbers: many ties, whose order must be kept.
     drawn = np.random.default_rng(seed).integers(0, 4, (count, 2)).astype(np.float64)
-    moved = chain(squared_distances(drawn), np.ones(count), kind)
+    moved = chain(distance_matrix(drawn, "ward"), np.ones(count), kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module._ActiveClusters, "without_gone", lambda left, path: (left, path))
-        stayed = chain(squared_distances(drawn), np.ones(count), kind)
+        stayed = chain(distance_matrix(drawn, "ward"), np.ones(count), kind)
     np.testing.assert_array_equal(moved.merges, stayed.merges)
     np.testing.assert_array_equal(moved.heights, stayed.heights)
 
@@ -114,16 +114,16 @@ def test_cuts_by_hand() -> None:
 
 def test_equal_points_are_at_exactly_no_distance() -> None:
     many = np.repeat(points(5, 40) * 1e3, 3, axis=0)
-    squares = squared_distances(many)
+    squares = distance_matrix(many, "ward")
     same = np.repeat(np.arange(5), 3)[:, None] == np.repeat(np.arange(5), 3)
     assert not squares[same].any()
     assert (squares[~same] > 0).all()
 
 
 def test_distances_of_blocks_are_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = squared_distances(points(23))
+    whole = distance_matrix(points(23), "ward")
     monkeypatch.setattr(module, "_BLOCK", 5)
-    blocks = squared_distances(points(23))
+    blocks = distance_matrix(points(23), "ward")
     np.testing.assert_allclose(blocks, whole, atol=1e-5)
     np.testing.assert_array_equal(blocks, blocks.T)
 

@@ -48,12 +48,6 @@ def space_points(data: EvalSet, space: Space, metrics: tuple[str, ...], embeddin
     return remembered(data, key, lambda: text_points(data, space, embedding))
 
 
-def scored_rows(data: EvalSet, metrics: tuple[str, ...], candidates: Ints) -> tuple[Ints, Ints]:
-    """Return the candidates that have a score by some metric, and those that have none."""
-    has_score = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in metrics], axis=0)
-    return candidates[has_score[candidates]], candidates[~has_score[candidates]]
-
-
 # --- anchor_points ---
 
 
@@ -90,8 +84,12 @@ class AnchorPoints(WholeSetSelector):
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Cluster the candidates and take the item nearest to every centre."""
         count = self.count(budget, candidates)
-        vectors = self._vectors(data)
-        rows, missing = scored_rows(data, self.metrics, candidates)
+        vectors = space_points(data, "metrics", self.metrics, "")
+        if self.features == "irt":
+            key = ("irt anchors", self.metrics)
+            vectors = remembered(data, key, lambda: _item_parameters(data, self.metrics))
+        has_score = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics], axis=0)
+        rows, missing = candidates[has_score[candidates]], candidates[~has_score[candidates]]
         points = Points(vectors[rows], rows, missing)
 
         def clusters(inside: int) -> Ints:
@@ -100,12 +98,6 @@ class AnchorPoints(WholeSetSelector):
         return choose_by_clusters(
             data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
         )
-
-    def _vectors(self, data: EvalSet) -> Floats:
-        scores = space_points(data, "metrics", self.metrics, "")
-        if self.features == "scores":
-            return scores
-        return remembered(data, ("irt anchors", self.metrics), lambda: _item_parameters(data, self.metrics))
 
 
 def _item_parameters(data: EvalSet, metrics: tuple[str, ...]) -> Floats:

@@ -33,11 +33,6 @@ def buckets(order: Ints, count: int) -> list[Ints]:
     return [order[low:high] for low, high in itertools.pairwise(cuts)]
 
 
-def first_of_each(order: Ints, count: int) -> Ints:
-    """Return the initial picks: the first item of every bucket."""
-    return np.array([bucket[0] for bucket in buckets(order, count)], np.int64)
-
-
 def least_redundant(
     order: Ints, count: int, chosen: Ints, similarity: Similarity, tolerance: float
 ) -> tuple[Ints, Floats]:
@@ -47,32 +42,21 @@ def least_redundant(
     item is feasible when Vio ≤ tolerance. Of a bucket the feasible item nearest in rank to its first is
     taken (rules 1 and 3); where none is feasible, the one with the least Vio (rule 2).
 
-    Args:
-        order: The items that are left, best quality first.
-        count: How many to pick.
-        chosen: The items of earlier rounds.
-        similarity: The similarity of every item with one of them, NaN where it cannot be told.
-        tolerance: The redundancy up to which an item is feasible.
-
-    Returns:
-        The picks, in the order of the buckets, and the redundancy of each when it was picked.
+    ``order`` has the items that are left, best quality first, ``chosen`` those of earlier rounds. An item
+    whose similarity cannot be told (NaN) is like nothing. Returned are the picks, in the order of the
+    buckets, and the redundancy of each when it was picked.
     """
     worst = np.full(int(order.max(initial=-1)) + 1, 0.0)
     for item in chosen.tolist():
-        worst = _with(worst, similarity(item))
+        worst = np.fmax(worst, similarity(item)[: len(worst)])
     picks, redundancy = np.empty(count, np.int64), np.empty(count)
     for place, bucket in enumerate(buckets(order, count)):
         violation = worst[bucket]
         feasible = np.flatnonzero(violation <= tolerance)
         best = int(feasible[0]) if len(feasible) else int(np.argmin(violation))
         picks[place], redundancy[place] = bucket[best], violation[best]
-        worst = _with(worst, similarity(int(bucket[best])))
+        worst = np.fmax(worst, similarity(int(bucket[best]))[: len(worst)])
     return picks, redundancy
-
-
-def _with(worst: Floats, like: Floats) -> Floats:
-    """Return the greatest similarity so far; what cannot be compared is like nothing."""
-    return np.asarray(np.fmax(worst, like[: len(worst)]))
 
 
 # --- the learner of casf ---
@@ -102,41 +86,30 @@ def predicted_quality(
 ) -> Floats:
     """Return the predicted quality of every item: the sum over models of the standardised aspects.
 
-    Args:
-        metrics: The features, each items × models.
-        target: Items × models: the sum of standardised aspects, NaN where not judged.
-        rows: ``item`` learns from one row per item with the metrics of all models as features (Ruan et al.
-            2024, eq. 2); ``cell`` from one row per output, as their published code does.
-        regressor: What learns.
-        settings: ``depth``, ``trees`` and ``seed``.
+    Features (``metrics``) and ``target`` are items × models, the target NaN where not judged. With rows of
+    ``item`` it learns from one row per item with the metrics of all models as features (Ruan et al. 2024,
+    eq. 2); with ``cell`` from one row per output, as their published code does.
     """
-    features = np.stack([_fill_missing(scores) for scores in metrics], axis=-1)
+    complete = []
+    for scores in metrics:
+        # The mean of its model stands in for a score that is missing.
+        present = ~np.isnan(scores)
+        mean = np.where(present, scores, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        complete.append(np.where(present, scores, mean))
+    cells = np.stack(complete, axis=-1)
     if rows == "item":
-        observed = row_means(target) * target.shape[1]
-        return _fit_predict(features.reshape(len(target), -1), observed, regressor, settings)
-    cells = features.reshape(-1, features.shape[-1])
-    return np.asarray(
-        _fit_predict(cells, target.ravel(), regressor, settings).reshape(target.shape).sum(axis=1)
-    )
-
-
-def _fit_predict(features: Floats, target: Floats, regressor: Regressor, settings: dict[str, int]) -> Floats:
-    judged = ~np.isnan(target)
+        features, observed = cells.reshape(len(target), -1), row_means(target) * target.shape[1]
+    else:
+        features, observed = cells.reshape(-1, cells.shape[-1]), target.ravel()
+    judged = ~np.isnan(observed)
     if judged.sum() < 2:
         raise DataError(
             "casf has fewer than two judged items to learn from: record the earlier rounds first."
         )
     learner = make_regressor(regressor, **settings)
-    learner.fit(features[judged], target[judged])
-    return np.asarray(learner.predict(features), np.float64)
-
-
-def _fill_missing(scores: Floats) -> Floats:
-    """Return a metric with the mean of its model in place of what is missing."""
-    present = ~np.isnan(scores)
-    count = present.sum(axis=0)
-    mean = np.where(present, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
-    return np.where(present, scores, mean)
+    learner.fit(features[judged], observed[judged])
+    predicted = np.asarray(learner.predict(features), np.float64)
+    return predicted if rows == "item" else np.asarray(predicted.reshape(target.shape).sum(axis=1))
 
 
 def make_regressor(name: Regressor, *, depth: int, trees: int, seed: int) -> Any:
@@ -263,12 +236,22 @@ class Casf(Strategy):
         count = min(self._count(state), len(open_rows), state.left // len(state.data.models))
         if count < 1:
             return Finished("the phases of casf are over.")
-        quality = self._preliminary(state.data) if state.number == 1 else self._predict_quality(state)
+        if state.number == 1:
+            quality = self._preliminary(state.data)
+        else:
+            judged = [state.data.truth(name) for name in self.aspects] or [state.labels]
+            quality = predicted_quality(
+                [state.data.metrics[name] for name in self.metrics],
+                standardised_sum(judged),
+                rows=self.rows,
+                regressor=self.regressor,
+                settings={"depth": self.depth, "trees": self.trees, "seed": FIXED},
+            )
         order = open_rows[rng.order(quality[open_rows], state.data.keys[open_rows], FIXED)]
         notes = (_SMALL_SET_NOTE,) if len(state.data) < FEWEST and state.number == 1 else ()
         if state.number == 1 or not self.controller:
-            picks, why = first_of_each(order, count), "first of its bucket by "
-            why += "metric" if state.number == 1 else "predicted quality"
+            picks = np.array([bucket[0] for bucket in buckets(order, count)], np.int64)
+            why = "first of its bucket by " + ("metric" if state.number == 1 else "predicted quality")
             return Chosen(rows=picks, utility=quality[picks], reason=why, notes=notes)
         assert state.data.outputs is not None  # noqa: S101 - resolve has seen to it
         bigrams = count_bigrams(state.data.outputs)
@@ -286,48 +269,32 @@ class Casf(Strategy):
 
     def _count(self, state: State) -> int:
         """Return how many items the next round has: what is planned up to it less what was asked for."""
-        if state.number > self.phases and state.size is None:
-            return 0
         if state.size is not None:
             return state.size
+        if state.number > self.phases:
+            return 0
         total = state.budget.count_of(len(state.data))
+        if self.phases == 1:
+            return total - int(state.asked.any(axis=1).sum())
         first = total // self.phases
-        if self.mode == "preliminary_fixed" and self.phases > 1:
+        if self.mode == "preliminary_fixed":
             first = max(1, int(self.preliminary * len(state.data) + 1e-9))
             if first >= total:
                 raise UsageError(
                     f"The first round of casf alone takes {first} items, and the budget is {total}: "
                     "lower preliminary=."
                 )
-        later = max(self.phases - 1, 1)
-        upto = total if self.phases == 1 else first + (total - first) * (state.number - 1) // later
+        upto = first + (total - first) * (state.number - 1) // (self.phases - 1)
         return upto - int(state.asked.any(axis=1).sum())
 
     def _preliminary(self, data: EvalSet) -> Floats:
-        """Return the items' mean metric, or the mean of their standardised metrics."""
+        """Return the items' mean metric, or the mean of their standardised metrics; the mean if missing."""
         if self.by == "metric":
-            return _fill_unknown(row_means(data.metrics[self.metric or ""]))
-        means = np.stack([_standardised(row_means(data.metrics[name])) for name in self.metrics])
-        return np.asarray(means.mean(axis=0))
-
-    def _predict_quality(self, state: State) -> Floats:
-        data = state.data
-        judged = [data.truth(name) for name in self.aspects] if self.aspects else [state.labels]
-        return predicted_quality(
-            [data.metrics[name] for name in self.metrics],
-            standardised_sum(judged),
-            rows=self.rows,
-            regressor=self.regressor,
-            settings={"depth": self.depth, "trees": self.trees, "seed": FIXED},
-        )
-
-
-def _standardised(means: Floats) -> Floats:
-    """Return values of the items standardised, what is missing as 0."""
-    spread = float(np.nanstd(means))
-    return np.nan_to_num((means - np.nanmean(means)) / spread) if spread else np.zeros(len(means))
-
-
-def _fill_unknown(means: Floats) -> Floats:
-    """Return values of the items, what is missing as their mean."""
-    return np.where(np.isnan(means), np.nanmean(means), means)
+            means = row_means(data.metrics[self.metric or ""])
+            return np.where(np.isnan(means), np.nanmean(means), means)
+        standardised = np.zeros((len(self.metrics), len(data)))
+        for place, name in enumerate(self.metrics):
+            means = row_means(data.metrics[name])
+            if spread := float(np.nanstd(means)):
+                standardised[place] = np.nan_to_num((means - np.nanmean(means)) / spread)
+        return np.asarray(standardised.mean(axis=0))

@@ -120,9 +120,9 @@ class DiffUse(WholeSetSelector):
         points = remembered(view, ("points", *key), lambda: self._points(view, candidates, pairs))
 
         def tree() -> Linkage:
-            vectors = unit_rows(points.vectors) if self.linkage == "cosine" else points.vectors
-            kind: Literal["ward", "cosine"] = "cosine" if self.linkage == "cosine" else "ward"
-            return linkage_of(vectors, view.keys[points.rows], kind)
+            if self.linkage == "cosine":
+                return linkage_of(unit_rows(points.vectors), view.keys[points.rows], "cosine")
+            return linkage_of(points.vectors, view.keys[points.rows], "ward")
 
         def clusters(inside: int) -> Ints:
             if self.linkage == "kmeans":

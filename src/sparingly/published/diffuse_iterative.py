@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -34,21 +33,31 @@ class Step(NamedTuple):
     new_points: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class SplitTree:
-    """The clusters of a linkage, from one to as many as there are points.
+    """The clusters of a linkage, from one to as many as there are points."""
 
-    Attributes:
-        linkage: The tree of merges.
-        vectors: The points.
-        keys: Their random keys, which settle ties.
-        seed: Settles ties.
-    """
-
-    linkage: Linkage
-    vectors: Floats
-    keys: rng.Keys
-    seed: int = 0
+    def __init__(self, linkage: Linkage, vectors: Floats, keys: rng.Keys, seed: int = 0) -> None:
+        self.linkage, self.vectors, self.keys, self.seed = linkage, vectors, keys, seed
+        points = len(linkage)
+        sizes = np.ones(2 * points - 1, np.int64)
+        for merge, (first, second) in enumerate(linkage.merges.tolist()):
+            sizes[points + merge] = sizes[first] + sizes[second]
+        start = np.zeros(2 * points - 1, np.int64)
+        for merge in range(points - 2, -1, -1):
+            first, second = linkage.merges[merge]
+            start[first] = start[points + merge]
+            start[second] = start[points + merge] + sizes[first]
+        # The points so that those of every cluster stand together, and where each cluster stands.
+        self._leaves = np.empty(points, np.int64)
+        self._leaves[start[:points]] = np.arange(points)
+        self._spans = np.stack([start, start + sizes], axis=1)
+        ordered = vectors[self._leaves]
+        self._sums = np.concatenate([np.zeros((1, ordered.shape[1])), np.cumsum(ordered, axis=0)])
+        # The points by cluster as vectors of length 1; one of 0 is at right angles to every centre.
+        norms = np.linalg.norm(ordered, axis=1)[:, None]
+        has_direction = norms > 1e-12 * norms.max(initial=0.0)
+        self._directions = np.divide(ordered, norms, out=np.zeros_like(ordered), where=has_direction)
+        self._ties = rng.stream(keys, seed, "representatives")
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -59,12 +68,11 @@ class SplitTree:
 
         Among the points that are ``free``; where none is, among all.
         """
-        low, high = self._span[node]
+        low, high = self._spans[node]
         members = self._leaves[low:high]
         centre = self._sums[high] - self._sums[low]
-        cosines = np.round(
-            self._directions[low:high] @ centre / max(float(np.linalg.norm(centre)), 1e-300), 9
-        )
+        length = max(float(np.linalg.norm(centre)), 1e-300)
+        cosines = np.round(self._directions[low:high] @ centre / length, 9)
         is_free = free[members]
         if is_free.any():
             members, cosines = members[is_free], cosines[is_free]
@@ -76,26 +84,38 @@ class SplitTree:
 
         A split asks for two new points, one from each part, and takes the parent's out of the vote (Ashury
         Tahan et al. 2024, Algorithm 1). A part whose points were all asked before is represented by the
-        nearest of them. With ``most``, the step after which so many points were asked for is the last.
+        nearest of them. With ``limit_points``, the step after which so many were asked for is the last.
         """
         points = len(self)
         first = min(first, points)
         limit = points if limit_points is None else limit_points
+        nodes = {2 * points - 2}
+        for merge in range(points - 2, points - 1 - first, -1):
+            nodes.remove(points + merge)
+            nodes |= set(self.linkage.merges[merge].tolist())
         free = np.ones(points, bool)
-        standing: dict[int, int] = {}
-        for node in self._cluster_nodes(first):
-            standing[node] = self.representative(node, free)
+        standing = {node: self.representative(node, free) for node in sorted(nodes)}
         free[list(standing.values())] = False
         # Largest clusters first, as diffuse lists them; the order does not change the vote.
         sequence = [Step(None, tuple(standing.values()))]
         for merge in range(points - 1 - first, -1, -1):
             if points - int(free.sum()) >= limit:
                 break
-            sequence.append(self._split(points + merge, merge, standing, free))
+            dropped = standing.pop(points + merge)
+            children = self.linkage.merges[merge].tolist()
+            new_points = []
+            for child in children:
+                standing[child] = self.representative(child, free)
+                if free[standing[child]]:
+                    new_points.append(standing[child])
+                free[standing[child]] = False
+            # A part may be represented by the point that stood for the whole: then it stays in the vote.
+            stays = dropped in (standing[child] for child in children)
+            sequence.append(Step(None if stays else dropped, tuple(new_points)))
         return sequence
 
     def representatives(self, count: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
-        """Yield for 1, 2 … ``most`` clusters the point that stops representing, and those that begin."""
+        """Yield for 1, 2 … ``count`` clusters the point that stops representing, and those that begin."""
         points, free = len(self), np.ones(len(self), bool)
         root = self.representative(2 * points - 2, free)
         yield None, (root,)
@@ -105,69 +125,6 @@ class SplitTree:
             for child in children:
                 point_of[child] = self.representative(child, free)
             yield point_of.pop(points + merge), tuple(point_of[child] for child in children)
-
-    def _split(self, node: int, merge: int, standing: dict[int, int], free: NDArray[np.bool_]) -> Step:
-        dropped = standing.pop(node)
-        new_points = []
-        for child in self.linkage.merges[merge].tolist():
-            standing[child] = self.representative(child, free)
-            if free[standing[child]]:
-                new_points.append(standing[child])
-            free[standing[child]] = False
-        # A part may be represented by the point that stood for the whole: then it stays in the vote.
-        stays = dropped in (standing[child] for child in self.linkage.merges[merge].tolist())
-        return Step(None if stays else dropped, tuple(new_points))
-
-    def _cluster_nodes(self, count: int) -> list[int]:
-        """Return the nodes of so many clusters."""
-        nodes = {2 * len(self) - 2}
-        for merge in range(len(self) - 2, len(self) - 1 - count, -1):
-            nodes.remove(len(self) + merge)
-            nodes |= set(self.linkage.merges[merge].tolist())
-        return sorted(nodes)
-
-    @cached_property
-    def _order(self) -> tuple[Ints, Ints]:
-        """Return the points so that those of every cluster stand together, and where each cluster stands."""
-        points = len(self)
-        sizes = np.ones(2 * points - 1, np.int64)
-        for merge, (first, second) in enumerate(self.linkage.merges.tolist()):
-            sizes[points + merge] = sizes[first] + sizes[second]
-        start = np.zeros(2 * points - 1, np.int64)
-        for merge in range(points - 2, -1, -1):
-            first, second = self.linkage.merges[merge]
-            start[first] = start[points + merge]
-            start[second] = start[points + merge] + sizes[first]
-        leaves = np.empty(points, np.int64)
-        leaves[start[:points]] = np.arange(points)
-        return leaves, np.stack([start, start + sizes], axis=1)
-
-    @property
-    def _leaves(self) -> Ints:
-        return self._order[0]
-
-    @property
-    def _span(self) -> Ints:
-        return self._order[1]
-
-    @cached_property
-    def _sums(self) -> Floats:
-        ordered = self.vectors[self._leaves]
-        return np.concatenate([np.zeros((1, ordered.shape[1])), np.cumsum(ordered, axis=0)])
-
-    @cached_property
-    def _directions(self) -> Floats:
-        """The points by cluster as vectors of length 1; one of 0 is at right angles to every centre."""
-        ordered = self.vectors[self._leaves]
-        norms = np.linalg.norm(ordered, axis=1)
-        has_direction = norms > 1e-12 * norms.max(initial=0.0)
-        return np.asarray(
-            np.divide(ordered, norms[:, None], out=np.zeros_like(ordered), where=has_direction[:, None])
-        )
-
-    @cached_property
-    def _ties(self) -> NDArray[np.uint64]:
-        return rng.stream(self.keys, self.seed, "representatives")
 
 
 # --- diffuse_iterative ---
@@ -182,21 +139,16 @@ _HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample th
 class PairVerdict(NamedTuple):
     """Where the comparison of two models stands.
 
-    Attributes:
-        pair: The two models.
-        winner: The model that won; None while it is open, ``inconclusive`` where the labels ran out.
-        votes: How many votes each of them has.
-        judged: How many labels count, ties among them; those of clusters that were split do not.
-        spent: How many labels were asked for.
-        chance: How likely a lead like this is by chance (see ``chance_of_lead``).
+    The winner is None while it is open, ``inconclusive`` where the labels ran out. Ties count as judged,
+    labels of clusters that were split do not.
     """
 
     pair: tuple[str, str]
     winner: str | None
     votes: tuple[int, int]
     judged: int
-    spent: int
-    chance: float
+    chance: float  # how likely a lead like this is by chance (see ``chance_of_lead``)
+    next_rows: tuple[int, ...]  # the items of the next step that asks for something; none beyond ``most``
 
 
 @register("diffuse_iterative")
@@ -258,18 +210,20 @@ class DiffuseIterative(Strategy):
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Ask for the next comparisons of every pair that is open."""
-        verdicts = self.verdicts(state)
-        room = self._limit(state) - sum(_count_labels(state, pair) for pair in self.pairs)
+        # Of models that left, no more is said.
+        open_pairs = [pair for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
+        verdicts = [self._verdict(state, pair) for pair in open_pairs]
+        budget = state.budget.count_of(len(state.data) * len(self.pairs), "comparisons")
+        room = budget - sum(_count_labels(state, pair) for pair in self.pairs)
         rows: list[int] = []
         pairs: list[tuple[str, str]] = []
         for verdict in verdicts:
             if verdict.winner is not None:
                 continue
-            step_rows = self._next_step(state, verdict.pair, verdict.spent)
-            if len(rows) + len(step_rows) > room:
+            if len(rows) + len(verdict.next_rows) > room:
                 break
-            rows += step_rows
-            pairs += [verdict.pair] * len(step_rows)
+            rows += verdict.next_rows
+            pairs += [verdict.pair] * len(verdict.next_rows)
         if not rows:
             return _finished(verdicts)
         pair_column = np.empty(len(rows), object)
@@ -281,23 +235,26 @@ class DiffuseIterative(Strategy):
             notes=(_HEURISTIC,) if state.number == 1 else (),
         )
 
-    def verdicts(self, state: State) -> list[PairVerdict]:
-        """Return where every pair stands after the rounds so far; of models that left, no more is said."""
-        return [self._verdict(state, pair) for pair in self.pairs if state.withdrawn.isdisjoint(pair)]
-
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Raise UsageError: votes on picked items show who wins, not how good a model is."""
         raise UsageError(
             "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
         )
 
-    def _limit(self, state: State) -> int:
-        return state.budget.count_of(len(state.data) * len(self.pairs), "comparisons")
-
     def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
         outcome = item_preferences(state, pair, self.tie)
-        steps, spent = self._steps_so_far(state, pair)
-        current = standing_points(steps)
+        spent = _count_labels(state, pair)
+        taken: list[Step] = []
+        next_rows: tuple[int, ...] = ()
+        labels = 0
+        for step in self._steps(state, pair):
+            if labels < spent:
+                taken.append(step)
+            labels += len(step.new_points)
+            if labels > spent:
+                next_rows = step.new_points if labels <= self.most else ()
+                break
+        current = standing_points(taken)
         votes = outcome[current] if len(current) else np.empty(0)
         if np.isnan(votes).any():
             raise DataError(
@@ -310,30 +267,9 @@ class DiffuseIterative(Strategy):
         winner = None
         if len(votes) >= self.least and wins[0] != wins[1] and chance <= self.p:
             winner = pair[0] if wins[0] > wins[1] else pair[1]
-        elif spent and not self._next_step(state, pair, spent):
+        elif spent and not next_rows:
             winner = INCONCLUSIVE
-        return PairVerdict(pair, winner, wins, len(votes), spent, chance if len(votes) else 1.0)
-
-    def _steps_so_far(self, state: State, pair: tuple[str, str]) -> tuple[list[Step], int]:
-        """Return the steps that a pair has taken, and how many labels they asked for."""
-        spent = _count_labels(state, pair)
-        steps: list[Step] = []
-        labels = 0
-        for step in self._steps(state, pair):
-            if labels >= spent:
-                break
-            steps.append(step)
-            labels += len(step.new_points)
-        return steps, spent
-
-    def _next_step(self, state: State, pair: tuple[str, str], spent: int) -> list[int]:
-        """Return the items of the next step that asks for something; none beyond ``most``."""
-        labels = 0
-        for step in self._steps(state, pair):
-            labels += len(step.new_points)
-            if labels > spent:
-                return list(step.new_points) if labels <= self.most else []
-        return []
+        return PairVerdict(pair, winner, wins, len(votes), chance if len(votes) else 1.0, next_rows)
 
     def _steps(self, state: State, pair: tuple[str, str]) -> Iterator[Step]:
         view = state.data.take(models=pair)
@@ -386,18 +322,17 @@ def _finished(verdicts: list[PairVerdict]) -> Finished:
         return Finished("the models to compare were withdrawn.", INCONCLUSIVE)
     if len(verdicts) == 1:
         verdict = verdicts[0]
-        answer = verdict.winner or INCONCLUSIVE
         reason = (
             f"{verdict.votes[0]} to {verdict.votes[1]} of {verdict.judged} labels; by chance a lead "
             f"like that has {verdict.chance:.2g}."
         )
-        return Finished(reason, answer)
-    open_pairs = sum(verdict.winner in (None, INCONCLUSIVE) for verdict in verdicts)
+        return Finished(reason, verdict.winner or INCONCLUSIVE)
     decided = [
         f"{verdict.winner} beats {verdict.pair[1] if verdict.winner == verdict.pair[0] else verdict.pair[0]}"
         for verdict in verdicts
         if verdict.winner not in (None, INCONCLUSIVE)
     ]
+    open_pairs = len(verdicts) - len(decided)
     return Finished(
         f"{len(decided)} of {len(verdicts)} pairs have a winner, {open_pairs} are inconclusive.",
         "; ".join(decided) or INCONCLUSIVE,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -33,68 +32,51 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
     new one, and few are computed again at every step (Minoux 1978). Of equal gains the one with the lowest
     tie comes first.
     """
-    if not count:
-        return np.empty(0, np.int64), np.empty(0)
-    cover = _Cover(points, ties)
     order, gains = np.empty(count, np.int64), np.zeros(count)
+    if not count:
+        return order, gains
+    centred = points - points.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centred, centred)
+    farthest = 4.0 * float(squares.max())
+    scale = farthest if farthest > 0 else 1.0
+    centred, squares = centred / np.sqrt(scale), squares / scale
+    equal, step = _EQUAL * len(points), max(1, _BLOCK_CELLS // len(points))
+    # Nothing is chosen: every point has the similarity 0 to what there is.
+    left = np.ones(len(points))
+    # As the points are centred, Σ_i ‖x_i − x_s‖² is N‖x_s‖² + Σ_i ‖x_i‖².
+    bounds = len(points) * (1.0 - squares) - float(squares.sum())
+
+    def distances(rows: Ints) -> Floats:
+        products = centred @ centred[rows].T
+        return np.asarray(np.maximum(squares[:, None] + squares[rows] - 2.0 * products, 0.0))
+
+    def gains_of(rows: Ints) -> Floats:
+        parts = [
+            np.maximum(left[:, None] - distances(rows[start : start + step]), 0.0).sum(axis=0)
+            for start in range(0, len(rows), step)
+        ]
+        return np.concatenate(parts)
+
     for place in range(count):
-        order[place], gains[place] = cover.take()
-        if gains[place] <= cover.equal and place + 1 < count:
+        fresh, size = np.full(len(points), place == 0), _FEW_POINTS
+        best = float(bounds[fresh].max(initial=-1.0))
+        while len(old := np.flatnonzero(~fresh & (bounds >= best - equal))):
+            if len(old) > size:
+                old = old[np.argpartition(-bounds[old], size)[:size]]
+            bounds[old] = gains_of(old)
+            fresh[old] = True
+            size, best = 2 * size, float(bounds[fresh].max(initial=-1.0))
+        near = np.flatnonzero(fresh & (bounds >= best - equal))
+        chosen = int(near[np.argmin(ties[near])])
+        order[place], gains[place] = chosen, max(float(bounds[chosen]), 0.0)
+        left = np.minimum(left, distances(np.array([chosen]))[:, 0])
+        bounds[chosen] = -np.inf
+        if gains[place] <= equal and place + 1 < count:
             # Every point is where a chosen one is: nothing is left to gain.
             uncovered = np.setdiff1d(np.arange(len(points)), order[: place + 1])
             order[place + 1 :] = uncovered[np.argsort(ties[uncovered], kind="stable")][: count - place - 1]
             break
     return order, gains
-
-
-class _Cover:
-    """The chosen points so far: how far everything is from them, and what any other can add at most."""
-
-    def __init__(self, points: Floats, ties: Keys) -> None:
-        centred = points - points.mean(axis=0)
-        squares = np.einsum("ij,ij->i", centred, centred)
-        farthest = 4.0 * float(squares.max())
-        scale = farthest if farthest > 0 else 1.0
-        self.points, self.squares = centred / np.sqrt(scale), squares / scale
-        self.ties = ties
-        self.equal = _EQUAL * len(points)
-        # Nothing is chosen: every point has the similarity 0 to what there is.
-        self.left = np.ones(len(points))
-        # As the points are centred, Σ_i ‖x_i − x_s‖² is N‖x_s‖² + Σ_i ‖x_i‖².
-        self.bounds = len(points) * (1.0 - self.squares) - float(self.squares.sum())
-        self.known = True
-
-    def take(self) -> tuple[int, float]:
-        """Choose the point that adds most, and return it with what it adds."""
-        fresh = np.full(len(self.bounds), self.known)
-        size, best = _FEW_POINTS, self._best(fresh)
-        while len(old := np.flatnonzero(~fresh & (self.bounds >= best - self.equal))):
-            if len(old) > size:
-                old = old[np.argpartition(-self.bounds[old], size)[:size]]
-            self.bounds[old] = self._gains(old)
-            fresh[old] = True
-            size, best = 2 * size, self._best(fresh)
-        near = np.flatnonzero(fresh & (self.bounds >= best - self.equal))
-        chosen = int(near[np.argmin(self.ties[near])])
-        gain = max(float(self.bounds[chosen]), 0.0)
-        self.left = np.minimum(self.left, self._distances(np.array([chosen]))[:, 0])
-        self.bounds[chosen], self.known = -np.inf, False
-        return chosen, gain
-
-    def _best(self, fresh: NDArray[np.bool_]) -> float:
-        return float(self.bounds[fresh].max(initial=-1.0))
-
-    def _distances(self, rows: Ints) -> Floats:
-        products = self.points @ self.points[rows].T
-        return np.asarray(np.maximum(self.squares[:, None] + self.squares[rows] - 2.0 * products, 0.0))
-
-    def _gains(self, rows: Ints) -> Floats:
-        step = max(1, _BLOCK_CELLS // len(self.points))
-        parts = [
-            np.maximum(self.left[:, None] - self._distances(rows[start : start + step]), 0.0).sum(axis=0)
-            for start in range(0, len(rows), step)
-        ]
-        return np.concatenate(parts)
 
 
 # --- facility_location ---

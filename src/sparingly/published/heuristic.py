@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Ints
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
@@ -52,7 +51,14 @@ class Heuristic(WholeSetSelector):
         """Draw from the extreme and from the other items."""
         count = self.count(budget, candidates)
         keys = data.keys[candidates]
-        is_extreme = self._extremes(row_means(length_metric(data, OUTPUT_LENGTH))[candidates], keys, seed)
+        lengths = row_means(length_metric(data, OUTPUT_LENGTH))[candidates]
+        # Nothing is known of an item without any output, so it is not extreme.
+        by_length = np.flatnonzero(~np.isnan(lengths))
+        by_length = by_length[rng.order(lengths[by_length], keys[by_length], seed)]
+        outer = int(self.outer * len(by_length) + 1e-9)
+        is_extreme = np.zeros(len(lengths), bool)
+        is_extreme[by_length[:outer]] = True
+        is_extreme[by_length[len(by_length) - outer :]] = True
         sizes = np.array([is_extreme.sum(), (~is_extreme).sum()], np.float64)
         # Neither share is quite 0: what the other group cannot take goes there.
         shares = np.maximum([self.share, 1.0 - self.share], 1e-9)
@@ -77,13 +83,3 @@ class Heuristic(WholeSetSelector):
             reasons=np.where(is_extreme[chosen], _EXTREME, _USUAL).astype(object),
             notes=notes,
         )
-
-    def _extremes(self, lengths: Floats, keys: rng.Keys, seed: int) -> NDArray[np.bool_]:
-        """Return which items are extreme; nothing is known of one without any output, so it is not."""
-        has_length = np.flatnonzero(~np.isnan(lengths))
-        order = has_length[rng.order(lengths[has_length], keys[has_length], seed)]
-        count = int(self.outer * len(order) + 1e-9)
-        extreme = np.zeros(len(lengths), bool)
-        extreme[order[:count]] = True
-        extreme[order[len(order) - count :]] = True
-        return extreme

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats
 from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design import stratified as kernels
@@ -83,9 +83,17 @@ class IncrementalStrata(Strategy):
         strata = self._design.plan(state.data, total).strata
         counts = strata.totals(np.asarray(state.asked.any(axis=1), np.float64))
         targets = kernels.allocation(strata.sizes, strata.sizes * self._spread(state, strata), upto)
-        more = _top_up(targets, counts, strata.sizes, upto - judged_count)
+        # Every stratum gives what it lacks, so that all together give the count.
+        left = strata.sizes - counts
+        lack = np.minimum(np.clip(targets - counts, 0.0, None), left)
+        more = kernels.allocation(left, lack, upto - judged_count)
         generator = rng.generator(state.seed, self.name, str(state.number))
-        rows = _draw_items(strata, kernels.rounded_at_random(more, generator), state, generator)
+        open_rows = np.flatnonzero(~state.asked.any(axis=1))
+        open_strata = Strata(strata.names, strata.of_row[open_rows])
+        drawn = kernels.draw_within(open_strata, kernels.rounded_at_random(more, generator), generator)
+        rows = open_rows[drawn]
+        order = rng.stream(state.data.keys[rows], state.seed, "order of the drawn")
+        rows = rows[np.argsort(order, kind="stable")]
         return Chosen(
             rows=rows,
             stratum=strata.labels[rows],
@@ -160,19 +168,3 @@ def _deviations(scores: Floats, strata: Strata) -> Floats:
     overall = square.sum() / max(freedom.sum(), 1.0)
     variance = np.where(freedom > 0, square / np.maximum(freedom, 1.0), overall)
     return np.sqrt(variance) if overall > 0 else np.ones(len(square))
-
-
-def _top_up(targets: Floats, counts: Floats, sizes: Floats, count: int) -> Floats:
-    """Return what every stratum gives now: what it lacks, so that all together give the count."""
-    lack = np.clip(targets - counts, 0.0, None)
-    return kernels.allocation(sizes - counts, np.minimum(lack, sizes - counts), count)
-
-
-def _draw_items(strata: Strata, counts: Ints, state: State, generator: np.random.Generator) -> Ints:
-    """Draw so many of the items of every stratum that were not asked for, in random order."""
-    open_rows = np.flatnonzero(~state.asked.any(axis=1))
-    chosen = kernels.draw_within(Strata(strata.names, strata.of_row[open_rows]), counts, generator)
-    rows = open_rows[chosen]
-    return rows[
-        np.argsort(rng.stream(state.data.keys[rows], state.seed, "order of the drawn"), kind="stable")
-    ]

@@ -13,7 +13,7 @@ d² = 2 s_a s_b / (s_a + s_b) ‖a − b‖², as if they had been merged before
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.clusters import cluster_means, micro_clusters
 
 Kind = Literal["ward", "average"]
+Distance = Literal["ward", "cosine"]
 
 # Distances below this share of the largest are rounding errors of points that are equal.
 _EQUAL = 1e-6
@@ -33,15 +34,10 @@ _BLOCK = 2048
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """A tree of merges over n points, lowest first.
+    """A tree of merges over n points, lowest first: points are 0 … n − 1, merge t makes the node n + t."""
 
-    Attributes:
-        merges: The two nodes of every merge, (n − 1) × 2: points are 0 … n − 1, merge t makes the node n + t.
-        heights: The distance of every merge, never falling.
-    """
-
-    merges: Ints
-    heights: Floats
+    merges: Ints  # the two nodes of every merge, (n − 1) × 2
+    heights: Floats  # the distance of every merge, never falling
 
     def __len__(self) -> int:
         """Return the number of points."""
@@ -63,50 +59,35 @@ class Linkage:
         return np.argsort(np.argsort(first))[labels].astype(np.int64)
 
 
-def squared_distances(points: Floats) -> NDArray[np.float32]:
-    """Return the squared Euclidean distances of all pairs; equal points are at exactly 0."""
-    lengths = np.einsum("ij,ij->i", points, points)
-    equal = _EQUAL**2 * float(lengths.max(initial=0.0))
+def distance_matrix(points: Floats, kind: Distance) -> NDArray[np.float32]:
+    """Return the distances of all pairs, to the last bit the same for (a, b) as for (b, a).
 
-    def squares(products: Floats, rows: slice, columns: slice) -> Floats:
-        products *= -2.0
-        products += lengths[rows, None]
-        products += lengths[None, columns]
-        products[products < equal] = 0.0
-        return products
-
-    return _for_pairs(points, squares)
-
-
-def cosine_distances(points: Floats) -> NDArray[np.float32]:
-    """Return one minus the products of all pairs of points; for means of unit vectors, their mean cosine.
-
-    A vector of 0 is at distance 1 from the others. Equal points of length 1 are at exactly 0.
+    Ward's are squared Euclidean ones. The others are one minus the product: for means of unit vectors, one
+    minus their mean cosine; a vector of 0 is at distance 1. Equal points are at exactly 0.
     """
-
-    def complements(products: Floats, rows: slice, columns: slice) -> Floats:
-        np.subtract(1.0, products, out=products)
-        products[products < _EQUAL] = 0.0
-        return products
-
-    return _for_pairs(points, complements)
-
-
-def _for_pairs(points: Floats, value: Callable[[Floats, slice, slice], Floats]) -> NDArray[np.float32]:
-    """Return a value of the products of all pairs, to the last bit the same for (a, b) as for (b, a)."""
+    lengths = np.einsum("ij,ij->i", points, points)
+    equal = _EQUAL if kind == "cosine" else _EQUAL**2 * float(lengths.max(initial=0.0))
     result = np.empty((len(points), len(points)), np.float32)
     for start in range(0, len(points), _BLOCK):
         rows = slice(start, start + _BLOCK)
         for column in range(start, len(points), _BLOCK):
             columns = slice(column, column + _BLOCK)
-            result[rows, columns] = value(points[rows] @ points[columns].T, rows, columns)
+            block = points[rows] @ points[columns].T
+            if kind == "cosine":
+                np.subtract(1.0, block, out=block)
+            else:
+                block *= -2.0
+                block += lengths[rows, None]
+                block += lengths[None, columns]
+            block[block < equal] = 0.0
+            result[rows, columns] = block
             result[columns, rows] = result[rows, columns].T
     return result
 
 
 def ward_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
     """Return the Ward linkage of points, each of which may stand for many."""
-    squares = squared_distances(points)
+    squares = distance_matrix(points, "ward")
     if sizes is not None:
         counts = sizes.astype(np.float32)
         squares *= 2.0 * counts[:, None] * counts / (counts[:, None] + counts)
@@ -116,7 +97,8 @@ def ward_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
 
 def cosine_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
     """Return the average linkage of unit vectors by cosine distance (or of means that stand for many)."""
-    return chain(cosine_distances(points), np.ones(len(points)) if sizes is None else sizes, "average")
+    counts = np.ones(len(points)) if sizes is None else sizes
+    return chain(distance_matrix(points, "cosine"), counts, "average")
 
 
 def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
@@ -142,19 +124,12 @@ def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
 
 @dataclass(frozen=True, eq=False)
 class _ActiveClusters:
-    """The clusters that are left, among places that are not in use any more.
+    """The clusters that are left, among places that are not in use any more."""
 
-    Attributes:
-        distances: Of all places; what stands at a place that is gone means nothing.
-        weights: How many points every cluster has.
-        names: The first point of every cluster.
-        removed: 0 for a cluster, infinite for a place that is gone.
-    """
-
-    distances: NDArray[np.float32]
-    weights: NDArray[np.float32]
-    names: Ints
-    removed: NDArray[np.float32]
+    distances: NDArray[np.float32]  # of all places; what stands at a place that is gone means nothing
+    weights: NDArray[np.float32]  # how many points every cluster has
+    names: Ints  # the first point of every cluster
+    removed: NDArray[np.float32]  # 0 for a cluster, infinite for a place that is gone
 
     def nearest_pair(self, path: list[int]) -> tuple[int, int]:
         """Walk to nearest neighbours until two are nearest to each other, and take them off the path."""
@@ -192,12 +167,8 @@ class _ActiveClusters:
         active = np.flatnonzero(self.removed == 0.0)
         for place, row in enumerate(active.tolist()):
             self.distances[place, : len(active)] = self.distances[row, active]
-        compact = _ActiveClusters(
-            self.distances[: len(active), : len(active)],
-            self.weights[active],
-            self.names[active],
-            self.removed[active],
-        )
+        distances = self.distances[: len(active), : len(active)]
+        compact = _ActiveClusters(distances, self.weights[active], self.names[active], self.removed[active])
         return compact, np.searchsorted(active, path).tolist()
 
 
@@ -244,8 +215,6 @@ def _by_points(linkage: Linkage) -> tuple[Ints, int]:
 # --- a linkage of very many points ---
 
 
-Distance = Literal["ward", "cosine"]
-
 EXACT_ITEMS = 20_000
 MICRO_CLUSTERS = 4000
 _SKETCH = 128
@@ -269,26 +238,19 @@ def linkage_of(
     grow = ward_linkage if kind == "ward" else cosine_linkage
     if len(points) <= exact:
         return grow(points)
-    labels = micro_clusters(_sketch(points), keys, micro)
+    sketch = points
+    if points.shape[1] > 2 * _SKETCH:
+        # Fewer dimensions at about the same distances (Johnson and Lindenstrauss 1984).
+        directions = rng.generator(0, "sketch").standard_normal((points.shape[1], _SKETCH))
+        sketch = points @ directions / np.sqrt(_SKETCH)
+    labels = micro_clusters(sketch, keys, micro)
     if labels.max() == 0:
-        return _all_equal(len(points))
+        # Nothing tells the points apart: they merge one after the other, at height 0.
+        nodes = np.arange(len(points) - 1)
+        seconds = np.concatenate([[0], len(points) + nodes[:-1]])
+        return Linkage(np.sort(np.stack([nodes + 1, seconds], axis=1), axis=1), np.zeros(len(nodes)))
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     parts = np.split(order, np.cumsum(sizes)[:-1])
     inside = [linkage_of(points[rows], keys[rows], kind, exact=exact, micro=micro) for rows in parts]
     return join_linkages(parts, inside, grow(cluster_means(points, labels), sizes.astype(np.float64)))
-
-
-def _sketch(points: Floats) -> Floats:
-    """Return points of fewer dimensions at about the same distances (Johnson and Lindenstrauss 1984)."""
-    if points.shape[1] <= 2 * _SKETCH:
-        return points
-    directions = rng.generator(0, "sketch").standard_normal((points.shape[1], _SKETCH))
-    return np.asarray(points @ directions / np.sqrt(_SKETCH))
-
-
-def _all_equal(count: int) -> Linkage:
-    """Return the linkage of points that nothing tells apart: one after the other, at height 0."""
-    nodes = np.arange(count - 1)
-    seconds = np.concatenate([[0], count + nodes[:-1]])
-    return Linkage(np.sort(np.stack([nodes + 1, seconds], axis=1), axis=1), np.zeros(count - 1))

@@ -86,7 +86,17 @@ class MaxDiscrepancy(WholeSetSelector):
             points = space_points(data, "output_mean", (), self.embedding)
         else:
             points = space_points(data, "metrics", self.metrics, "")
-            distances = _score_distances(data, self.metrics)
+            # The mean over metrics of |m_j − m_k| in standard deviations, NaN for a pair without scores.
+            first, second = pair_indices(len(data.models))
+            total, count = np.zeros((2, len(data), len(first)))
+            for name in self.metrics:
+                scores = data.metrics[name]
+                present = ~np.isnan(scores)
+                spread = float(scores[present].std()) if present.any() else 0.0
+                gaps = np.abs(scores[:, first] - scores[:, second]) / (spread or 1.0)
+                total += np.nan_to_num(gaps)
+                count += ~np.isnan(gaps)
+            distances = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
         largest = float(np.nanmax(distances, initial=0.0))
         # A pair that cannot be compared on an item differs less than any that can.
         scaled = np.where(np.isnan(distances), -1.0, distances / (largest or 1.0))
@@ -94,22 +104,8 @@ class MaxDiscrepancy(WholeSetSelector):
         return scaled, np.asarray(points / (widest or 1.0))
 
 
-def _score_distances(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
-    """Return the mean over metrics of |m_j − m_k| in standard deviations, NaN for a pair without scores."""
-    first, second = pair_indices(len(data.models))
-    total, count = np.zeros((len(data), len(first))), np.zeros((len(data), len(first)))
-    for name in metrics:
-        scores = data.metrics[name]
-        present = ~np.isnan(scores)
-        spread = float(scores[present].std()) if present.any() else 0.0
-        distances = np.abs(scores[:, first] - scores[:, second]) / (spread or 1.0)
-        total += np.nan_to_num(distances)
-        count += ~np.isnan(distances)
-    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
-
-
 def in_turn(distances: Floats, points: Floats, count: int, diversity: float, ties: rng.Keys) -> Ints:
-    """Return the items that the columns of ``apart`` choose when they take turns."""
+    """Return the items that the columns of ``distances`` choose when they take turns."""
     order = np.empty(count, np.int64)
     nearest, open_rows = np.zeros(len(distances)), np.ones(len(distances), bool)
     for place in range(count):

@@ -37,3 +37,10 @@ def simulate(
 def with_gaps(scores: Floats, share: float, seed: int) -> Floats:
     """Return the scores with a share of them missing."""
     return np.where(np.random.default_rng(seed).random(scores.shape) < share, np.nan, scores)
+
+
+def log_loss(predicted: Floats, observed: Floats) -> float:
+    """Return the mean of −log p over successes and −log(1 − p) over failures; NaN is left out."""
+    chance = np.clip(predicted, 1e-12, 1.0 - 1e-12)
+    losses = -np.where(observed > 0.0, np.log(chance), np.log1p(-chance))
+    return float(np.mean(losses[~np.isnan(observed) & ~np.isnan(predicted)]))

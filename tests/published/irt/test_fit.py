@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.published.irt import Priors, fit_irt, log_loss, success
+from sparingly.published.irt import Priors, fit_irt, success
 from sparingly.published.irt.model import IrtFit, Method, Response
-from tests.published.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import log_loss, simulate, with_gaps
 
 NAN = np.nan
 FITS = [(method, response) for method in ("map", "variational") for response in ("continuous", "binary")]

@@ -9,9 +9,9 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from sparingly.base.arrays import Floats
-from sparingly.published.irt import fit_irt, log_loss, scaled, success
+from sparingly.published.irt import fit_irt, scaled, success
 from sparingly.published.irt.model import IrtFit, Priors, Response
-from tests.published.irt.simulated import simulate, with_gaps
+from tests.published.irt.simulated import log_loss, simulate, with_gaps
 
 
 def vector_of(fit: IrtFit) -> Floats:

@@ -13,7 +13,6 @@ from sparingly.published.irt.model import (
     Priors,
     default_priors,
     expit,
-    log_loss,
 )
 
 NAN = np.nan
@@ -64,13 +63,6 @@ def test_a_fit_of_points_has_no_intervals() -> None:
     fit = IrtFit("binary", "map", made(1.0, 1.0, 1.0, 1.0), None, 0.0, Priors())
     with pytest.raises(UsageError, match="Use fit=variational"):
         fit.intervals()
-
-
-def test_log_loss_by_hand() -> None:
-    predicted = np.array([[0.8, 0.4], [0.5, NAN]])
-    observed = np.array([[1.0, 0.0], [NAN, 1.0]])
-    assert log_loss(predicted, observed) == pytest.approx(-(np.log(0.8) + np.log(0.6)) / 2)
-    assert np.isfinite(log_loss(np.array([0.0]), np.array([1.0])))
 
 
 def test_expit_of_any_number() -> None:

@@ -7,7 +7,7 @@ from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import DIAGONAL, Shared, inverse
 from sparingly.published.irt.climb import Climb, climb_normals
 from sparingly.published.irt.fit import Posterior, posterior
-from sparingly.published.irt.integral import Integral, Moments, Places
+from sparingly.published.irt.integral import Moments, Places
 from sparingly.published.irt.integral_binary import BinaryIntegral
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
@@ -34,7 +34,7 @@ def weighted_moments(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
 def test_means_and_sds_are_those_of_draws_from_the_posterior(response: Response, noise: float) -> None:
     """Abilities are drawn around what was found, and weighted by how likely the responses make them."""
     responses, normals, found = fitted(response, noise)
-    integral: Integral = BinaryIntegral(responses, GENTLE)
+    integral: BinaryIntegral | ContinuousIntegral = BinaryIntegral(responses, GENTLE)
     places = integral.start()
     if response == "continuous":
         integral = ContinuousIntegral(responses, normals.states, GENTLE)

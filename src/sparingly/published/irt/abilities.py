@@ -90,38 +90,24 @@ _LEAST_BEND = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The shared parameters.
+    """The shared parameters."""
 
-    Attributes:
-        ability: θ of every model (the mean of its distribution in the variational fit).
-        ability_sd: The standard deviation of that distribution; zeros in a fit of points.
-        log_noise: The logarithm of the noise s.
-    """
-
-    ability: Floats
-    ability_sd: Floats
-    log_noise: float
+    ability: Floats  # θ of every model (the mean of its distribution in the variational fit)
+    ability_sd: Floats  # the standard deviation of that distribution; zeros in a fit of points
+    log_noise: float  # the logarithm of the noise s
 
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """The log-likelihood of every item of a block and its derivatives, averaged where items are uncertain.
+    """The log-likelihood of every item of a block and its derivatives, averaged where items are uncertain."""
 
-    Attributes:
-        value: The log-likelihood, per item.
-        squares: The squared residuals, per item.
-        slope: The first derivatives with respect to (logit c, a, b), 3 x items.
-        curvature: Minus the second ones, 6 x items (see ``small``).
-        slope_ability: The first derivative with respect to θ, models x items.
-        cross: Minus the mixed derivatives of θ and (logit c, a, b), 3 x models x items. The last of them is
-            also the second derivative by θ itself, because only θ − b enters.
-    """
-
-    value: Floats
-    squares: Floats
-    slope: Floats
-    curvature: Floats
-    slope_ability: Floats
+    value: Floats  # per item
+    squares: Floats  # the squared residuals, per item
+    slope: Floats  # the first derivatives with respect to (logit c, a, b), 3 x items
+    curvature: Floats  # minus the second ones, 6 x items
+    slope_ability: Floats  # the first derivative with respect to θ, models x items
+    # Minus the mixed derivatives of θ and (logit c, a, b), 3 x models x items. The last of them is also the
+    # second derivative by θ itself, because only θ − b enters.
     cross: Floats
 
     def replace_where(self, source: Local, mask: Mask) -> None:
@@ -137,35 +123,16 @@ class Local:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What the shared parameters need to know of the items, summed over them.
+    """What the shared parameters need to know of the items, summed over them."""
 
-    Attributes:
-        objective: What is minimised, over the items.
-        curvature: The second derivatives in the shared parameters once the items have followed.
-        corner: The same while the items stand still.
-        slope: Minus the first derivatives once the items have followed.
-    """
-
-    objective: float
-    curvature: Floats
-    corner: Floats
-    slope: Floats
+    objective: float  # what is minimised, over the items
+    curvature: Floats  # the second derivatives in the shared parameters once the items have followed
+    corner: Floats  # the same while the items stand still
+    slope: Floats  # minus the first derivatives once the items have followed
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.objective + other.objective,
-            self.curvature + other.curvature,
-            self.corner + other.corner,
-            self.slope + other.slope,
-        )
-
-
-def borders(responses: Responses, local: Local) -> Floats:
-    """Return the mixed derivatives of the items' parameters and the shared ones, 3 x shared x items."""
-    if responses.response == "binary":
-        return local.cross
-    # The likelihood falls with s², so a derivative with respect to log s is minus twice the one without.
-    return np.concatenate([local.cross, 2.0 * local.slope[:, None, :]], axis=1)
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Sums(*(mine + theirs for mine, theirs in pairs))
 
 
 def summed(
@@ -173,37 +140,30 @@ def summed(
 ) -> Sums:
     """Eliminate a block of items.
 
-    Args:
-        responses: The responses to the items.
-        shared: The shared parameters.
-        local: The derivatives of the likelihood.
-        slope: Minus the gradient of the objective in the items' parameters, priors included.
-        precision: Its second derivatives, priors included, positive.
-        objective: The objective of every item.
+    ``slope`` is minus the gradient of the objective in the items' parameters, ``precision`` its second
+    derivatives (positive), priors included in both; ``objective`` has a value for every item.
     """
+    # The second and minus the first derivatives in the shared parameters, items standing still, and the
+    # mixed ones, 3 x shared x items.
+    direct = local.slope_ability.sum(axis=1)
+    corner = np.diag(-local.cross[2].sum(axis=1))
+    mixed = local.cross
+    if responses.response == "continuous":
+        squares = local.squares.sum() * np.exp(-2.0 * shared.log_noise)
+        corner = np.pad(corner, (0, 1))
+        # The likelihood falls with s², so a derivative with respect to log s is minus twice the one without.
+        corner[:-1, -1] = corner[-1, :-1] = 2.0 * direct
+        corner[-1, -1] = 2.0 * squares
+        direct = np.append(direct, squares - responses.count)
+        mixed = np.concatenate([mixed, 2.0 * local.slope[:, None, :]], axis=1)
     root = cholesky(precision)
-    border = forward(root, borders(responses, local))
-    inner = forward(root, slope)
-    corner, direct = _corner(responses, shared, local)
+    border, inner = forward(root, mixed), forward(root, slope)
     return Sums(
         objective=float(objective.sum()),
         curvature=corner - sum(part @ part.T for part in border),
         corner=corner,
         slope=direct - sum(part @ column for part, column in zip(border, inner, strict=True)),
     )
-
-
-def _corner(responses: Responses, shared: Shared, local: Local) -> tuple[Floats, Floats]:
-    """Return the second and minus the first derivatives in the shared parameters, items standing still."""
-    by_model = local.slope_ability.sum(axis=1)
-    corner = np.diag(-local.cross[2].sum(axis=1))
-    if responses.response == "binary":
-        return corner, by_model
-    squares = local.squares.sum() * np.exp(-2.0 * shared.log_noise)
-    corner = np.pad(corner, (0, 1))
-    corner[:-1, -1] = corner[-1, :-1] = 2.0 * by_model
-    corner[-1, -1] = 2.0 * squares
-    return corner, np.append(by_model, squares - responses.count)
 
 
 class SharedObjective:

@@ -9,7 +9,6 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared, SharedObjective, Sums
 from sparingly.published.irt.items import ItemPoints, NormalItems, Normals, PointItems
 from sparingly.published.irt.model import Priors, Responses
@@ -25,14 +24,22 @@ def moment_start(responses: Responses, priors: Priors) -> tuple[ItemPoints, Shar
     below the typical ability; the spread of these logits over items is the typical discrimination, since
     difficulties have a standard deviation of 1.
     """
-    level = _item_levels(responses)
-    top = np.clip(_expit(priors.logit_feasibility[0]), (1.0 + level) / 2.0, 0.995)
+    # The mean response of every item, with one response of the grand mean added.
+    grand = responses.values.sum() / responses.count
+    level = np.asarray((responses.values.sum(axis=0) + grand) / (responses.per_item() + 1.0))
+    typical_top = float(1.0 / (1.0 + np.exp(-priors.logit_feasibility[0])))
+    top = np.clip(typical_top, (1.0 + level) / 2.0, 0.995)
     share = np.clip(level / top, 0.02, 0.98)
     logit = np.log(share / (1.0 - share))
     discrimination = float(np.clip(logit.std() / priors.difficulty[1], 0.3, 3.0))
     typical = logit.mean()
     steepness = max(float((top * share * (1.0 - share)).mean()), 0.02)
-    ability = (typical + _model_levels(responses, level) / steepness) / discrimination
+    # How far every model is above the level of the items that it answered.
+    above = responses.values - level
+    if responses.present is not None:
+        above *= responses.present
+    model_level = above.sum(axis=1) / np.maximum(responses.per_model(), 1.0)
+    ability = (typical + model_level / steepness) / discrimination
     difficulty = (typical - logit) / discrimination
     values = np.stack([np.log(top / (1.0 - top)), np.full(len(level), discrimination), difficulty])
     shared = Shared(ability, np.zeros(len(ability)), float(np.log(_NOISE)))
@@ -48,24 +55,6 @@ def mirrored(start: ItemPoints, shared: Shared) -> ItemPoints:
     logit, discrimination, difficulty = start.values
     mirror = np.stack([logit, -0.5 * discrimination, 2.0 * shared.ability.mean() - difficulty])
     return ItemPoints(mirror, np.full(len(logit), _DAMPING))
-
-
-def _item_levels(responses: Responses) -> Floats:
-    """Return the mean response of every item, with one response of the grand mean added."""
-    grand = responses.values.sum() / responses.count
-    return np.asarray((responses.values.sum(axis=0) + grand) / (responses.per_item() + 1.0))
-
-
-def _model_levels(responses: Responses, level: Floats) -> Floats:
-    """Return how far every model is above the level of the items that it answered."""
-    above = responses.values - level
-    if responses.present is not None:
-        above *= responses.present
-    return np.asarray(above.sum(axis=1) / np.maximum(responses.per_model(), 1.0))
-
-
-def _expit(value: float) -> float:
-    return float(1.0 / (1.0 + np.exp(-value)))
 
 
 # --- the loop of both fits ---
@@ -85,36 +74,22 @@ class ItemFit(Protocol[State]):
 
 @dataclass(frozen=True)
 class Climb(Generic[State]):
-    """Where a fit stands.
+    """Where a fit stands."""
 
-    Attributes:
-        states: The items, block by block.
-        shared: The abilities and the noise.
-        sums: What was summed over the items at the shared parameters, priors included.
-        rounds: How many rounds it took to get there.
-    """
-
-    states: list[State]
+    states: list[State]  # the items, block by block
     shared: Shared
-    sums: Sums
-    rounds: int
+    sums: Sums  # what was summed over the items at the shared parameters, priors included
+    rounds: int  # how many rounds it took to get there
 
 
 @dataclass(frozen=True)
 class ClimbPatience:
-    """When to stop.
+    """When to stop."""
 
-    Attributes:
-        rounds: At most so many steps of the shared parameters.
-        steps: Steps of the items in a round.
-        enough: The items rest until the next round when none moves further, in prior standard deviations.
-        gain: Stop when a round gains less than this per item.
-    """
-
-    rounds: int
-    steps: int
-    enough: float
-    gain: float
+    rounds: int  # at most so many steps of the shared parameters
+    steps: int  # steps of the items in a round
+    enough: float  # the items rest until the next round when none moves further, in prior standard deviations
+    gain: float  # stop when a round gains less than this per item
 
 
 def climb(
@@ -126,16 +101,25 @@ def climb(
     patience: ClimbPatience,
 ) -> Climb[State]:
     """Improve items and shared parameters in turn until a round gains next to nothing."""
-    states, sums = _sweep(items, blocks, states, shared, objective, patience)
+
+    def sweep(states: list[State], shared: Shared) -> tuple[list[State], Sums]:
+        moved = [
+            items.improve(block, state, shared, patience.steps, patience.enough)
+            for block, state in zip(blocks, states, strict=True)
+        ]
+        sums = reduce(add, (sums for _, sums in moved))
+        return [state for state, _ in moved], objective.with_priors(sums, shared)
+
+    states, sums = sweep(states, shared)
     little = patience.gain * sum(block.shape[1] for block in blocks)
     damping, rounds = 0.0, 0
     while rounds < patience.rounds:
         rounds += 1
         trial = objective.moved(shared, sums, damping)
-        tried, trial_objective = _sweep(items, blocks, states, trial, objective, patience)
-        gain = sums.objective - trial_objective.objective
+        trial_states, trial_sums = sweep(states, trial)
+        gain = sums.objective - trial_sums.objective
         if gain >= -1e-10 * abs(sums.objective):
-            states, shared, sums = tried, trial, trial_objective
+            states, shared, sums = trial_states, trial, trial_sums
             # A step that was held back gains little wherever it is taken.
             if gain < little and damping == 0.0:
                 break
@@ -145,22 +129,6 @@ def climb(
             if damping > 1e6:
                 break
     return Climb(states, shared, sums, rounds)
-
-
-def _sweep(
-    items: ItemFit[State],
-    blocks: list[Responses],
-    states: list[State],
-    shared: Shared,
-    objective: SharedObjective,
-    patience: ClimbPatience,
-) -> tuple[list[State], Sums]:
-    moved = [
-        items.improve(block, state, shared, patience.steps, patience.enough)
-        for block, state in zip(blocks, states, strict=True)
-    ]
-    sums = reduce(add, (sums for _, sums in moved))
-    return [state for state, _ in moved], objective.with_priors(sums, shared)
 
 
 # --- the fast fit ---
@@ -214,11 +182,8 @@ def _mirror_items(
         gain = items.objectives(block, state, shared) - items.objectives(block, mirror, shared)
         turns = gain > _WORTH_TURNING
         any_turned = any_turned or bool(turns.any())
-        better.append(
-            ItemPoints(
-                np.where(turns, mirror.values, state.values), np.where(turns, mirror.damping, state.damping)
-            )
-        )
+        values = np.where(turns, mirror.values, state.values)
+        better.append(ItemPoints(values, np.where(turns, mirror.damping, state.damping)))
     return better, any_turned
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError
 from sparingly.published.irt.abilities import DIAGONAL, Shared, SharedObjective, Sums, inverse
 from sparingly.published.irt.climb import Climb, climb_normals, climb_points
-from sparingly.published.irt.integral import Integral, Moments, Places, ScaleFrame
+from sparingly.published.irt.integral import Moments, Places, ScaleFrame
 from sparingly.published.irt.integral_binary import BinaryIntegral
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
@@ -65,19 +65,12 @@ _LEAST_UNIT = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Means and standard deviations.
+    """Means and standard deviations of items and abilities."""
 
-    Attributes:
-        mean: Of (logit c, a, b), 3 x items.
-        sd: Of the same.
-        ability: The mean of every model's ability.
-        covariance: The covariance of abilities.
-    """
-
-    mean: Floats
+    mean: Floats  # of (logit c, a, b), 3 x items
     sd: Floats
-    ability: Floats
-    covariance: Floats
+    ability: Floats  # the mean of every model's ability
+    covariance: Floats  # of abilities
 
     @property
     def ability_sd(self) -> Floats:
@@ -114,16 +107,13 @@ class _SearchPoint:
         """How far the top seems to be, in standard deviations."""
         return float(np.abs(self.step / np.sqrt(self.covariance.diagonal())).max())
 
-    def gain(self, other: _SearchPoint) -> float:
-        """Return how much higher the density is at another point."""
-        mine, theirs = (np.log(max(place.shared.ability.std(), _LEAST_UNIT)) for place in (self, other))
-        return float(other.value - self.value + self.volume * (theirs - mine))
-
 
 class _Top:
     """The way to the top of the density of the shared parameters."""
 
-    def __init__(self, responses: Responses, integral: Integral, priors: Priors) -> None:
+    def __init__(
+        self, responses: Responses, integral: BinaryIntegral | ContinuousIntegral, priors: Priors
+    ) -> None:
         self._integral, self._priors = integral, priors
         self._objective = SharedObjective(responses, priors, uncertain=False)
         self._noisy = responses.response == "continuous"
@@ -131,15 +121,24 @@ class _Top:
 
     def find_top(self, shared: Shared, rounds: int) -> _SearchPoint:
         """Take Newton steps until the next would be a short one."""
-        places = self._integral.start()
+        models, places = len(shared.ability), self._integral.start()
         current = self._at(shared, places)
         damping = 1.0
         for _ in range(rounds):
             if current.distance < _CLOSE:
                 break
-            step = damping * current.step
-            trial = self._at(self._moved(current.shared, step), self._places(current.moments, step, places))
-            if current.gain(trial) >= -self._slack:
+            shared, moments, step = current.shared, current.moments, damping * current.step
+            noise = shared.log_noise + (float(step[-1]) if self._noisy else 0.0)
+            trial_places = places
+            if len(places.width):  # a grid that is everywhere has no places to move
+                width = np.maximum(np.sqrt(moments.variance[2]), _NARROWEST * places.width)
+                trial_places = Places(moments.moved(step), places.slopes, width)
+            trial = self._at(Shared(shared.ability + step[:models], shared.ability_sd, noise), trial_places)
+            unit, trial_unit = (
+                np.log(max(point.shared.ability.std(), _LEAST_UNIT)) for point in (current, trial)
+            )
+            gain = float(trial.value - current.value + current.volume * (trial_unit - unit))
+            if gain >= -self._slack:
                 current, damping = trial, min(1.0, 2.0 * damping)
             else:
                 damping *= 0.3
@@ -165,35 +164,18 @@ class _Top:
         frame = ScaleFrame.from_abilities(shared.ability)
         curvature, slope = sums.curvature, sums.slope
         curvature[:models, :models] += frame.bent(self._objective.slope(shared)[:models])
-        volume = totals.widening * self._informed_directions(curvature[:models, :models])
-        slope[:models] += volume * frame.common[1]
-        covariance = self._covariance(curvature)
-        step = covariance @ slope
-        step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), _LARGEST_STEP))
-        return _SearchPoint(shared, -sums.objective, moments, covariance, step, volume)
-
-    def _informed_directions(self, curvature: Floats) -> float:
-        """Return how many directions of the abilities the scores tell of: 1 − prior/posterior precision."""
+        # How many directions of the abilities the scores tell of: 1 − prior/posterior precision.
         min_precision = self._priors.ability[1] ** -2.0
-        return float((1.0 - min_precision / np.maximum(np.linalg.eigvalsh(curvature), min_precision)).sum())
-
-    def _covariance(self, curvature: Floats) -> Floats:
+        precisions = np.maximum(np.linalg.eigvalsh(curvature[:models, :models]), min_precision)
+        volume = totals.widening * float((1.0 - min_precision / precisions).sum())
+        slope[:models] += volume * frame.common[1]
         scale = np.full(len(curvature), self._priors.ability[1])
         bends, directions = np.linalg.eigh(curvature * np.outer(scale, scale))
         spread = directions * scale[:, None]
-        return np.asarray(spread / np.maximum(np.abs(bends), _LEAST_BEND) @ spread.T)
-
-    def _moved(self, shared: Shared, step: Floats) -> Shared:
-        models = len(shared.ability)
-        noise = shared.log_noise + (float(step[-1]) if self._noisy else 0.0)
-        return Shared(shared.ability + step[:models], shared.ability_sd, noise)
-
-    def _places(self, moments: Moments, step: Floats, places: Places) -> Places:
-        """Return where the items will be after a step, for integrals that ask."""
-        if not len(places.width):
-            return places
-        width = np.maximum(np.sqrt(moments.variance[2]), _NARROWEST * places.width)
-        return Places(moments.moved(step), places.slopes, width)
+        covariance = np.asarray(spread / np.maximum(np.abs(bends), _LEAST_BEND) @ spread.T)
+        step = covariance @ slope
+        step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), _LARGEST_STEP))
+        return _SearchPoint(shared, -sums.objective, moments, covariance, step, volume)
 
 
 # --- from scores to a fitted model ---
@@ -229,44 +211,30 @@ def fit_irt(
     if method == "map":
         points = climb_points(responses, believed)
         values = np.concatenate([state.values for state in points.states], axis=1)
-        return IrtFit(
-            response,
-            method,
-            _spread_out(values, points.shared.ability, items, models),
-            _noise(responses, points.shared),
-            -points.sums.objective,
-            believed,
-        )
+        estimates = _spread_out(values, points.shared.ability, items, models)
+        noise = float(np.exp(points.shared.log_noise)) if response == "continuous" else None
+        return IrtFit(response, method, estimates, noise, -points.sums.objective, believed)
     normals = climb_normals(responses, believed)
-    uncertainty = posterior(responses, normals, believed) if intervals else None
-    return _described(responses, normals, uncertainty, believed, (items, models))
-
-
-def _described(
-    responses: Responses,
-    normals: Climb[Normals],
-    uncertainty: Posterior | None,
-    priors: Priors,
-    scored: tuple[Mask, Mask],
-) -> IrtFit:
     shared = normals.shared
     mean = np.concatenate([state.mean for state in normals.states], axis=1)
     sd = np.concatenate([np.sqrt(inverse(state.precision)[DIAGONAL]) for state in normals.states], axis=1)
-    return IrtFit(
-        response=responses.response,
-        method="variational",
-        estimates=_spread_out(mean, shared.ability, *scored),
-        noise=_noise(responses, shared),
-        objective=-normals.sums.objective,
-        priors=priors,
-        sds=_spread_out(sd, shared.ability_sd, *scored),
-        centres=None if uncertainty is None else _spread_out(uncertainty.mean, uncertainty.ability, *scored),
-        spreads=None if uncertainty is None else _spread_out(uncertainty.sd, uncertainty.ability_sd, *scored),
+    fit = IrtFit(
+        response,
+        method,
+        _spread_out(mean, shared.ability, items, models),
+        float(np.exp(shared.log_noise)) if response == "continuous" else None,
+        -normals.sums.objective,
+        believed,
+        sds=_spread_out(sd, shared.ability_sd, items, models),
     )
-
-
-def _noise(responses: Responses, shared: Shared) -> float | None:
-    return float(np.exp(shared.log_noise)) if responses.response == "continuous" else None
+    if not intervals:
+        return fit
+    uncertainty = posterior(responses, normals, believed)
+    return replace(
+        fit,
+        centres=_spread_out(uncertainty.mean, uncertainty.ability, items, models),
+        spreads=_spread_out(uncertainty.sd, uncertainty.ability_sd, items, models),
+    )
 
 
 def _spread_out(values: Floats, ability: Floats, items: Mask, models: Mask) -> Parameters:

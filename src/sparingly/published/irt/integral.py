@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.model import Normal, Priors
 
 # How the prior of logit c is cut up to find its Gauss rule.
@@ -77,17 +75,11 @@ _BLOCK = 8192
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where the posterior of every item is looked for.
+    """Where the posterior of every item is looked for."""
 
-    Attributes:
-        mean: Of (logit c, a, b), 3 x items.
-        slopes: How logit c and a change along b, 2 x items.
-        width: The standard deviation of b.
-    """
-
-    mean: Floats
-    slopes: Floats
-    width: Floats
+    mean: Floats  # of (logit c, a, b), 3 x items
+    slopes: Floats  # how logit c and a change along b, 2 x items
+    width: Floats  # the standard deviation of b
 
     def take(self, items: slice) -> Places:
         """Return some of the items."""
@@ -98,17 +90,13 @@ class Places:
 class Totals:
     """The log-likelihood of the responses with the items integrated out, summed over them.
 
-    Attributes:
-        value: The log-likelihood.
-        slope: Its derivatives with respect to the shared parameters.
-        curvature: Minus the second ones, with abilities that stretch by a factor (see ``frame``).
-        widening: How much the width that it gives abilities grows when they stretch: 1 if it grows with them,
-            as it does where scores tell everything but the unit, and 0 if it does not.
+    ``widening`` is how much the width that it gives abilities grows when they stretch: 1 if it grows with
+    them, as it does where scores tell everything but the unit, and 0 if it does not.
     """
 
     value: float
-    slope: Floats
-    curvature: Floats
+    slope: Floats  # the derivatives with respect to the shared parameters
+    curvature: Floats  # minus the second ones, with abilities that stretch by a factor (see ``ScaleFrame``)
     widening: float
 
 
@@ -116,14 +104,11 @@ class Totals:
 class Moments:
     """The posterior of every item at given abilities and noise.
 
-    Attributes:
-        mean: Of (logit c, a, b), 3 x items.
-        variance: Of the same.
-        follow: How the means move when a shared parameter grows by 1, 3 x shared x items; it is by far the
-            largest of them, and in single precision.
+    ``follow`` is how the means move when a shared parameter grows by 1, 3 x shared x items; it is by far the
+    largest of them, and in single precision.
     """
 
-    mean: Floats
+    mean: Floats  # of (logit c, a, b), 3 x items
     variance: Floats
     follow: NDArray[np.float32]
 
@@ -147,20 +132,6 @@ class Moments:
         return np.sqrt(variance)
 
 
-class Integral(Protocol):
-    """The items of a form of response, to be integrated out."""
-
-    @property
-    def rows(self) -> NDArray[np.intp] | slice:
-        """Which of the moments belong to each item; items with the same responses share theirs."""
-
-    def start(self) -> Places:
-        """Return where to look first."""
-
-    def at(self, shared: Shared, places: Places) -> tuple[Totals, Moments]:
-        """Integrate the items out at given abilities and noise."""
-
-
 # --- the origin and the unit of the scale, which abilities and items share ---
 # A response depends on a (θ − b) alone, so nothing changes when all θ and b are shifted together, or
 # stretched while every a shrinks: b = m + k b′, a = a′/k, θ = m + k θ′. What holds the origin m and the
@@ -181,18 +152,14 @@ _LEAST_BEND = 1e-6
 class ScaleFrame:
     """How a change of abilities splits into a shift, a stretch, and what is left.
 
-    Attributes:
-        origin: The mean ability.
-        common: The shift and the relative stretch that a change of one ability amounts to, 2 x models; the
-            second row is 0 where abilities are all the same.
-        remainder: What is left of a change once these are taken out, models x models.
-        offsets: How far every ability is from the origin.
+    ``common`` is the shift and the relative stretch that a change of one ability amounts to, 2 x models; the
+    second row is 0 where abilities are all the same.
     """
 
-    origin: float
+    origin: float  # the mean ability
     common: Floats
-    remainder: Floats
-    offsets: Floats
+    remainder: Floats  # what is left of a change once these are taken out, models x models
+    offsets: Floats  # how far every ability is from the origin
 
     @classmethod
     def from_abilities(cls, ability: Floats) -> ScaleFrame:
@@ -243,11 +210,7 @@ def widening(bend: Floats, turn: Floats) -> float:
     """Return −½ ∂ log H/∂log k, where H is the mean of minus the second derivatives by ability.
 
     Seen from items that are carried along, H falls with k²; and as k changes their prior, it also changes by
-    its covariance with the derivative of the prior by log k.
-
-    Args:
-        bend: H, for every model.
-        turn: The covariance.
+    its covariance (``turn``) with the derivative of the prior by log k.
     """
     return float(np.clip(1.0 - 0.5 * turn.sum() / max(float(bend.sum()), _LEAST_BEND), 0.0, 1.0))
 

@@ -47,19 +47,12 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """ItemPoints of the grid.
+    """Points of the grid."""
 
-    Attributes:
-        values: (logit c, a, b), 3 x points.
-        square: The square of logit c.
-        feasibility: c.
-        logs: The logarithm of prior times weight.
-    """
-
-    values: Floats
-    square: Floats
-    feasibility: Floats
-    logs: Floats
+    values: Floats  # (logit c, a, b), 3 x points
+    square: Floats  # the square of logit c
+    feasibility: Floats  # c
+    logs: Floats  # the logarithm of prior times weight
 
 
 def grid_of(priors: Priors, models: int, coarser: float = 1.0) -> Grid:
@@ -113,38 +106,30 @@ class BinaryIntegral:
 
     def at(self, shared: Shared, places: Places) -> tuple[Totals, Moments]:
         """Integrate the items out at given abilities."""
-        frame = ScaleFrame.from_abilities(shared.ability)
         table = _Table.from_grid(self._grid, shared.ability, self._priors)
         size = max(1, _CELLS // len(self._grid.logs))
         parts = [
             table.integrate(BinaryAnswers(self._patterns[part], self._counts[part], self._whole))
             for part in (slice(start, start + size) for start in range(0, len(self._patterns), size))
         ]
-        totals = table.totals(reduce(add, (sums for sums, _ in parts)))
-        curvature = totals.curvature + frame.bent(totals.slope)
-        moments = Moments.concatenate([moments for _, moments in parts])
-        return Totals(totals.value, totals.slope, curvature, totals.widening), moments
+        sums = reduce(add, (sums for sums, _ in parts))
+        # The second derivatives: the means of minus those at the points, minus a covariance.
+        products = table.products(sums.pairs) if len(sums.pairs) else 0.0
+        curvature = np.diag(sums.bend) - products - sums.spread
+        curvature += ScaleFrame.from_abilities(shared.ability).bent(sums.slope)
+        totals = Totals(sums.value, sums.slope, curvature, widening(sums.bend, sums.turn))
+        return totals, Moments.concatenate([moments for _, moments in parts])
 
 
 class BinaryAnswers:
-    """Patterns of answers, and what they say in numbers.
-
-    Attributes:
-        counts: How many items have each pattern.
-        success: 1 where a model succeeded, patterns x models.
-        present: 1 where there is an answer.
-        features: (1, success) where every model answers everything, else (present, success).
-    """
+    """Patterns of answers, and what they say in numbers."""
 
     def __init__(self, patterns: NDArray[np.int8], counts: Singles, complete: bool) -> None:
-        self.counts = counts
+        self.counts = counts  # how many items have each pattern
+        # 1 where a model succeeded, and 1 where there is an answer, patterns x models.
         self.success, self.present = (patterns == 1).astype(np.float32), (patterns >= 0).astype(np.float32)
+        # (1, success) where every model answers everything, else (present, success).
         self.features = np.concatenate([self.present[:, : 1 if complete else None], self.success], axis=1)
-
-    def pairs(self) -> Singles:
-        """Return the products of two features, times the number of items."""
-        first, second = np.triu_indices(self.features.shape[1])
-        return np.asarray(self.counts[:, None] * self.features[:, first] * self.features[:, second])
 
     def averaged(self, pair: tuple[Singles, Singles], weights: Singles) -> Singles:
         """Return weighted sums over points of what failures have there, and successes have more."""
@@ -155,22 +140,15 @@ class BinaryAnswers:
 class BinarySums:
     """Means over the posteriors of items, summed over them.
 
-    Attributes:
-        value: The log-likelihood of the responses, items integrated out.
-        slope: The derivatives by ability.
-        bend: The means of minus the second derivatives.
-        turn: Their covariances with the derivative by log k.
-        spread: The covariances of derivatives by two abilities; with few models less than that, and the rest
-            is in the pairs.
-        pairs: How much of the posteriors is at each point, with each product of two features.
+    With few models, ``spread`` is less than the covariances, and the rest is in the ``pairs``.
     """
 
-    value: float
-    slope: Floats
-    bend: Floats
-    turn: Floats
-    spread: Floats
-    pairs: Floats
+    value: float  # the log-likelihood of the responses, items integrated out
+    slope: Floats  # the derivatives by ability
+    bend: Floats  # the means of minus the second derivatives
+    turn: Floats  # their covariances with the derivative by log k
+    spread: Floats  # the covariances of derivatives by two abilities
+    pairs: Floats  # how much of the posteriors is at each point, with each product of two features
 
     def __add__(self, other: BinarySums) -> BinarySums:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
@@ -179,25 +157,15 @@ class BinarySums:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What the points of the grid say of every model's answer, points x models, in single precision.
+    """What the points of the grid say of every model's answer, points x models, in single precision."""
 
-    Attributes:
-        values: (logit c, a, b) at every point, 3 x points.
-        squares: Their squares.
-        prior: The logarithm of prior times weight.
-        logs: The log-likelihood of a failure, and what a success has more.
-        slopes: The derivatives by ability, in the same way.
-        bends: Minus the second ones.
-        stretch: The derivative of the prior by log k.
-    """
-
-    values: Singles
-    squares: Singles
-    prior: Singles
-    stretch: Singles
-    logs: tuple[Singles, Singles]
-    slopes: tuple[Singles, Singles]
-    bends: tuple[Singles, Singles]
+    values: Singles  # (logit c, a, b) at every point, 3 x points
+    squares: Singles  # their squares
+    prior: Singles  # the logarithm of prior times weight
+    stretch: Singles  # the derivative of the prior by log k
+    logs: tuple[Singles, Singles]  # the log-likelihood of a failure, and what a success has more
+    slopes: tuple[Singles, Singles]  # the derivatives by ability, in the same way
+    bends: tuple[Singles, Singles]  # minus the second ones
 
     @classmethod
     def from_grid(cls, grid: Grid, ability: Floats, priors: Priors) -> _Table:
@@ -227,6 +195,7 @@ class _Table:
 
     def integrate(self, answers: BinaryAnswers) -> tuple[BinarySums, Moments]:
         """Integrate out the items of some patterns of answers."""
+        counts = answers.counts
         logs = answers.present @ self.logs[0].T + answers.success @ self.logs[1].T + self.prior
         largest = logs.max(axis=1)
         shares = np.exp(logs - largest[:, None])
@@ -234,39 +203,31 @@ class _Table:
         shares /= total[:, None]
         slopes, bends = (answers.averaged(part, shares) for part in (self.slopes, self.bends))
         curvature = answers.averaged(self.bends, shares * self.stretch)
+        if slopes.shape[1] > _MANY_NODES:
+            spread, pairs = self._spread(answers, shares, slopes), np.zeros((0, 0), np.float32)
+        else:
+            first, second = np.triu_indices(answers.features.shape[1])
+            products = counts[:, None] * answers.features[:, first] * answers.features[:, second]
+            spread = np.asarray(-(slopes.T * counts) @ slopes, np.float32)
+            pairs = np.asarray(shares.T @ products, np.float32)
+        by_ability = (
+            counts @ slopes,
+            counts @ bends,
+            counts @ (curvature - (shares @ self.stretch)[:, None] * bends),
+        )
+        sums = BinarySums(
+            float(counts @ (largest + np.log(total))),
+            *(part.astype(np.float64) for part in (*by_ability, spread, pairs)),
+        )
         mean = self.values @ shares.T
         follow = [
             answers.averaged(self.slopes, shares * row).T - place * slopes.T
             for row, place in zip(self.values, mean, strict=True)
         ]
-        many_nodes = slopes.shape[1] > _MANY_NODES
-        spread = (
-            self._spread(answers, shares, slopes) if many_nodes else -(slopes.T * answers.counts) @ slopes
-        )
-        pairs = np.zeros((0, 0)) if many_nodes else shares.T @ answers.pairs()
-        sums = BinarySums(
-            float(answers.counts @ (largest + np.log(total))),
-            *(
-                part.astype(np.float64)
-                for part in (
-                    answers.counts @ slopes,
-                    answers.counts @ bends,
-                    answers.counts @ (curvature - (shares @ self.stretch)[:, None] * bends),
-                    spread,
-                    pairs,
-                )
-            ),
-        )
         variance = np.maximum(self.squares @ shares.T - mean * mean, 0.0)
         return sums, Moments(mean.astype(np.float64), variance.astype(np.float64), np.stack(follow))
 
-    def totals(self, sums: BinarySums) -> Totals:
-        """Return the second derivatives: the means of minus those at the points, minus a covariance."""
-        products = self._products(sums.pairs) if len(sums.pairs) else 0.0
-        curvature = np.diag(sums.bend) - products - sums.spread
-        return Totals(sums.value, sums.slope, curvature, widening(sums.bend, sums.turn))
-
-    def _products(self, pairs: Floats) -> Floats:
+    def products(self, pairs: Floats) -> Floats:
         """Return the mean products of derivatives by two abilities, for a few models.
 
         At a point of the grid the derivatives are linear in a pattern's features, so that the means of their

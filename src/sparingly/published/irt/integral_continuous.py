@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Mask
+from sparingly.base.arrays import Floats
 from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.integral import (
@@ -29,68 +29,39 @@ _LARGEST_STEP = 1.5
 _DAMPING = 1e-2
 
 
-@dataclass(frozen=True, eq=False)
-class _Slopes:
-    """Minus the log posterior, its slope, and its expected second derivatives in (logit c, a)."""
-
-    objective: Floats
-    slope: Floats
-    curvature: Floats
-
-    def replace_where(self, source: _Slopes, mask: Mask) -> None:
-        """Overwrite some of the numbers by those of another point."""
-        for mine, theirs in zip(vars(self).values(), vars(source).values(), strict=True):
-            np.copyto(mine, theirs, where=mask)
-
-
 def ridge(
     responses: Responses, difficulty: Floats, start: Floats, shared: Shared, priors: Priors
 ) -> tuple[Floats, Floats]:
     """Return the most probable discrimination at every difficulty, nodes x items, and its width.
 
-    Damped Gauss–Newton steps in (logit c, a), none of which makes things worse; the width is the standard
-    deviation of a that the expected curvature gives, with c following.
-
-    Args:
-        responses: Continuous responses.
-        difficulty: The difficulties, nodes x items.
-        start: Where to start, (logit c, a) x nodes x items.
-        shared: The abilities and the noise.
-        priors: The priors.
+    Damped Gauss–Newton steps in (logit c, a) from ``start`` (2 x nodes x items), none of which makes things
+    worse; the width is the standard deviation of a that the expected curvature gives, with c following.
     """
     sds = priors.item_sds[:2, :, None]
     values = start.copy()
-    current = _slopes(responses, difficulty, values, shared, priors)
+    objective, slope, curvature = _slopes(responses, difficulty, values, shared, priors)
     damping = np.full(difficulty.shape, _DAMPING)
     for _ in range(_RIDGE_STEPS):
-        step = _solve(current, damping)
+        first, cross, second = curvature
+        first, second = first * (1.0 + damping), second * (1.0 + damping)
+        determinant = first * second - cross * cross
+        step = np.stack([second * slope[0] - cross * slope[1], first * slope[1] - cross * slope[0]])
+        step /= determinant
         step /= np.maximum(np.abs(step / sds).max(axis=0) / _LARGEST_STEP, 1.0)
         tried = values + step
         trial = _slopes(responses, difficulty, tried, shared, priors)
-        better = trial.objective <= current.objective
-        np.copyto(values, tried, where=better)
-        current.replace_where(trial, better)
+        better = trial[0] <= objective
+        for mine, theirs in zip((values, objective, slope, curvature), (tried, *trial), strict=True):
+            np.copyto(mine, theirs, where=better)
         damping = np.where(better, 0.1 * damping, 10.0 * damping + _DAMPING)
-    first, cross, second = current.curvature
+    first, cross, second = curvature
     return values[1], 1.0 / np.sqrt(second - cross * cross / first)
-
-
-def _solve(slopes: _Slopes, damping: Floats) -> Floats:
-    first, cross, second = slopes.curvature
-    first, second = first * (1.0 + damping), second * (1.0 + damping)
-    slope_first, slope_second = slopes.slope
-    determinant = first * second - cross * cross
-    return np.stack(
-        [
-            (second * slope_first - cross * slope_second) / determinant,
-            (first * slope_second - cross * slope_first) / determinant,
-        ]
-    )
 
 
 def _slopes(
     responses: Responses, difficulty: Floats, values: Floats, shared: Shared, priors: Priors
-) -> _Slopes:
+) -> tuple[Floats, Floats, Floats]:
+    """Return minus the log posterior, its slope, and its expected second derivatives in (logit c, a)."""
     logit, slope = values
     height = 1.0 / (1.0 + np.exp(-logit))
     failed = 1.0 - height
@@ -114,11 +85,8 @@ def _slopes(
     slopes = np.stack([failed * (product - height * first), rising - height * cross])
     curvature = precision * height * height * np.stack([failed * failed * first, failed * cross, second])
     curvature[::2] += sds**-2.0
-    return _Slopes(
-        0.5 * (precision * squares + (deviation * deviation).sum(axis=0)),
-        precision * height * slopes - deviation / sds,
-        curvature,
-    )
+    objective = 0.5 * (precision * squares + (deviation * deviation).sum(axis=0))
+    return objective, precision * height * slopes - deviation / sds, curvature
 
 
 # --- feasibility given discrimination and difficulty ---
@@ -133,19 +101,12 @@ _LOG_ROOT = 0.5 * np.log(2.0 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class Feasibility:
-    """The integral over feasibility c, and means of c and of its logit z, each nodes x items.
+    """The integral over feasibility c, and means of c and of its logit z, each nodes x items."""
 
-    Attributes:
-        log: The logarithm of the integral.
-        powers: The means of c, c², c³ and c⁴.
-        logit: The means of z and z².
-        cross: The means of z c and z c².
-    """
-
-    log: Floats
-    powers: Floats
-    logit: Floats
-    cross: Floats
+    log: Floats  # the logarithm of the integral
+    powers: Floats  # the means of c, c², c³ and c⁴
+    logit: Floats  # the means of z and z²
+    cross: Floats  # the means of z c and z c²
 
 
 def over_feasibility(square: Floats, product: Floats, prior: Normal) -> Feasibility:
@@ -184,25 +145,24 @@ def _mean(shares: Floats, values: Floats) -> Floats:
 def _most_probable(square: Floats, product: Floats, prior: Normal) -> tuple[Floats, Floats]:
     """Return the most probable logit, by Newton's method, and the width that the curvature there gives."""
     mean, precision = prior[0], prior[1] ** -2.0
+
+    def derivatives(logit: Floats) -> tuple[Floats, Floats]:
+        # The slope of the log posterior, and minus its second derivative, which is kept positive.
+        height = 1.0 / (1.0 + np.exp(-logit))
+        change = height * (1.0 - height)
+        pull = change * (product - height * square)
+        expected = change * change * square + precision
+        bend = np.maximum(expected - (1.0 - 2.0 * height) * pull, _LEAST_BEND * expected)
+        return pull - precision * (logit - mean), bend
+
     best = np.clip(product / np.maximum(square, 1e-12), 0.01, 0.99)
     information = (best * (1.0 - best)) ** 2 * square
     logit = (information * np.log(best / (1.0 - best)) + precision * mean) / (information + precision)
     furthest = _LARGEST_STEP * prior[1]
     for _ in range(_FEASIBILITY_STEPS):
-        slope, bend = _derivatives(logit, square, product, prior)
+        slope, bend = derivatives(logit)
         logit += np.clip(slope / bend, -furthest, furthest)
-    return logit, 1.0 / np.sqrt(_derivatives(logit, square, product, prior)[1])
-
-
-def _derivatives(logit: Floats, square: Floats, product: Floats, prior: Normal) -> tuple[Floats, Floats]:
-    """Return the slope of the log posterior, and minus its second derivative, which is kept positive."""
-    precision = prior[1] ** -2.0
-    height = 1.0 / (1.0 + np.exp(-logit))
-    change = height * (1.0 - height)
-    pull = change * (product - height * square)
-    expected = change * change * square + precision
-    bend = np.maximum(expected - (1.0 - 2.0 * height) * pull, _LEAST_BEND * expected)
-    return pull - precision * (logit - prior[0]), bend
+    return logit, 1.0 / np.sqrt(derivatives(logit)[1])
 
 
 # --- items with continuous responses, integrated out ---
@@ -258,25 +218,16 @@ class ContinuousSums:
     """Means over the posteriors of items, summed over them.
 
     Derivatives are of the log-likelihood of responses and item together, by abilities, noise, m and log k
-    (see ``frame``).
-
-    Attributes:
-        value: The log-likelihood of the responses, items integrated out.
-        slope: The mean of the first derivatives.
-        spread: Their covariance.
-        bend: The mean of minus the second derivatives by every ability.
-        turn: Their covariance with the first derivative by log k.
-        common: The same by m and log k, 2 x 2.
-        squares: The mean of the squared residuals, in units of the noise.
+    (see ``ScaleFrame``).
     """
 
-    value: float
-    slope: Floats
-    spread: Floats
-    bend: Floats
-    turn: Floats
-    common: Floats
-    squares: float
+    value: float  # the log-likelihood of the responses, items integrated out
+    slope: Floats  # the mean of the first derivatives
+    spread: Floats  # their covariance
+    bend: Floats  # the mean of minus the second derivatives by every ability
+    turn: Floats  # their covariance with the first derivative by log k
+    common: Floats  # the mean of minus the second derivatives by m and log k, 2 x 2
+    squares: float  # the mean of the squared residuals, in units of the noise
 
     def __add__(self, other: ContinuousSums) -> ContinuousSums:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
@@ -301,25 +252,18 @@ class ContinuousSums:
 class _Nodes:
     """An item's posterior at nodes, which are pairs of a and b.
 
-    Attributes:
-        slope: a, nodes x items.
-        difficulty: b.
-        shares: How much of the posterior is there; they add up to 1.
-        inner: The posterior of c given a and b.
-        steep: σ (1 − σ) a/s², models x nodes x items; 0 where a response is missing, as are the next two.
-        response_part: r times steep, and a row for the noise. The derivatives by ability and noise are
-            c · response_part − c² · curve.
-        curve: σ times steep, and a row for the noise.
+    The derivatives by ability and noise are c · response_part − c² · curve. Of the last four, models x nodes
+    x items, all are 0 where a response is missing.
     """
 
-    slope: Floats
-    difficulty: Floats
-    shares: Floats
-    inner: Feasibility
-    hit: Floats
-    steep: Floats
-    response_part: Floats
-    curve: Floats
+    slope: Floats  # a, nodes x items
+    difficulty: Floats  # b
+    shares: Floats  # how much of the posterior is there; they add up to 1
+    inner: Feasibility  # the posterior of c given a and b
+    hit: Floats  # σ(a (θ − b))
+    steep: Floats  # σ (1 − σ) a/s²
+    response_part: Floats  # r times steep, and a row for the noise
+    curve: Floats  # σ times steep, and a row for the noise
 
 
 class _Block:
@@ -332,7 +276,7 @@ class _Block:
 
     def integrate(self, places: Places) -> tuple[ContinuousSums, Moments]:
         """Integrate the items out."""
-        nodes, value = self._evaluated(*self._place_nodes(places))
+        nodes, value = self._nodes(places)
         slopes = self._slopes(nodes)
         mean = np.einsum("kn,skn->sn", nodes.shares, slopes)
         moments = self._moments(nodes, slopes)
@@ -351,30 +295,33 @@ class _Block:
         )
         return sums, moments
 
-    def _place_nodes(self, places: Places) -> tuple[Floats, Floats, Floats]:
-        """Return a and b at the nodes, nodes x items, and the logarithm of prior times weight."""
-        priors = self._priors
+    def _nodes(self, places: Places) -> tuple[_Nodes, float]:
+        """Return the posterior at the nodes, and the logarithm of the integrals over them, summed."""
+        responses, precision, priors = self._responses, self._precision, self._priors
         steps, weights = (part[:, None] for part in _DIFFICULTY)
         difficulty = places.mean[2] + places.width * steps
         line = places.mean[:2, None] + places.slopes[:, None] * (difficulty - places.mean[2])
         means, sds = priors.item_means[:2, :, None], priors.item_sds[:2, :, None]
         line = np.clip(line, means - _FURTHEST * sds, means + _FURTHEST * sds)
-        centre, width = ridge(self._responses, difficulty, line, self._shared, priors)
+        centre, width = ridge(responses, difficulty, line, self._shared, priors)
         logs = _log_normal(difficulty, priors.difficulty) + np.log(places.width * weights)
         steps, weights = (part[:, None, None] for part in _DISCRIMINATION)
         slope = centre + width * steps
         logs = logs + _log_normal(slope, priors.discrimination) + np.log(width * weights)
-        items = difficulty.shape[1]
-        repeated = np.broadcast_to(difficulty, slope.shape)
-        return slope.reshape(-1, items), repeated.reshape(-1, items), logs.reshape(-1, items)
-
-    def _evaluated(self, slope: Floats, difficulty: Floats, logs: Floats) -> tuple[_Nodes, float]:
-        """Return the posterior at the nodes, and the logarithm of the integrals over them, summed."""
-        responses, precision = self._responses, self._precision
-        hit = self._hits(slope, difficulty)
+        difficulty = np.broadcast_to(difficulty, slope.shape)
+        # All pairs of a and b, nodes x items.
+        slope, difficulty, logs = (part.reshape(-1, slope.shape[-1]) for part in (slope, difficulty, logs))
+        hit = difficulty - self._shared.ability[:, None, None]
+        hit *= slope
+        with np.errstate(over="ignore"):
+            np.exp(hit, out=hit)
+        hit += 1.0
+        np.divide(1.0, hit, out=hit)
+        if responses.present is not None:
+            hit *= responses.present[:, None]
         square = precision * np.einsum("mkn,mkn->kn", hit, hit)
         product = precision * np.einsum("mkn,mn->kn", hit, responses.values)
-        inner = over_feasibility(square, product, self._priors.logit_feasibility)
+        inner = over_feasibility(square, product, priors.logit_feasibility)
         logs = logs + inner.log
         largest = logs.max(axis=0)
         shares = np.exp(logs - largest)
@@ -389,18 +336,6 @@ class _Block:
         response_part[-1], curve[-1] = -2.0 * product, -square
         nodes = _Nodes(slope, difficulty, shares, inner, hit, steep, response_part, curve)
         return nodes, float((largest + np.log(total)).sum())
-
-    def _hits(self, slope: Floats, difficulty: Floats) -> Floats:
-        """Return σ(a (θ − b)), models x nodes x items, and 0 where a response is missing."""
-        hit = difficulty - self._shared.ability[:, None, None]
-        hit *= slope
-        with np.errstate(over="ignore"):
-            np.exp(hit, out=hit)
-        hit += 1.0
-        np.divide(1.0, hit, out=hit)
-        if self._responses.present is not None:
-            hit *= self._responses.present[:, None]
-        return hit
 
     def _slopes(self, nodes: _Nodes) -> Floats:
         """Return the derivatives by abilities, noise, m and log k, given a and b; c is averaged over."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,32 +25,12 @@ _LOG_ROOT = 0.5 * np.log(2.0 * np.pi)
 _FACTORS = 16
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Responses against a curve, models x items, or with leading axes before these.
+class Measured(NamedTuple):
+    """Responses against a curve, models x items, or with leading axes before these."""
 
-    Attributes:
-        value: The log-likelihood, summed over models.
-        squares: The squared residuals, summed over models (0 for binary responses, which have none).
-        pull: The first derivative with respect to log p.
-    """
-
-    value: Floats
-    squares: Floats
-    pull: Floats
-
-
-class Likelihood(Protocol):
-    """What both forms of response have."""
-
-    def measure(self, curve: Floats, room: Floats) -> Measured:
-        """Return the log-likelihood under a curve and its first derivative, for which there is room."""
-
-    def bend(self, curve: Floats, pull: Floats) -> Floats:
-        """Return minus the second derivative with respect to log p."""
-
-    def expected_bend(self, curve: Floats) -> Floats:
-        """Return minus the second derivative as expected before the response is seen: never negative."""
+    value: Floats  # the log-likelihood, summed over models
+    squares: Floats  # the squared residuals, summed over models; binary responses have none
+    pull: Floats  # the first derivative with respect to log p
 
 
 class Continuous:
@@ -120,7 +100,7 @@ class Binary:
         return bend if self._present is None else np.asarray(bend * self._present)
 
 
-def likelihood_of(responses: Responses, log_noise: float) -> Likelihood:
+def likelihood_of(responses: Responses, log_noise: float) -> Binary | Continuous:
     """Return the likelihood of responses under a noise (which binary responses do not have)."""
     return Binary(responses) if responses.response == "binary" else Continuous(responses, log_noise)
 
@@ -152,7 +132,9 @@ def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: 
     """Return the log-likelihood at a point and its derivatives.
 
     With ``expected`` the second derivatives are those expected before the responses are seen, which form a
-    positive matrix wherever the point lies.
+    positive matrix wherever the point lies. With f the log-likelihood as a function of log p, η = a(θ − b)
+    and 1 − σ the chance to miss: −∂²f/∂η² = −f″ (1 − σ)² + f′ σ (1 − σ), −∂²f/∂η∂z = −f″ (1 − σ)(1 − c), and
+    for z = logit c as for η.
     """
     logit, slope, difficulty = values
     distance = shared.ability[:, None] - difficulty
@@ -161,14 +143,9 @@ def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: 
         failed = 1.0 / (1.0 + np.exp(logit))
     curve = (1.0 - failed) * (1.0 - missed)
     likelihood = likelihood_of(responses, shared.log_noise)
-    measured = likelihood.measure(curve, np.empty_like(curve))
-    pull = measured.pull
+    value, squares, pull = likelihood.measure(curve, np.empty_like(curve))
     # What a derivative by log p means for the steepness a(θ − b), on whose σ the curve rises.
     by_steepness = pull * missed
-    bend = likelihood.expected_bend(curve) if expected else likelihood.bend(curve, pull)
-    # Curvature that is expected has no part in the slopes, which are nothing on average.
-    part = np.zeros_like(pull) if expected else pull
-    curvature, cross = _second_derivatives(values, distance, missed, failed, part, bend)
     by_ability = by_steepness * slope
     gradient = np.stack(
         [
@@ -177,19 +154,12 @@ def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: 
             -by_ability.sum(axis=0),
         ]
     )
-    return Local(measured.value, measured.squares, gradient, curvature, by_ability, cross)
-
-
-def _second_derivatives(
-    values: Floats, distance: Floats, missed: Floats, failed: Floats, pull: Floats, bend: Floats
-) -> tuple[Floats, Floats]:
-    """Return minus the second derivatives in (logit c, a, b), and minus the mixed ones with abilities.
-
-    With f the log-likelihood as a function of log p, η = a(θ − b) and 1 − σ the chance to miss:
-    −∂²f/∂η² = −f″ (1 − σ)² + f′ σ (1 − σ), −∂²f/∂η∂z = −f″ (1 − σ)(1 − c), and for z = logit c as for η.
-    """
-    slope = values[1]
-    by_steepness = pull * missed
+    if expected:
+        # Curvature that is expected has no part in the slopes, which are nothing on average.
+        bend = likelihood.expected_bend(curve)
+        pull, by_steepness = np.zeros_like(pull), np.zeros_like(pull)
+    else:
+        bend = likelihood.bend(curve, pull)
     mixed = bend * missed
     twice = mixed * missed
     twice += (1.0 - missed) * by_steepness
@@ -208,14 +178,26 @@ def _second_derivatives(
             -cross[2].sum(axis=0),
         ]
     )
-    return curvature, cross
+    return Local(value, squares, gradient, curvature, by_ability, cross)
 
 
-class PointItems:
-    """Items as points: the most probable values of their parameters."""
+class _ItemFit:
+    """What items as points and as distributions have in common: normal priors."""
 
     def __init__(self, priors: Priors) -> None:
         self._means, self._sds = priors.item_means, priors.item_sds
+
+    def _slope(self, local: Local, values: Floats) -> Floats:
+        return np.asarray(local.slope - (values - self._means) / self._sds**2)
+
+    def _precision(self, local: Local) -> Floats:
+        precision = local.curvature.copy()
+        precision[abilities.DIAGONAL] += self._sds**-2.0
+        return precision
+
+
+class PointItems(_ItemFit):
+    """Items as points: the most probable values of their parameters."""
 
     def improve(
         self, responses: Responses, state: ItemPoints, shared: Shared, steps: int, enough: float
@@ -259,14 +241,6 @@ class PointItems:
         deviation = (values - self._means) / self._sds
         return np.asarray(0.5 * (deviation * deviation).sum(axis=0) - local.value)
 
-    def _slope(self, local: Local, values: Floats) -> Floats:
-        return np.asarray(local.slope - (values - self._means) / self._sds**2)
-
-    def _precision(self, local: Local) -> Floats:
-        precision = local.curvature.copy()
-        precision[abilities.DIAGONAL] += self._sds**-2.0
-        return precision
-
 
 def bounded_step(precision: Floats, slope: Floats, damping: Floats, sds: Floats) -> Floats:
     """Return the Newton step of every item, held back by its damping and by the largest step allowed."""
@@ -300,7 +274,6 @@ _LEAST_ITEMS = 16
 
 
 def _icosahedron() -> tuple[Floats, Floats]:
-    """Return the nodes, 13 x 3, and their weights."""
     golden = (1.0 + np.sqrt(5.0)) / 2.0
     corners = [
         np.roll([0.0, sign, second_sign * golden], place)
@@ -319,17 +292,11 @@ _AVERAGES = np.vstack([WEIGHTS, WEIGHTS * NODES.T])
 
 @dataclass(frozen=True, eq=False)
 class Normals:
-    """The distributions of a block of items.
+    """The distributions of a block of items."""
 
-    Attributes:
-        mean: Of (logit c, a, b), 3 x items.
-        precision: The inverse covariance, 6 x items (see ``abilities``).
-        damping: How cautiously each item moves.
-    """
-
-    mean: Floats
-    precision: Floats
-    damping: Floats
+    mean: Floats  # of (logit c, a, b), 3 x items
+    precision: Floats  # the inverse covariance, 6 x items (see ``abilities``)
+    damping: Floats  # how cautiously each item moves
 
     @property
     def root(self) -> Floats:
@@ -354,31 +321,34 @@ def local_around(responses: Responses, mean: Floats, root: Floats, shared: Share
         part = slice(start, start + size)
         block = responses if items <= size else responses.take(part)
         parts.append(_averages(block, mean[:, part], root[:, part], spread[:, part], shared, room))
-    averages = parts[0] if len(parts) == 1 else _Averages.concatenate(parts)
-    return _derivatives(averages, root, spread)
-
-
-@dataclass(frozen=True, eq=False)
-class _Averages:
-    """Averages over nodes of the likelihood and its slopes; of slopes also times each variable e."""
-
-    value: Floats
-    squares: Floats
-    by_logit: Floats
-    by_slope: Floats
-    by_ability: Floats
-
-    @classmethod
-    def concatenate(cls, parts: list[_Averages]) -> _Averages:
-        """Join the averages of several groups of items."""
-        columns = zip(*(vars(part).values() for part in parts), strict=True)
-        return cls(*(np.concatenate(column, axis=-1) for column in columns))
+    value, squares, by_logit, by_slope, by_ability = (
+        np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)
+    )
+    # From averages of first derivatives, plain and times e, to second derivatives.
+    twice = by_ability[3] / -spread
+    slope = (twice * root[4] - by_ability[2]) / root[3]
+    logit = (twice * root[2] - by_ability[1] - slope * root[1]) / root[0]
+    slopes, logits = slope.sum(axis=0), logit.sum(axis=0)
+    twice_slope = (slopes * root[4] - by_slope[2]) / root[3]
+    logit_slope = (slopes * root[2] - by_slope[1] - twice_slope * root[1]) / root[0]
+    twice_logit = (logits * root[2] - by_logit[1] - logit_slope * root[1]) / root[0]
+    return Local(
+        value=value,
+        squares=squares,
+        slope=np.stack([by_logit[0], by_slope[0], -by_ability[0].sum(axis=0)]),
+        curvature=np.stack([twice_logit, logit_slope, -logits, twice_slope, -slopes, twice.sum(axis=0)]),
+        slope_ability=by_ability[0],
+        cross=np.stack([logit, slope, -twice]),
+    )
 
 
 def _averages(
     responses: Responses, mean: Floats, root: Floats, spread: Floats, shared: Shared, room: Floats
-) -> _Averages:
-    """Average over nodes for so few items that all arrays of nodes x models x items stay in the cache."""
+) -> tuple[Floats, ...]:
+    """Average over nodes the likelihood, its squares and its slopes; slopes also times each variable e.
+
+    For so few items that all arrays of nodes x models x items stay in the cache.
+    """
     shape = (len(NODES), *responses.shape)
     distance, missed, curve, pull = room[:, : np.prod(shape)].reshape(4, *shape)
     first, second, third = NODES.T[:, :, None]
@@ -396,40 +366,17 @@ def _averages(
     np.divide(1.0, missed, out=missed)
     np.subtract(1.0, missed, out=curve)
     curve *= (1.0 - failed)[:, None]
-    measured = likelihood_of(responses, shared.log_noise).measure(curve, pull)
+    value, squares, pull = likelihood_of(responses, shared.log_noise).measure(curve, pull)
     by_logit = _AVERAGES @ (pull.sum(axis=1) * failed)
     pull *= missed
     by_slope = _AVERAGES @ np.einsum("kmn,kmn->kn", pull, distance)
     pull *= slope[:, None]
     by_ability = (_AVERAGES @ pull.reshape(len(NODES), -1)).reshape(4, *responses.shape)
-    return _Averages(WEIGHTS @ measured.value, WEIGHTS @ measured.squares, by_logit, by_slope, by_ability)
+    return WEIGHTS @ value, WEIGHTS @ squares, by_logit, by_slope, by_ability
 
 
-def _derivatives(averages: _Averages, root: Floats, spread: Floats) -> Local:
-    """Turn averages of first derivatives, plain and times e, into first and second derivatives."""
-    by_logit, by_slope, by_ability = averages.by_logit, averages.by_slope, averages.by_ability
-    twice = by_ability[3] / -spread
-    slope = (twice * root[4] - by_ability[2]) / root[3]
-    logit = (twice * root[2] - by_ability[1] - slope * root[1]) / root[0]
-    slopes, logits = slope.sum(axis=0), logit.sum(axis=0)
-    twice_slope = (slopes * root[4] - by_slope[2]) / root[3]
-    logit_slope = (slopes * root[2] - by_slope[1] - twice_slope * root[1]) / root[0]
-    twice_logit = (logits * root[2] - by_logit[1] - logit_slope * root[1]) / root[0]
-    return Local(
-        value=averages.value,
-        squares=averages.squares,
-        slope=np.stack([by_logit[0], by_slope[0], -by_ability[0].sum(axis=0)]),
-        curvature=np.stack([twice_logit, logit_slope, -logits, twice_slope, -slopes, twice.sum(axis=0)]),
-        slope_ability=by_ability[0],
-        cross=np.stack([logit, slope, -twice]),
-    )
-
-
-class NormalItems:
+class NormalItems(_ItemFit):
     """Items as normal distributions: the closest ones to the posterior by the evidence lower bound."""
-
-    def __init__(self, priors: Priors) -> None:
-        self._means, self._sds = priors.item_means, priors.item_sds
 
     def improve(
         self, responses: Responses, state: Normals, shared: Shared, steps: int, enough: float
@@ -465,13 +412,9 @@ class NormalItems:
         divergence = 0.5 * (deviation * deviation + variance / self._sds**2 - 1.0).sum(axis=0) - logs
         return np.asarray(divergence - local.value)
 
-    def _slope(self, local: Local, mean: Floats) -> Floats:
-        return np.asarray(local.slope - (mean - self._means) / self._sds**2)
-
     def _towards(self, local: Local, precision: Floats, damping: Floats) -> Floats:
         """Return the precision that is optimal if the curvature stands still, as far as it is positive."""
-        target = local.curvature.copy()
-        target[abilities.DIAGONAL] += self._sds**-2.0
+        target = self._precision(local)
         # Wider items are seen from further away, which changes their curvature: going all the way to what is
         # optimal at the present width swings past the optimum and back.
         share = 0.5 / (1.0 + damping)
@@ -481,9 +424,8 @@ class NormalItems:
             if not len(unsafe):
                 return mixed
             share = share * 0.5
-            mixed[:, unsafe] = precision[:, unsafe] + share[unsafe] * (
-                target[:, unsafe] - precision[:, unsafe]
-            )
+            before = precision[:, unsafe]
+            mixed[:, unsafe] = before + share[unsafe] * (target[:, unsafe] - before)
         unsafe = np.flatnonzero(~abilities.is_positive(mixed, _SAFE_NORMAL))
         mixed[:, unsafe] = precision[:, unsafe]
         return mixed

@@ -32,20 +32,14 @@ Normal = tuple[float, float]
 class Priors:
     """The mean and standard deviation of every parameter.
 
-    Attributes:
-        discrimination: Of a.
-        difficulty: Of b.
-        logit_feasibility: Of log c/(1 − c).
-        ability: Of θ.
-        noise: The standard deviation of the noise, believed as firmly as if it had been seen in
-            ``noise_weight`` scores; it keeps the noise of a tiny set above 0.
-        noise_weight: How many scores that belief is worth.
+    The standard deviation of the noise is believed as firmly as if it had been seen in ``noise_weight``
+    scores, which keeps the noise of a tiny set above 0.
     """
 
-    discrimination: Normal = (1.0, 0.75)
-    difficulty: Normal = (0.0, 1.0)
-    logit_feasibility: Normal = (2.5, 1.0)
-    ability: Normal = (0.0, 1.0)
+    discrimination: Normal = (1.0, 0.75)  # a
+    difficulty: Normal = (0.0, 1.0)  # b
+    logit_feasibility: Normal = (2.5, 1.0)  # log c/(1 − c)
+    ability: Normal = (0.0, 1.0)  # θ
     noise: float = 0.1
     noise_weight: float = 2.0
 
@@ -74,16 +68,10 @@ def default_priors(response: Response) -> Priors:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """What every model answered on every item, models x items, so that sums over models run along memory.
+    """What every model answered on every item, models x items, so that sums over models run along memory."""
 
-    Attributes:
-        values: Between 0 and 1 (continuous), or 0 and 1 only (binary); 0 where missing.
-        present: 1 where there is a response and 0 where not; None when nothing is missing.
-        response: The form of the responses.
-    """
-
-    values: Floats
-    present: Floats | None
+    values: Floats  # between 0 and 1 (continuous), or 0 and 1 only (binary); 0 where missing
+    present: Floats | None  # 1 where there is a response and 0 where not; None when nothing is missing
     response: Response
 
     @property
@@ -162,7 +150,6 @@ def success(scores: Floats, threshold: float | None = None) -> Floats:
 
 
 Method = Literal["map", "variational"]
-_CLIP = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,26 +166,18 @@ class Parameters:
 class IrtFit:
     """What a fit found; NaN for items and models without a score.
 
-    Attributes:
-        response: Whether scores were scaled to 0–1 or cut into success and failure.
-        method: How it was fitted.
-        estimates: The most probable values (map), or the means of the variational distribution.
-        noise: The standard deviation of the noise about the curves; None for binary responses.
-        objective: What was maximised: the log posterior density, or the evidence lower bound.
-        priors: What was believed before.
-        sds: The standard deviations of the variational distribution, which with its means maximise the bound.
-        centres: Posterior means with items that follow the abilities (see ``posterior``); intervals lie about
-            these. None for a fit of points, and for one made without intervals.
-        spreads: Posterior standard deviations, found in the same way.
+    ``centres`` and ``spreads`` are posterior means and standard deviations with items that follow the
+    abilities (see ``posterior``); intervals lie about these. Fits of points, and fits made without intervals,
+    have none.
     """
 
-    response: Response
+    response: Response  # whether scores were scaled to 0–1 or cut into success and failure
     method: Method
-    estimates: Parameters
-    noise: float | None
-    objective: float
+    estimates: Parameters  # the most probable values (map), or the means of the variational distribution
+    noise: float | None  # the standard deviation of the noise about the curves; None for binary responses
+    objective: float  # what was maximised: the log posterior density, or the evidence lower bound
     priors: Priors
-    sds: Parameters | None = None
+    sds: Parameters | None = None  # of the variational distribution; with its means they maximise the bound
     centres: Parameters | None = None
     spreads: Parameters | None = None
 
@@ -250,13 +229,6 @@ class IrtFit:
             Parameters(*(centre + sign * reach * spread for centre, spread in pairs)) for sign in (-1.0, 1.0)
         )
         return low, high
-
-
-def log_loss(predicted: Floats, observed: Floats) -> float:
-    """Return the mean of −log p over successes and −log(1 − p) over failures; NaN is left out."""
-    chance = np.clip(predicted, _CLIP, 1.0 - _CLIP)
-    losses = -np.where(observed > 0.0, np.log(chance), np.log1p(-chance))
-    return float(np.mean(losses[~np.isnan(observed) & ~np.isnan(predicted)]))
 
 
 def expit(value: Floats) -> Floats:

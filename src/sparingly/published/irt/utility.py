@@ -80,8 +80,5 @@ class Irt(MetricUtility):
             return fisher_information(fit, self.information)
         if self.utility == "diffdisc":
             return np.asarray(fit.discrimination * fit.difficulty)
-        return {
-            "difficulty": fit.difficulty,
-            "discrimination": fit.discrimination,
-            "feasibility": fit.feasibility,
-        }[self.utility]
+        values: Floats = getattr(fit, self.utility)
+        return values
