@@ -2,7 +2,6 @@
 
 ``exact``: every number of successes with its chance, at 2,000 rates and beside every end, where coverage
 jumps; widths beside Wilson's. ``finite``: every number of successes in sets of 50 to 1,000 items.
-``paired``: differences on the same items, every table of disagreements; widths beside Student's.
 ``judge``: simulated draws of a finite set with a judge's verdicts on all items and the regression
 estimate of infer/estimate; judges that are right equally often about passes and fails (on which
 LABELS_WITHOUT_GAIN was chosen), and lenient ones (left out of the choice). Run ``.venv/bin/python
@@ -15,13 +14,11 @@ import argparse
 from datetime import date
 
 import numpy as np
-from scipy.stats import binom, hypergeom, multinomial, norm
-from scipy.stats import t as student
+from scipy.stats import binom, hypergeom, norm
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.proportion import (
     effective_proportion_interval,
-    paired_difference_interval,
     proportion_interval,
 )
 
@@ -56,26 +53,6 @@ def finite(n: int, size: int) -> tuple[float, float]:
     chance, rate = hypergeom.pmf(np.arange(n + 1)[:, None], size, truth, n), truth / size
     held = (chance * ((low[:, None] <= rate + 1e-12) & (rate <= high[:, None] + 1e-12))).sum(0)
     return held.mean(), held.min()
-
-
-def paired(n: int) -> tuple[float, float, float]:
-    """Return mean and least coverage of differences, and the width in Student's where 10 % or more differ."""
-    first, second = (side.ravel() for side in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
-    counts = np.stack([first, second, n - first - second], 1)[first + second <= n]
-    first, second = counts[:, 0], counts[:, 1]
-    low, high = paired_difference_interval(counts[:, 2], first, second, 0)
-    mean = (first - second) / n
-    spread = np.sqrt(np.maximum((first + second) / n - mean**2, 0) / (n - 1))
-    held, ours, theirs = [], 0.0, 0.0
-    for disagree in (*np.linspace(0.01, 0.2, 20), *np.linspace(0.25, 1, 16)):
-        for favour in (0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0):
-            p, q = disagree * favour, disagree * (1 - favour)
-            chance = multinomial.pmf(counts, n, [p, q, max(1 - p - q, 0.0)])
-            held.append(float(chance @ ((low <= p - q + 1e-12) & (p - q <= high + 1e-12))))
-            if disagree >= 0.1:
-                ours += float(chance @ (high - low))
-                theirs += float(chance @ (2 * student.isf(0.025, n - 1) * spread))
-    return float(np.mean(held)), min(held), ours / theirs
 
 
 def drawn(tables: Ints, n: int, draw: np.random.Generator) -> Ints:
@@ -148,9 +125,6 @@ def main() -> None:
         for n in (10, 20, 50, 100):
             if n < size:
                 print(size, n, *(f"{value:.4f}" for value in finite(n, size)), flush=True)
-    print("paired: n, mean coverage, least coverage, width / Student's")
-    for n in (10, 12, 16, 20, 30, 50, 100):
-        print(n, *(f"{value:.4f}" for value in paired(n)), flush=True)
     for lenient in (False, True):
         judges(lenient, runs)
 

@@ -46,12 +46,9 @@ class ResultCache(Generic[Result]):
         with self._lock:
             self._entries[full_key] = (tuple(map(ref, arrays)), result)
             self._entries.move_to_end(full_key)
-            self._evict()
+            # Drop results whose arrays no longer exist, then the oldest ones beyond the size.
+            for key in [key for key, (refs, _) in self._entries.items() if any(a() is None for a in refs)]:
+                del self._entries[key]
+            while len(self._entries) > self._size:
+                self._entries.popitem(last=False)
         return result
-
-    def _evict(self) -> None:
-        """Drop results whose arrays no longer exist, then the oldest ones beyond the size."""
-        for key in [key for key, (refs, _) in self._entries.items() if any(a() is None for a in refs)]:
-            del self._entries[key]
-        while len(self._entries) > self._size:
-            self._entries.popitem(last=False)

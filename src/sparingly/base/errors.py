@@ -40,10 +40,21 @@ class UnknownNameError(UsageError):
     """A name that does not exist; the message suggests the nearest ones that do."""
 
     def __init__(self, kind: str, name: object, names: Iterable[str], hint: str = "") -> None:
-        self.kind = kind
-        self.name = str(name)
-        self.names = tuple(names)
-        super().__init__(_unknown_sentence(kind, name, self.names, hint))
+        self.kind, self.name, self.names = kind, str(name), tuple(names)
+        is_text = isinstance(name, str)
+        sentence = f'There is no {kind} "{name}".'
+        if not is_text:
+            sentence = f"There is no {kind} {name}: names are text."
+        close = nearest(name, self.names)
+        if close:
+            # The number 1 and the text "1" look the same without quotes.
+            quoted = close if is_text else [f'"{candidate}"' for candidate in close]
+            sentence += f" Did you mean {' or '.join(quoted)}?"
+        elif self.names:
+            sentence += f" There are: {listing(self.names)}."
+        else:
+            sentence += f" There is no {kind} at all."
+        super().__init__(one_line(f"{sentence} {hint}".rstrip()))
 
 
 class DataError(SparinglyError, ValueError):
@@ -147,18 +158,3 @@ def nearest(name: object, names: Iterable[str], limit: int = 3) -> list[str]:
         str(name), list(names), limit=limit, score_cutoff=60, processor=utils.default_process
     )
     return [match[0] for match in matches]
-
-
-def _unknown_sentence(kind: str, name: object, names: tuple[str, ...], hint: str) -> str:
-    is_text = isinstance(name, str)
-    sentence = f'There is no {kind} "{name}".' if is_text else f"There is no {kind} {name}: names are text."
-    close = nearest(name, names)
-    if close:
-        # The number 1 and the text "1" look the same without quotes.
-        quoted = close if is_text else [f'"{candidate}"' for candidate in close]
-        sentence += f" Did you mean {' or '.join(quoted)}?"
-    elif names:
-        sentence += f" There are: {listing(names)}."
-    else:
-        sentence += f" There is no {kind} at all."
-    return one_line(f"{sentence} {hint}".rstrip())

@@ -96,9 +96,6 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
-# Tables
-
-
 def html_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
 ) -> str:

@@ -6,10 +6,10 @@ known to the command line, to ``sparingly methods``, to the documentation and to
 
 from __future__ import annotations
 
-import math
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeVar
@@ -72,7 +72,11 @@ class Method:
         for part in fields(self):
             value = getattr(self, part.name)
             checked = _checked(f"{self.name}:{part.name}", _hints(type(self))[part.name], value)
-            _check_minimum(self.name, part, checked)
+            minimum = part.metadata.get("minimum")
+            if isinstance(checked, int | float) and minimum is not None and checked < minimum:
+                raise UsageError(
+                    f"The parameter {part.name} of {self.name} must be at least {minimum}, not {checked}."
+                )
             if checked is not value:
                 object.__setattr__(self, part.name, checked)
 
@@ -93,6 +97,9 @@ class Method:
 
 MadeMethod = TypeVar("MadeMethod", bound=Method)
 _HINTS: dict[type[Method], dict[str, Any]] = {}
+_NOUNS: dict[Any, str] = {
+    int: "a whole number", float: "a number", bool: "true or false", str: "a text",
+}  # fmt: skip
 
 
 def parameter(
@@ -129,7 +136,7 @@ def methods_inside(value: Any) -> Iterator[Method]:
         yield from methods_inside(part)
 
 
-# --- from text --------------------------------------------------------------------------------------
+# --- from text ---
 
 
 def parse_method(text: str) -> Method:
@@ -171,17 +178,10 @@ def with_parameters(method: MadeMethod, values: Mapping[str, Any]) -> MadeMethod
             raise UnknownNameError(f"parameter of {method.name}", name, hints)
         if not isinstance(value, str | int | float | tuple | Method):
             raise UsageError(f"The parameter {name} of {method.name} cannot be {value!r}.")
-        is_method = isinstance(value, Method)
-        changes[name] = (
-            value if is_method else _convert(f"{method.name}:{name}", hints[name], _value_of(value, True))
-        )
+        if not isinstance(value, Method):
+            value = _convert(f"{method.name}:{name}", hints[name], _value_of(value, True))
+        changes[name] = value
     return replace(method, **changes)
-
-
-def _check_minimum(name: str, part: Field[Any], value: Any) -> None:
-    minimum = part.metadata.get("minimum")
-    if isinstance(value, int | float) and minimum is not None and value < minimum:
-        raise UsageError(f"The parameter {part.name} of {name} must be at least {minimum}, not {value}.")
 
 
 def _convert(label: str, hint: Any, value: Value) -> Any:
@@ -193,9 +193,22 @@ def _convert(label: str, hint: Any, value: Value) -> Any:
         return value.text
     hint = _main_type(options)
     if typing.get_origin(hint) is tuple:
-        return _convert_several(label, typing.get_args(hint)[0], value)
+        part_hint = typing.get_args(hint)[0]
+        if typing.get_origin(part_hint) is tuple:
+            if not isinstance(value, Calls):
+                raise UsageError(f"The parameter {label} takes methods in parentheses: (name:…)+(2*name:…).")
+            base = typing.get_args(part_hint)[1]
+            return tuple((weight, method_from_call(call, (base.kind,))) for weight, call in value.calls)
+        if isinstance(value, Calls):
+            raise UsageError(f"The parameter {label} takes a list [a,b], not methods.")
+        parts = value.values if isinstance(value, Items) else (value,)
+        return tuple(_convert_scalar(label, part_hint, part.text) for part in parts)
     if isinstance(hint, type) and issubclass(hint, Method):
-        return _convert_method(label, hint, value)
+        if isinstance(value, Bare):
+            return method_from_call(parse_call(value.text), _kinds_of(hint))
+        if not isinstance(value, Calls) or len(value.calls) != 1 or value.calls[0][0] != 1:
+            raise UsageError(f"The parameter {label} takes one method in parentheses: (name:key=value).")
+        return method_from_call(value.calls[0][1], _kinds_of(hint))
     if not isinstance(value, Bare | Quoted):
         raise UsageError(f"The parameter {label} takes one value, not a list or a method.")
     return _convert_scalar(label, hint, value.text)
@@ -216,26 +229,6 @@ def _words(options: tuple[Any, ...]) -> tuple[str, ...]:
     return () if words_only else tuple(word for option in words for word in typing.get_args(option))
 
 
-def _convert_several(label: str, hint: Any, value: Value) -> tuple[Any, ...]:
-    if typing.get_origin(hint) is tuple:
-        if not isinstance(value, Calls):
-            raise UsageError(f"The parameter {label} takes methods in parentheses: (name:…)+(2*name:…).")
-        base = typing.get_args(hint)[1]
-        return tuple((weight, method_from_call(call, (base.kind,))) for weight, call in value.calls)
-    if isinstance(value, Calls):
-        raise UsageError(f"The parameter {label} takes a list [a,b], not methods.")
-    parts = value.values if isinstance(value, Items) else (value,)
-    return tuple(_convert_scalar(label, hint, part.text) for part in parts)
-
-
-def _convert_method(label: str, hint: type[Method], value: Value) -> Method:
-    if isinstance(value, Bare):
-        return method_from_call(parse_call(value.text), _kinds_of(hint))
-    if not isinstance(value, Calls) or len(value.calls) != 1 or value.calls[0][0] != 1:
-        raise UsageError(f"The parameter {label} takes one method in parentheses: (name:key=value).")
-    return method_from_call(value.calls[0][1], _kinds_of(hint))
-
-
 def _kinds_of(base: type[Method]) -> tuple[str, ...]:
     """Return the kinds of methods that a class takes: designs are selectors, too."""
     if base.kind == "selector":
@@ -244,31 +237,17 @@ def _kinds_of(base: type[Method]) -> tuple[str, ...]:
 
 
 def _convert_scalar(label: str, hint: Any, text: str) -> Any:
-    if typing.get_origin(hint) is Literal:
-        if text not in typing.get_args(hint):
-            raise UnknownNameError(f"value of {label}", text, typing.get_args(hint))
-        return text
+    value: Any = text
     if hint is bool:
-        if text not in ("true", "false"):
-            raise UsageError(one_line(f'The parameter {label} is true or false, not "{text}".'))
-        return text == "true"
-    if hint in (int, float):
-        return _convert_number(label, hint, text)
-    return text
+        value = {"true": True, "false": False}.get(text, text)
+    elif hint in (int, float):
+        with suppress(ValueError):
+            number = hint(text)
+            value = number if number == number else text
+    return _checked(label, hint, value)
 
 
-def _convert_number(label: str, hint: type[int] | type[float], text: str) -> float:
-    try:
-        number = hint(text)
-    except ValueError:
-        number = math.nan
-    if number != number:
-        kind = "whole number" if hint is int else "number"
-        raise UsageError(one_line(f'The parameter {label} is a {kind}, not "{text}".'))
-    return number
-
-
-# --- of objects -------------------------------------------------------------------------------------
+# --- of objects ---
 
 
 def _checked(label: str, hint: Any, value: Any) -> Any:
@@ -278,7 +257,18 @@ def _checked(label: str, hint: Any, value: Any) -> Any:
         return value
     hint = _main_type(options)
     if typing.get_origin(hint) is tuple:
-        return _checked_tuple(label, typing.get_args(hint)[0], value)
+        part_hint = typing.get_args(hint)[0]
+        if not isinstance(value, tuple):
+            raise UsageError(one_line(f"The parameter {label} takes a tuple, not {value!r}."))
+        if typing.get_origin(part_hint) is not tuple:
+            return tuple(_checked(label, part_hint, part) for part in value)
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+            sentence = f"The parameter {label} takes pairs of a weight and a method, not {value!r}."
+            raise UsageError(one_line(sentence))
+        _, method_hint = typing.get_args(part_hint)
+        return tuple(
+            (_checked(label, float, weight), _checked(label, method_hint, part)) for weight, part in value
+        )
     if isinstance(hint, type) and issubclass(hint, Method):
         if not isinstance(value, Method) or type(value).kind not in _kinds_of(hint):
             raise UsageError(one_line(f"The parameter {label} takes a {hint.kind}, not {value!r}."))
@@ -287,30 +277,12 @@ def _checked(label: str, hint: Any, value: Any) -> Any:
         if value not in typing.get_args(hint):
             raise UnknownNameError(f"value of {label}", str(value), typing.get_args(hint))
         return value
-    return _checked_scalar(label, hint, value)
-
-
-def _checked_tuple(label: str, hint: Any, value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, tuple):
-        raise UsageError(one_line(f"The parameter {label} takes a tuple, not {value!r}."))
-    if typing.get_origin(hint) is not tuple:
-        return tuple(_checked(label, hint, part) for part in value)
-    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        raise UsageError(
-            one_line(f"The parameter {label} takes pairs of a weight and a method, not {value!r}.")
-        )
-    _, method = typing.get_args(hint)
-    return tuple((_checked(label, float, weight), _checked(label, method, part)) for weight, part in value)
-
-
-def _checked_scalar(label: str, hint: Any, value: Any) -> Any:
-    words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-    takes = {int: Integral, float: Real, bool: bool, str: str}
-    if hint not in takes:
+    if hint not in _NOUNS:
         return value
-    fits = isinstance(value, takes[hint]) and (hint is bool or not isinstance(value, bool))
+    takes = {int: Integral, float: Real, bool: bool, str: str}[hint]
+    fits = isinstance(value, takes) and (hint is bool or not isinstance(value, bool))
     if not fits or value != value:
-        raise UsageError(one_line(f'The parameter {label} is {words[hint]}, not "{value}".'))
+        raise UsageError(one_line(f'The parameter {label} is {_NOUNS[hint]}, not "{value}".'))
     return hint(value)
 
 
@@ -335,7 +307,7 @@ def spell_saved(text: str) -> str:
     return filled_in(method, Call(call.name, (*call.values, *later))).full_text
 
 
-# --- to text ----------------------------------------------------------------------------------------
+# --- to text ---
 
 
 def format_method(method: Method, *, spell_defaults: bool = False) -> str:
@@ -369,15 +341,15 @@ def _value_of(value: Any, spell: bool) -> Value:
     if isinstance(value, tuple):
         if value and isinstance(value[0], tuple):
             return Calls(tuple((weight, call_of(method, spell)) for weight, method in value))
-        return Items(tuple(_list_value(part) for part in value))
+        parts = (
+            text_value(part, inside_list=True) if isinstance(part, str) else Bare(format_number(part))
+            for part in value
+        )
+        return Items(tuple(parts))
     return text_value(value)
 
 
-def _list_value(part: Any) -> Bare | Quoted:
-    return text_value(part, inside_list=True) if isinstance(part, str) else Bare(format_number(part))
-
-
-# --- for listings -----------------------------------------------------------------------------------
+# --- for listings ---
 
 
 def methods() -> list[dict[str, Any]]:
@@ -393,28 +365,28 @@ def methods() -> list[dict[str, Any]]:
 
 def describe_method(method: type[Method]) -> dict[str, Any]:
     """Return what a listing shows of a method, as plain values."""
+    hints = _hints(method)
+    parameters = []
+    for part in _required_first(method):
+        hint, default = hints[part.name], None if part.default is MISSING else part.default
+        parameters.append(
+            {
+                "name": part.name,
+                "type": _type_name(hint),
+                "required": part.default is MISSING,
+                "default": default if isinstance(default, str | int | float | bool | None) else str(default),
+                "choices": list(typing.get_args(hint)) if typing.get_origin(hint) is Literal else None,
+                "help": _help(part),
+            }
+        )
     return {
         "name": method.name,
         "kind": method.kind,
         "needs": list(method.needs),
-        "parameters": list(_parameters(method)),
+        "parameters": parameters,
         "summary": method.summary(),
         "reference": method.reference,
     }
-
-
-def _parameters(method: type[Method]) -> Iterator[dict[str, Any]]:
-    hints = _hints(method)
-    for part in _required_first(method):
-        default = None if part.default is MISSING else part.default
-        yield {
-            "name": part.name,
-            "type": _type_name(hints[part.name]),
-            "required": part.default is MISSING,
-            "default": default if isinstance(default, str | int | float | bool | None) else str(default),
-            "choices": _choices(hints[part.name]),
-            "help": _help(part),
-        }
 
 
 def _hints(method: type[Method]) -> dict[str, Any]:
@@ -427,10 +399,6 @@ def _hints(method: type[Method]) -> dict[str, Any]:
 
 def _help(part: Field[Any]) -> str:
     return str(part.metadata.get("help", ""))
-
-
-def _choices(hint: Any) -> list[str] | None:
-    return list(typing.get_args(hint)) if typing.get_origin(hint) is Literal else None
 
 
 def _type_name(hint: Any) -> str:
@@ -448,4 +416,4 @@ def _type_name(hint: Any) -> str:
         return "weighted methods" if typing.get_origin(inner) is tuple else f"list of {_type_name(inner)}"
     if isinstance(hint, type) and issubclass(hint, Method):
         return hint.kind
-    return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, str(hint))
+    return _NOUNS.get(hint, str(hint)).removeprefix("a ")

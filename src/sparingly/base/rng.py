@@ -90,29 +90,26 @@ def order(values: Floats, keys: Keys | Callable[[NDArray[np.int64]], Keys], seed
     machines, cannot change the order. NaN comes last. Keys may be given as a function of positions,
     which is called for the tied ones only.
     """
-    # Sorting whole numbers that carry their position is several times as fast as sorting positions.
-    packed = (_descending(values) << _HALF) | np.arange(len(values), dtype=np.uint64)
-    packed.sort()
-    order, codes = (packed & _LOWER).astype(np.int64), packed >> _HALF
-    # Only positions that share their value need the hash.
-    equal = codes[1:] == codes[:-1]
-    tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
-    if len(tied):
-        positions = order[tied]
-        tied_keys = keys(positions) if callable(keys) else keys[positions]
-        order[tied] = positions[np.lexsort((stream(tied_keys, seed, "ties"), codes[tied]))]
-    return order
-
-
-def _descending(values: Floats) -> Keys:
-    """Return a code below 2³² for every value: the higher the value the lower the code, NaN last."""
+    # A code below 2³² for every value: the higher the value the lower the code, NaN last.
     steps = round_to_range(values)
     finite = steps[np.isfinite(steps)]
     if finite.size and finite.max() > finite.min():
         codes = np.clip(_STEPS - steps, -1.0, _STEPS + 1.0) + 1.0
     else:
         codes = np.where(np.isposinf(values), 0.0, np.where(np.isneginf(values), 2.0, 1.0))
-    return np.where(np.isnan(values), _STEPS + 3.0, codes).astype(np.uint64)
+    descending = np.where(np.isnan(values), _STEPS + 3.0, codes).astype(np.uint64)
+    # Sorting whole numbers that carry their position is several times as fast as sorting positions.
+    packed = (descending << _HALF) | np.arange(len(values), dtype=np.uint64)
+    packed.sort()
+    order, sorted_codes = (packed & _LOWER).astype(np.int64), packed >> _HALF
+    # Only positions that share their value need the hash.
+    equal = sorted_codes[1:] == sorted_codes[:-1]
+    tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])
+    if len(tied):
+        positions = order[tied]
+        tied_keys = keys(positions) if callable(keys) else keys[positions]
+        order[tied] = positions[np.lexsort((stream(tied_keys, seed, "ties"), sorted_codes[tied]))]
+    return order
 
 
 def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:
@@ -120,13 +117,11 @@ def round_to_range(values: Floats, relative: float = 1e-9) -> Floats:
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return values
-    spread = float(finite.max() - finite.min())
-    step = spread * relative
+    step = float(finite.max() - finite.min()) * relative
     if step == 0.0:
         # All values are the same, or as near as numbers can be.
         return values
-    steps: Floats = np.round((values - finite.min()) / step)
-    return steps
+    return np.asarray(np.round((values - finite.min()) / step))
 
 
 def seed_list(seed: int, count: int, *purpose: str) -> list[int]:

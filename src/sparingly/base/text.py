@@ -177,7 +177,11 @@ class _Reader:
 
     def scalar(self, stops: set[str]) -> Bare | Quoted:
         if self.peek() == '"':
-            return self.quoted()
+            try:
+                quoted, self.place = json.JSONDecoder().raw_decode(self.text, self.place)
+            except json.JSONDecodeError:
+                self.fail("expected a closing quote of a JSON string")
+            return Quoted(quoted)
         start, depth = self.place, 0
         while not self.at_end:
             letter = self.peek()
@@ -189,14 +193,6 @@ class _Reader:
         if not text:
             self.fail("expected a value")
         return Bare(text)
-
-    def quoted(self) -> Quoted:
-        try:
-            text, end = json.JSONDecoder().raw_decode(self.text, self.place)
-        except json.JSONDecodeError:
-            self.fail("expected a closing quote of a JSON string")
-        self.place = end
-        return Quoted(text)
 
     def items(self) -> Items:
         self.expect("[")

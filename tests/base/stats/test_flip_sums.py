@@ -12,9 +12,9 @@ from sparingly.base.stats.sign_flip import sampled_p_values
 
 @pytest.mark.parametrize("length", [8, 2040, 2048, 4088])
 def test_counting_in_lanes_counts(length: int) -> None:
-    flags = np.random.default_rng(0).random((3, 2, length)) < 0.7
-    flags[0, 0] = True
-    assert sign_flip._count_last(flags).tolist() == flags.sum(axis=-1).tolist()
+    gaps = np.where(np.random.default_rng(0).random((3, 2, length)) < 0.7, -2.0, 2.0)
+    gaps[0, 0] = -2.0
+    assert sign_flip._below(gaps).tolist() == (2 * (gaps < 0).sum(axis=-1)).tolist()
 
 
 def test_blocks_and_batches_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:

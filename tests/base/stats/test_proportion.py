@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom, multinomial, norm
-from scipy.stats import t as student
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.stats import proportion
 from sparingly.base.stats.proportion import (
-    effective_difference_interval,
     effective_proportion_interval,
-    paired_difference_interval,
     proportion_bound,
     proportion_interval,
 )
@@ -134,7 +131,6 @@ def test_ties_as_half_wins_lie_between_whole_counts() -> None:
 
 def test_no_labels_say_nothing_and_missing_stays_missing() -> None:
     assert [float(end) for end in proportion_interval(0, 0)] == [0.0, 1.0]
-    assert [float(end) for end in paired_difference_interval(0, 0, 0, 0)] == [-1.0, 1.0]
     assert np.isnan(proportion_interval([np.nan, 3], 10)[0]).tolist() == [True, False]
 
 
@@ -146,7 +142,6 @@ def test_no_labels_say_nothing_and_missing_stays_missing() -> None:
         (lambda: proportion_interval(5, 10, 8), "10 labels cannot come from 8 items"),
         (lambda: proportion_interval(5, 10, level=95), "between 0 and 1"),
         (lambda: proportion_bound(5, 10, side="left"), '"low" or "high", not "left"'),  # type: ignore[arg-type]
-        (lambda: paired_difference_interval(5, -1, 0, 3), "cannot be negative"),
     ],
 )
 def test_what_cannot_be_gets_one_sentence(call: object, words: str) -> None:
@@ -226,57 +221,3 @@ def test_coverage_with_a_judge(n: int, right_on_passes: float, right_on_fails: f
 def test_an_error_of_nothing_from_few_labels_is_not_believed() -> None:
     low, high = effective_proportion_interval(0.8, 0.0, 10)
     assert float(high - low) > 0.2
-
-
-# --- differences ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [10, 11, 12, 14, 20, 30])
-def test_coverage_of_differences(n: int) -> None:
-    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
-    possible = first + second <= n
-    first, second = first[possible], second[possible]
-    counts = np.stack([first, second, n - first - second], 1)
-    low, high = paired_difference_interval(counts[:, 2], first, second, 0)
-    held, widths, plain_widths = [], [], []
-    mean = (first - second) / n
-    error = np.sqrt(np.maximum((first + second) / n - mean**2, 0) / (n - 1))
-    for disagree in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0):
-        for favour in (0.5, 0.55, 0.7, 0.9, 1.0):
-            p, q = disagree * favour, disagree * (1 - favour)
-            chance = multinomial.pmf(counts, n, [p, q, 1 - p - q])
-            held.append(chance @ ((low <= p - q + 1e-12) & (p - q <= high + 1e-12)))
-            if disagree >= 0.3:
-                widths.append(chance @ (high - low))
-                plain_widths.append(chance @ (2 * student.isf(0.025, n - 1) * error))
-    assert min(held) >= 0.92
-    assert np.mean(held) >= 0.945
-    assert np.sum(widths) <= 1.05 * np.sum(plain_widths)
-    assert low.min() >= -1
-    assert high.max() <= 1
-
-
-def test_difference_by_hand() -> None:
-    """Bonett and Price (2012), formula 1, with t for z: b = 20, c = 8, n = 100."""
-    centre, share = 12 / 102, 30 / 102
-    half = float(student.isf(0.025, 99)) * np.sqrt((share - centre**2) / 102)
-    low, high = paired_difference_interval(50, 20, 8, 22)
-    assert (float(low), float(high)) == pytest.approx((centre - half, centre + half))
-    error = np.sqrt((0.28 - 0.12**2) / 99)
-    assert np.allclose(effective_difference_interval(0.12, error, 0.28, 100), (low, high))
-
-
-def test_differences_in_a_finite_set() -> None:
-    low, high = paired_difference_interval([50, 50, 50], 20, 8, 22, [100, 101, 1000])
-    assert low[0] == high[0] == pytest.approx(0.12)
-    assert (low[1], high[1]) == pytest.approx((11 / 101, 13 / 101))
-    assert low[2] < 0.12 < high[2]
-    open_ended = paired_difference_interval(50, 20, 8, 22)
-    assert float(open_ended[0]) < low[2]
-    assert high[2] < float(open_ended[1])
-
-
-def test_no_disagreement_is_not_no_doubt() -> None:
-    low, high = paired_difference_interval(10, 0, 0, 10)
-    assert float(low) == -float(high)
-    assert float(high) > 0.05

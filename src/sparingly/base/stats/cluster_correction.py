@@ -21,10 +21,7 @@ def cluster_correction(heft: Floats, squares: Floats, alike: float = INTRACLASS)
     G/(G − 1) and G − 1; less than two documents give 1 and 0. Supports: how wide an interval must be that is
     learned from few documents of which some are long.
 
-    Args:
-        heft: documents × columns: h.
-        squares: documents × columns: q.
-        alike: ρ, the correlation of two items of a document.
+    ``heft`` is h and ``squares`` is q, documents × columns; ``alike`` is ρ.
 
     Examples:
         >>> import numpy as np

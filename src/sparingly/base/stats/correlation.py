@@ -35,29 +35,22 @@ def average_ranks(values: Floats, axis: int = -1) -> Floats:
     if moved.size == 0:
         return np.empty(np.shape(values))
     flat = moved.reshape(-1, moved.shape[-1])
-    ranks = np.empty(flat.shape)
-    step = max(1, _RANK_CELLS // flat.shape[1])
+    width, ranks = flat.shape[1], np.empty(flat.shape)
+    places, step = np.arange(width), max(1, _RANK_CELLS // width)
     for start in range(0, len(flat), step):
-        ranks[start : start + step] = _rank_rows(flat[start : start + step])
+        rows = flat[start : start + step]
+        order = np.argsort(rows, axis=1)
+        ordered = np.take_along_axis(rows, order, axis=1)
+        starts = np.ones(rows.shape, bool)
+        np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
+        ends = np.ones(rows.shape, bool)
+        ends[:, :-1] = starts[:, 1:]
+        first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
+        last = np.minimum.accumulate(np.where(ends, places, width)[:, ::-1], axis=1)[:, ::-1]
+        shared = (first + last) * 0.5 + 1.0
+        shared[np.isnan(ordered)] = np.nan
+        np.put_along_axis(ranks[start : start + step], order, shared, axis=1)
     return np.moveaxis(ranks.reshape(moved.shape), -1, axis)
-
-
-def _rank_rows(rows: Floats) -> Floats:
-    width = rows.shape[1]
-    order = np.argsort(rows, axis=1)
-    ordered = np.take_along_axis(rows, order, axis=1)
-    starts = np.ones(rows.shape, bool)
-    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
-    ends = np.ones(rows.shape, bool)
-    ends[:, :-1] = starts[:, 1:]
-    places = np.arange(width)
-    first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, places, width)[:, ::-1], axis=1)[:, ::-1]
-    shared = (first + last) * 0.5 + 1.0
-    shared[np.isnan(ordered)] = np.nan
-    ranks = np.empty(rows.shape)
-    np.put_along_axis(ranks, order, shared, axis=1)
-    return ranks
 
 
 _BLOCK_CELLS = 1 << 17
@@ -116,7 +109,14 @@ def spearman_rows(reference: Floats, values: Floats) -> Floats:
     result = np.empty(len(values))
     signs = np.sign(reference[:, None] - reference[None, :])
     for rows, columns in _blocks(values):
-        balance = _balances(columns).astype(np.float64)
+        # The number of models below each one minus the number above it; few models fit into 8 bits (quick).
+        counts = np.zeros(columns.shape, np.int8 if len(columns) <= _LANE else np.int32)
+        for model in range(len(columns) - 1):
+            later = columns[model + 1 :]
+            order = (columns[model] > later).view(np.int8) - (columns[model] < later).view(np.int8)
+            counts[model] += np.add.reduce(order, axis=0, dtype=counts.dtype)
+            counts[model + 1 :] -= order
+        balance = counts.astype(np.float64)
         present = ~np.isnan(columns)
         # Without gaps this is one vector; else each row re-ranks the reference over the models it has.
         expected = signs.sum(axis=1)[:, None] if present.all() else (signs @ present) * present
@@ -132,7 +132,11 @@ def kendall_b_rows(reference: Floats, values: Floats) -> Floats:
     result = np.empty(len(values))
     for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
-        ordered = _within_ties(columns, stops) + agree + differ
+        ordered = agree + differ
+        for model, stop in enumerate(stops):
+            # Pairs that the item orders although the reference ties them.
+            tied = columns[model + 1 : stop]
+            ordered += _count((columns[model] > tied) | (columns[model] < tied))
         untied = _reference_pairs(columns, stops)
         result[rows] = _ratio(agree - differ, np.sqrt(ordered.astype(float) * untied))
     return np.clip(result, -1.0, 1.0)
@@ -142,12 +146,16 @@ def kendall_c_rows(reference: Floats, values: Floats) -> Floats:
     """Return Kendall's tau-c of the reference with every row (scipy's ``kendalltau(variant="c")``)."""
     reference, values = _known_models(reference, values)
     order, stops = _by_reference(reference)
-    groups = np.unique(stops, return_inverse=True)[1]
     result = np.empty(len(values))
     for rows, columns in _blocks(values, order):
         agree, differ = _concordance(columns, stops)
-        smaller = np.minimum(_distinct(values[rows]), _count_groups(columns, groups))
-        count = (~np.isnan(columns)).sum(axis=0)
+        ascending, present = np.sort(values[rows], axis=1), ~np.isnan(columns)
+        steps = (ascending[:, 1:] > ascending[:, :-1]).sum(axis=1)
+        distinct = steps + (~np.isnan(ascending[:, :1])).any(axis=1)
+        # The distinct reference values among the models with a score.
+        reference_values = np.sum([present[stops == stop].any(axis=0) for stop in np.unique(stops)], axis=0)
+        smaller = np.minimum(distinct, reference_values)
+        count = present.sum(axis=0)
         result[rows] = _ratio(2.0 * smaller * (agree - differ), count**2 * (smaller - 1.0))
     return np.clip(result, -1.0, 1.0)
 
@@ -244,15 +252,6 @@ def _concordance(columns: Floats, stops: Ints) -> tuple[Ints, Ints]:
     return agree, differ
 
 
-def _within_ties(columns: Floats, stops: Ints) -> Ints:
-    """Count, per item, the pairs that it orders although the reference ties them."""
-    ordered = np.zeros(columns.shape[1], np.int64)
-    for model, stop in enumerate(stops):
-        tied = columns[model + 1 : stop]
-        ordered += _count((columns[model] > tied) | (columns[model] < tied))
-    return ordered
-
-
 def _reference_pairs(columns: Floats, stops: Ints) -> Ints:
     """Count, per item, the pairs of models with scores that the reference does not tie."""
     present = ~np.isnan(columns)
@@ -260,33 +259,6 @@ def _reference_pairs(columns: Floats, stops: Ints) -> Ints:
     for better, stop in enumerate(stops):
         pairs += _count(present[better] & present[stop:])
     return pairs
-
-
-def _count_groups(columns: Floats, groups: Ints) -> Ints:
-    """Count, per item, the distinct reference values among the models with a score."""
-    present = ~np.isnan(columns)
-    total = np.zeros(columns.shape[1], np.int64)
-    for group in np.unique(groups):
-        total += present[groups == group].any(axis=0)
-    return total
-
-
-def _distinct(rows: Floats) -> Ints:
-    ordered = np.sort(rows, axis=1)
-    steps: Ints = (ordered[:, 1:] > ordered[:, :-1]).sum(axis=1)
-    return steps + (~np.isnan(ordered[:, :1])).any(axis=1)
-
-
-def _balances(columns: Floats) -> NDArray[np.int8] | NDArray[np.int32]:
-    """Return, per model and item, the number of models below it minus the number above it."""
-    narrow = len(columns) <= _LANE
-    balance = np.zeros(columns.shape, np.int8 if narrow else np.int32)
-    for model in range(len(columns) - 1):
-        later = columns[model + 1 :]
-        signs = (columns[model] > later).view(np.int8) - (columns[model] < later).view(np.int8)
-        balance[model] += np.add.reduce(signs, axis=0, dtype=balance.dtype)
-        balance[model + 1 :] -= signs
-    return balance
 
 
 def _scaled(deviations: Floats, values: Floats) -> Floats:

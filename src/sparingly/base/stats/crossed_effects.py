@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,21 +39,15 @@ _DENSE_CELLS = 1_000_000
 class CrossedEffects:
     """The fitted variance components, and the severity of every rater.
 
-    Attributes:
-        noise: The variance of ε.
-        nested: The variance of every nested effect, in the order given.
-        rater: The variance of raters' severities.
-        taste: The variance of raters' tastes for models; 0 if none was fitted.
-        severity: How much higher each rater scores than the mean rater, all else the same; sums to 0.
-        severity_covariance: Its covariance, raters × raters.
+    ``severity`` is how much higher each rater scores than the mean rater, all else the same; it sums to 0.
     """
 
-    noise: float
-    nested: tuple[float, ...]
-    rater: float
-    taste: float
+    noise: float  # the variance of ε
+    nested: tuple[float, ...]  # the variance of every nested effect, in the order given
+    rater: float  # the variance of raters' severities
+    taste: float  # the variance of raters' tastes for models; 0 if none was fitted
     severity: Floats
-    severity_covariance: Floats
+    severity_covariance: Floats  # raters × raters
 
 
 class WeightedProducts(NamedTuple):
@@ -70,6 +65,8 @@ class CrossedJudgements:
     def __init__(
         self, score: Floats, model: Ints, rater: Ints, nested: Sequence[Ints], *, taste: bool
     ) -> None:
+        from scipy.sparse import csr_array
+
         count = len(score)
         self.models, self.raters = int(model.max()) + 1, int(rater.max()) + 1
         codes = [model, self.models + rater]
@@ -79,8 +76,23 @@ class CrossedJudgements:
             self.tastes = int(liked.max()) + 1
             codes.append(self.models + self.raters + liked)
         self.freedom = count - self.models
-        self.columns = _columns(codes, score, self.models + self.raters + self.tastes)
-        self.groups = _nested_groups(nested, count)
+        # Judgements × (models, raters, tastes, score).
+        width = self.models + self.raters + self.tastes
+        rows = np.tile(np.arange(count), len(codes) + 1)
+        places = np.concatenate([*codes, np.full(count, width)])
+        values = np.concatenate([np.ones(count * len(codes)), score])
+        self.columns: Any = csr_array((values, (rows, places)), shape=(count, width + 1))
+        # For every nested effect, the inner groups (or judgements) in each group, and its size.
+        self.groups: list[tuple[Any, Floats]] = []
+        inner_labels = np.arange(count)
+        for group_codes in nested:
+            labels = np.unique(group_codes, return_inverse=True)[1]
+            outer_of = np.zeros(int(inner_labels.max()) + 1, np.int64)
+            outer_of[inner_labels] = labels
+            shape = (int(labels.max()) + 1, len(outer_of))
+            members = csr_array((np.ones(len(outer_of)), (outer_of, np.arange(len(outer_of)))), shape=shape)
+            self.groups.append((members, np.bincount(labels).astype(np.float64)))
+            inner_labels = labels
         self.inside = _dense(self.columns.T @ self.columns)
         self.innermost = self.groups[0][0] @ self.columns if self.groups else self.columns
         if self.innermost.shape[0] * self.innermost.shape[1] <= _DENSE_CELLS:
@@ -102,36 +114,30 @@ class CrossedJudgements:
         volume += float(np.linalg.slogdet(total[models, models])[1])
         return WeightedProducts(projected[:-1, :-1], projected[:-1, -1], float(projected[-1, -1]), volume)
 
-    def spread(self, rater: float, taste: float) -> Floats:
-        """Return the standard deviation of every rater's and taste's effect, in units of the noise's."""
-        return np.concatenate([np.full(self.raters, rater), np.full(self.tastes, taste)])
+    def remove_random_effects(
+        self, products: WeightedProducts, rater_sd: float, taste_sd: float
+    ) -> tuple[float, float]:
+        """Take raters and tastes with these standard deviations (in units of the noise's) out.
+
+        Return the sum of squares that they leave, and the log of their determinant.
+        """
+        from scipy.linalg import cho_factor, cho_solve
+
+        spread = np.concatenate([np.full(self.raters, rater_sd), np.full(self.tastes, taste_sd)])
+        inner = np.eye(len(spread)) + spread[:, None] * products.precision * spread
+        towards = spread * products.towards
+        factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        volume = 2.0 * float(np.log(np.diag(factor[0])).sum())
+        explained = float(towards @ cho_solve(factor, towards, check_finite=False))
+        return products.residual - explained, volume
 
     def criterion(self, deviations: Floats) -> float:
         """Return −2 log of the restricted likelihood, maximised over the noise's variance."""
         depth = len(self.groups)
         products = self.weight(deviations[:depth] ** 2)
-        taste = deviations[depth + 1] if self.tastes else 0.0
-        mixed = _fit_random_effects(products, self.spread(deviations[depth], taste))
-        return float(self.freedom * np.log(max(mixed.residual, 1e-300)) + products.volume + mixed.volume)
-
-
-class MixedFit(NamedTuple):
-    """The sum of squares that random effects leave, and the log of their determinant."""
-
-    residual: float
-    volume: float
-
-
-def _fit_random_effects(products: WeightedProducts, spread: Floats) -> MixedFit:
-    """Take random effects with these standard deviations out of the sum of squares."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    inner = np.eye(len(spread)) + spread[:, None] * products.precision * spread
-    towards = spread * products.towards
-    factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
-    volume = 2.0 * float(np.log(np.diag(factor[0])).sum())
-    explained = float(towards @ cho_solve(factor, towards, check_finite=False))
-    return MixedFit(products.residual - explained, volume)
+        taste_sd = deviations[depth + 1] if self.tastes else 0.0
+        residual, volume = self.remove_random_effects(products, deviations[depth], taste_sd)
+        return float(self.freedom * np.log(max(residual, 1e-300)) + products.volume + volume)
 
 
 def fit_crossed_effects(
@@ -152,15 +158,24 @@ def fit_crossed_effects(
     best = _minimise(judgements.criterion, depth + 1 + bool(judgements.tastes))
     products = judgements.weight(best[:depth] ** 2)
     taste_sd = float(best[depth + 1]) if judgements.tastes else 0.0
-    mixed = _fit_random_effects(products, judgements.spread(best[depth], taste_sd))
-    noise = mixed.residual / judgements.freedom
-    severity, covariance = _fixed_severity(judgements, products, taste_sd)
+    residual, _ = judgements.remove_random_effects(products, best[depth], taste_sd)
+    noise = residual / judgements.freedom
+    # The raters' effects as fixed effects that sum to 0, given the tastes.
+    of_raters, of_tastes = slice(None, judgements.raters), slice(judgements.raters, None)
+    precision, towards = products.precision[of_raters, of_raters], products.towards[of_raters]
+    if judgements.tastes and taste_sd > 0:
+        inner = np.eye(judgements.tastes) + taste_sd**2 * products.precision[of_tastes, of_tastes]
+        between = products.precision[of_raters, of_tastes]
+        explained = taste_sd**2 * np.linalg.solve(inner, np.c_[between.T, products.towards[of_tastes]])
+        precision = precision - between @ explained[:, :-1]
+        towards = towards - between @ explained[:, -1]
+    covariance = np.asarray(np.linalg.pinv(precision, rcond=1e-10, hermitian=True), np.float64)
     return CrossedEffects(
         noise=noise,
         nested=tuple(float(noise * value) for value in best[:depth] ** 2),
         rater=float(noise * best[depth] ** 2),
         taste=noise * taste_sd**2,
-        severity=severity,
+        severity=np.asarray(covariance @ towards),
         severity_covariance=noise * covariance,
     )
 
@@ -177,14 +192,26 @@ def _minimise(criterion: Callable[[Floats], float], count: int) -> Floats:
     best = min((_descend(criterion, np.full(count, start)) for start in _STARTS), key=_height)
     # Each round ends with a lower criterion; a component can go to 0 and come back once.
     for _ in range(2 * count):
-        previous, best = best, _test_zeros(criterion, best)
-        if best.height >= previous.height - _TOLERANCE:
+        before = best.height
+        # Every small component is tried at 0 and from above.
+        for component in np.flatnonzero(best.at < _NEAR_ZERO).tolist():
+            trials = []
+            for value in (0.0, *_UPWARDS):
+                at = best.at.copy()
+                at[component] = value
+                trials.append(SearchPoint(criterion(at), at))
+            at_zero, *above = trials
+            from_above = _descend(criterion, min(above, key=_height).at)
+            # Of equals the one without the component wins.
+            best = min(from_above, best, key=_height)
+            if at_zero.height <= best.height + _TOLERANCE:
+                best = at_zero
+        if best.height >= before - _TOLERANCE:
             break
-    return _polish(criterion, best).at
+    return _polish(criterion, best)
 
 
-def _height(place: SearchPoint) -> float:
-    return place.height
+_height = attrgetter("height")
 
 
 def _descend(criterion: Callable[[Floats], float], start: Floats) -> SearchPoint:
@@ -196,63 +223,32 @@ def _descend(criterion: Callable[[Floats], float], start: Floats) -> SearchPoint
     return SearchPoint(criterion(end), np.asarray(end, np.float64))
 
 
-def _test_zeros(criterion: Callable[[Floats], float], best: SearchPoint) -> SearchPoint:
-    """Return the best point after trying every small component at 0 and from above."""
-    for component in np.flatnonzero(best.at < _NEAR_ZERO).tolist():
-        trials = []
-        for value in (0.0, *_UPWARDS):
-            at = best.at.copy()
-            at[component] = value
-            trials.append(SearchPoint(criterion(at), at))
-        at_zero, *above = trials
-        from_above = _descend(criterion, min(above, key=_height).at)
-        # Of equals the one without the component wins.
-        best = min(from_above, best, key=_height)
-        if at_zero.height <= best.height + _TOLERANCE:
-            best = at_zero
-    return best
-
-
-def _polish(criterion: Callable[[Floats], float], best: SearchPoint) -> SearchPoint:
+def _polish(criterion: Callable[[Floats], float], best: SearchPoint) -> Floats:
     """Return the point to more digits, with two-sided slopes; components at 0 stay there."""
     from scipy.optimize import minimize
 
     free = best.at > 0.0
     if not free.any():
-        return best
+        return best.at
 
-    def of_free(values: Floats) -> float:
+    def with_free(values: Floats) -> Floats:
         at = best.at.copy()
         at[free] = values
-        return criterion(at) - best.height
+        return at
+
+    def rise(values: Floats) -> float:
+        return criterion(with_free(values)) - best.height
 
     minimum = minimize(
-        of_free,
+        rise,
         best.at[free],
         jac="3-point",
         method="L-BFGS-B",
         bounds=[(0.0, _HIGHEST)] * int(free.sum()),
         options={"ftol": 1e-9, "gtol": 1e-6, "maxiter": 200},
     )
-    at = best.at.copy()
-    at[free] = minimum.x
-    return min(best, SearchPoint(criterion(at), at), key=_height)
-
-
-def _fixed_severity(
-    judgements: CrossedJudgements, products: WeightedProducts, taste_sd: float
-) -> tuple[Floats, Floats]:
-    """Return the raters' effects as fixed effects that sum to 0, given the tastes, and their covariance."""
-    of_raters, of_tastes = slice(None, judgements.raters), slice(judgements.raters, None)
-    precision, towards = products.precision[of_raters, of_raters], products.towards[of_raters]
-    if judgements.tastes and taste_sd > 0:
-        inner = np.eye(judgements.tastes) + taste_sd**2 * products.precision[of_tastes, of_tastes]
-        between = products.precision[of_raters, of_tastes]
-        explained = taste_sd**2 * np.linalg.solve(inner, np.c_[between.T, products.towards[of_tastes]])
-        precision = precision - between @ explained[:, :-1]
-        towards = towards - between @ explained[:, -1]
-    covariance = np.linalg.pinv(precision, rcond=1e-10, hermitian=True)
-    return np.asarray(covariance @ towards), np.asarray(covariance, np.float64)
+    at = with_free(minimum.x)
+    return best.at if best.height <= criterion(at) else at
 
 
 def _scaled(matrix: Any, factor: Floats) -> Any:
@@ -267,30 +263,3 @@ def _scaled(matrix: Any, factor: Floats) -> Any:
 def _dense(matrix: Any) -> Floats:
     """Return a matrix, dense or sparse, as a dense one."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
-
-
-def _columns(codes: Sequence[Ints], score: Floats, width: int) -> Any:
-    """Return judgements × (models, raters, tastes, score) as a sparse matrix."""
-    from scipy.sparse import csr_array
-
-    count = len(score)
-    rows = np.tile(np.arange(count), len(codes) + 1)
-    places = np.concatenate([*codes, np.full(count, width)])
-    values = np.concatenate([np.ones(count * len(codes)), score])
-    return csr_array((values, (rows, places)), shape=(count, width + 1))
-
-
-def _nested_groups(nested: Sequence[Ints], count: int) -> list[tuple[Any, Floats]]:
-    """Return, for every nested effect, the inner groups (or judgements) in each group, and its size."""
-    from scipy.sparse import csr_array
-
-    groups, inner_labels = [], np.arange(count)
-    for codes in nested:
-        labels = np.unique(codes, return_inverse=True)[1]
-        outer_of = np.zeros(int(inner_labels.max()) + 1, np.int64)
-        outer_of[inner_labels] = labels
-        shape = (int(labels.max()) + 1, len(outer_of))
-        members = csr_array((np.ones(len(outer_of)), (outer_of, np.arange(len(outer_of)))), shape=shape)
-        groups.append((members, np.bincount(labels).astype(np.float64)))
-        inner_labels = labels
-    return groups

@@ -77,15 +77,8 @@ def alpha_interval(
 ) -> Alpha:
     """Return α with the interval of a bootstrap over units, or over groups of dependent units.
 
-    Distances are those of the whole sample; the interval is NaN with fewer than two groups.
-
-    Args:
-        values: units × raters, NaN where a rater did not judge a unit.
-        level: The level of measurement.
-        random: The generator of the draws.
-        groups: The group of every unit, such as its item; every unit by itself unless given.
-        draws: How often groups are drawn.
-        confidence: The level of the interval.
+    ``groups`` is the group of every unit, such as its item; every unit by itself unless given. Distances are
+    those of the whole sample; the interval is NaN with fewer than two groups.
     """
     values = np.asarray(values, np.float64)
     paired = _pair_values(values, level)
@@ -128,33 +121,32 @@ class PairDistances:
 
     def __init__(self, paired: PairedValues, level: str) -> None:
         self.count, self.by_moments = paired.count, level in ("interval", "ordinal")
+        units = len(paired.count)
         distinct, code, counts = np.unique(paired.value, return_inverse=True, return_counts=True)
         if level == "ordinal":
             distinct = np.cumsum(counts) - (counts - 1) / 2.0
         if self.by_moments:
             # Distances do not change with the zero point; near the mean they lose no digits.
             distinct = distinct - float(counts @ distinct) / counts.sum()
-            units = len(self.count)
             sums = [np.bincount(paired.unit, distinct[code] ** power, minlength=units) for power in (1, 2)]
             self.moments = np.stack([paired.count, *sums], axis=1)
             within_sums = 2.0 * (paired.count * sums[1] - sums[0] ** 2)
         else:
-            self.table = _count_table(paired.unit, code, len(paired.count), len(distinct))
-            self.distinct, self.level = distinct, level
-            within_sums = self._sum_within(paired)
-        self.within = np.maximum(within_sums, 0.0) / (paired.count - 1.0)
+            from scipy.sparse import csr_array
 
-    def _sum_within(self, paired: PairedValues) -> Floats:
-        # The values of every unit side by side; rows of ``paired`` stand in the order of their units.
-        place = np.arange(len(paired.unit)) - np.repeat(
-            np.cumsum(paired.count) - paired.count, paired.count.astype(np.int64)
-        ).astype(np.int64)
-        side_by_side = np.full((len(paired.count), int(paired.count.max())), np.nan)
-        side_by_side[paired.unit, place] = paired.value
-        total = np.zeros(len(paired.count))
-        for column in side_by_side.T:
-            total += np.nansum(_squared_distances(column[:, None], side_by_side, self.level), axis=1)
-        return total
+            # How often every unit got every value.
+            cells = (np.ones(len(code)), (paired.unit, code))
+            self.table: Any = csr_array(cells, shape=(units, len(distinct)))
+            self.distinct, self.level = distinct, level
+            # The values of every unit side by side; rows of ``paired`` stand in the order of their units.
+            starts = (np.cumsum(paired.count) - paired.count).astype(np.int64)
+            place = np.arange(len(paired.unit)) - starts[paired.unit]
+            side_by_side = np.full((units, int(paired.count.max())), np.nan)
+            side_by_side[paired.unit, place] = paired.value
+            within_sums = np.zeros(units)
+            for column in side_by_side.T:
+                within_sums += np.nansum(_squared_distances(column[:, None], side_by_side, level), axis=1)
+        self.within = np.maximum(within_sums, 0.0) / (paired.count - 1.0)
 
     def between(self, multiplicity: Floats) -> Floats:
         """Return Σ_c Σ_k n_c n_k δ²(c, k) for units with these multiplicities (draws × units)."""
@@ -180,13 +172,6 @@ def _squared_distances(first: Floats, second: Floats, level: str) -> Floats:
         first - second, total, out=np.zeros(np.broadcast_shapes(first.shape, second.shape)), where=total > 0
     )
     return np.asarray(share**2 + missing)
-
-
-def _count_table(unit: Ints, code: Ints, units: int, values: int) -> Any:
-    """Return how often every unit got every value, units × values."""
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(len(unit)), (unit, code)), shape=(units, values))
 
 
 def _alphas(distances: PairDistances, multiplicity: Floats) -> Floats:

@@ -42,11 +42,8 @@ def row_variances(scores: Floats) -> Floats:
 def principal_axes(covariance: Floats, count: int, floor: float, *, relative: bool = True) -> Floats:
     """Return the axes of largest variance, columns × axes, scaled so that components have variance 1.
 
-    Args:
-        covariance: Columns × columns.
-        count: The most axes.
-        floor: Axes whose variance is not above this are left out.
-        relative: Whether ``floor`` is a share of the largest variance.
+    At most ``count`` axes; those whose variance is not above the floor (``relative``: above this share of the
+    largest variance) are left out.
     """
     variances, axes = np.linalg.eigh(covariance)
     best = np.argsort(-variances, kind="stable")[:count]
@@ -54,7 +51,7 @@ def principal_axes(covariance: Floats, count: int, floor: float, *, relative: bo
     return np.asarray(axes[:, best] / np.sqrt(variances[best]))
 
 
-# Outliers
+# --- outliers ---
 
 
 Side = Literal["both", "low", "high"]
@@ -64,13 +61,8 @@ FEWEST = 4
 def outlier_p_values(values: Floats, errors: Floats, side: Side = "both") -> Floats:
     """Return, for every number, the probability of lying so far from the others if it were one of them.
 
-    NaN stays NaN, and all are NaN with fewer than four: of three, none can be called an outlier. See
-    ``outlier_p_value``.
-
-    Args:
-        values: The numbers.
-        errors: Their standard errors; 0 for exact numbers.
-        side: Which deviations count: both, or only those below or above.
+    NaN stays NaN, and all are NaN with fewer than four: of three, none can be called an outlier. Exact
+    numbers have an error of 0; ``side`` says which deviations count. See ``outlier_p_value``.
     """
     p_values = np.full(len(values), np.nan)
     for place in np.flatnonzero(~np.isnan(values)):

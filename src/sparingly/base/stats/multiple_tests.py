@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
 
 
@@ -24,12 +24,7 @@ def holm(p_values: Floats) -> Floats:
         array([0.03, 0.06, 0.06,  nan])
     """
     flat = np.asarray(p_values, np.float64)
-    adjusted = np.full(flat.shape, np.nan)
-    tested = np.flatnonzero(~np.isnan(flat))
-    order = tested[np.argsort(flat[tested], kind="stable")]
-    stepped = np.arange(len(order), 0, -1) * flat[order]
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
-    return adjusted
+    return _step_down(flat, np.arange(flat.size, 0, -1))
 
 
 def shaffer(p_values: Floats) -> Floats:
@@ -43,9 +38,6 @@ def shaffer(p_values: Floats) -> Floats:
 
     NaN marks a test that was not made: it stays NaN and is no rejection.
 
-    Args:
-        p_values: One per pair of models.
-
     Examples:
         >>> import numpy as np
         >>> from sparingly.base.stats.multiple_tests import shaffer
@@ -56,12 +48,16 @@ def shaffer(p_values: Floats) -> Floats:
     models = (1 + math.isqrt(1 + 8 * flat.size)) // 2
     if flat.ndim != 1 or models * (models - 1) // 2 != flat.size:
         raise UsageError(f"The correction needs one p-value for every pair of models, not {flat.shape}.")
+    return _step_down(flat, most_equal(models))
+
+
+def _step_down(flat: Floats, multipliers: Floats | Ints) -> Floats:
+    """Multiply ascending p-values, never above Holm's number: what was not tested cannot be rejected."""
     adjusted = np.full(flat.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(flat))
     order = tested[np.argsort(flat[tested], kind="stable")]
-    # Pairs without a test can be neither rejected nor wrong, so that Holm's number is a bound, too.
-    multipliers = np.minimum(most_equal(models)[: len(order)], np.arange(len(order), 0, -1))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(multipliers * flat[order]))
+    factors = np.minimum(multipliers[: len(order)], np.arange(len(order), 0, -1))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * flat[order]))
     return adjusted
 
 

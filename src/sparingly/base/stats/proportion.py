@@ -1,4 +1,4 @@
-"""Intervals for proportions and for differences of two proportions on the same items.
+"""Intervals for proportions.
 
 Two-valued scores (pass or fail, won or lost) need intervals of their own: Student's leaves the scale,
 fails near 0 and 1, and says nothing when all labels agree. All functions take arrays and broadcast.
@@ -105,95 +105,28 @@ def effective_proportion_interval(
         share: The share of successes among the labels (weighted where they are); the estimate if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given. Fewer divide n_eff by (t(df)/t(n−1))².
     """
+    from scipy.special import stdtrit
+
     check_level(level)
     centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
     _check_size(labels, items)
     label_share = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
-    plain = label_share * (1.0 - label_share) * _factor(labels, items)
+    errors = _as(error, centre)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
+    plain = label_share * (1.0 - label_share) * factor
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(plain > 0, errors * errors / plain, 1.0)
     rarer = labels * np.minimum(label_share, 1.0 - label_share)
-    effect = _design_effect(_as(error, centre), plain, rarer, labels, freedom, level)
-    count = _effective(labels, items) / effect
-    return _real_ends(centre, count, items, (1.0 - level) / 2.0, TAIL_SHARE)
-
-
-def paired_difference_interval(
-    both: ArrayLike,
-    only_first: ArrayLike,
-    only_second: ArrayLike,
-    neither: ArrayLike,
-    size: ArrayLike = np.inf,
-    level: float = 0.95,
-) -> tuple[Floats, Floats]:
-    """Return the interval of the difference of two proportions on the same items, first − second.
-
-    d̃ ± t·√((q̃ − d̃²)/(n + 2)) with d̃ = (b − c)/(n + 2), q̃ = (b + c + 2)/(n + 2) and t at n − 1
-    degrees of freedom: one item is added to each kind of disagreement (Bonett and Price 2012, with t for
-    z). In a finite set n is replaced by n·(N − 1)/(N − n) and the ends are rounded outwards to multiples
-    of 1/N. Coverage is at least 93 % everywhere from n = 10. Supports: is B better than A on pass rate.
-
-    Examples:
-        >>> from sparingly.base.stats.proportion import paired_difference_interval
-        >>> low, high = paired_difference_interval(50, 20, 8, 22)
-        >>> round(float(low), 3), round(float(high), 3)
-        (0.014, 0.222)
-    """
-    check_level(level)
-    a, b, c, d = _broadcast(both, only_first, only_second, neither)
-    if min(np.min(x, initial=0.0) for x in (a, b, c, d)) < 0:
-        raise UsageError("Counts of agreements and disagreements cannot be negative.")
-    n = a + b + c + d
-    total = np.maximum(n, 1e-9)
-    difference, discordant = (b - c) / total, (b + c) / total
-    n, difference, discordant, items = _broadcast(n, difference, discordant, size)
-    _check_size(n, items)
-    low, high = _difference_ends(difference, discordant, _effective(n, items), n - 1.0, level)
-    sampled_share = np.where(np.isfinite(items), n / items, 0.0)
-    return _on_lattice(low, high, items, difference * sampled_share, 1.0 - sampled_share)
-
-
-def effective_difference_interval(
-    difference: ArrayLike,
-    error: ArrayLike,
-    discordant: ArrayLike,
-    n: ArrayLike,
-    size: ArrayLike = np.inf,
-    level: float = 0.95,
-    *,
-    own: ArrayLike | None = None,
-    freedom: ArrayLike | None = None,
-) -> tuple[Floats, Floats]:
-    """Return the interval of a difference of proportions estimated with predictions, weights or clusters.
-
-    ``paired_difference_interval`` with the effective number of labels n*/d in place of n. The design
-    effect d is error²/((q − g²)/(n − 1)·(1 − n/N)), with q the share of labelled items on which the two
-    differ and g the difference there; gains are shrunk as in ``effective_proportion_interval``, with m
-    the number of items on which the two differ.
-
-    Args:
-        difference: The estimated difference, clipped to [−1, 1].
-        error: Its standard error, the finite-population factor included where the size is finite.
-        discordant: The share of labelled items on which the two differ.
-        n: The number of items with labels of both.
-        size: The number of items that the difference is about.
-        level: The coverage of the interval.
-        own: The difference among the labels; the estimated difference if not given.
-        freedom: Degrees of freedom of the error; n − 1 if not given.
-    """
-    check_level(level)
-    centre, labels, items = _broadcast(np.clip(difference, -1.0, 1.0), n, size)
-    _check_size(labels, items)
-    share = _as(discordant, centre)
-    raw = centre if own is None else _as(own, centre)
-    plain = np.maximum(share - raw * raw, 0.0) * _factor(labels, items)
-    effect = _design_effect(_as(error, centre), plain, labels * share, labels, None, level)
-    degrees = labels - 1.0 if freedom is None else _as(freedom, centre)
-    # Predictions may move the estimate past what the share allows.
-    share = np.maximum(share, np.abs(centre))
-    low, high = _difference_ends(centre, share, _effective(labels, items) / effect, degrees, level)
-    return _on_lattice(low, high, items, centre, np.where(labels >= items, 0.0, 2.0))
-
-
-# Counts
+    shrunk = (effect * rarer + LABELS_WITHOUT_GAIN) / (rarer + LABELS_WITHOUT_GAIN)
+    effect = np.where(effect < 1.0, shrunk, effect)
+    if freedom is not None:
+        tail = 0.5 + level / 2.0
+        degrees = np.minimum(_as(freedom, labels), labels - 1.0)
+        with np.errstate(invalid="ignore"):
+            wider = (stdtrit(degrees, tail) / stdtrit(labels - 1.0, tail)) ** 2
+        effect = effect * np.where(wider > 1.0, wider, 1.0)
+    return _real_ends(centre, _effective(labels, items) / effect, items, (1.0 - level) / 2.0, TAIL_SHARE)
 
 
 def _broadcast(*values: ArrayLike) -> tuple[Floats, ...]:
@@ -231,46 +164,13 @@ def _effective(labels: Floats, items: Floats) -> Floats:
     return np.where(np.isinf(items), labels, np.where(labels >= items, np.inf, finite))
 
 
-def _factor(labels: Floats, items: Floats) -> Floats:
-    """Return (1 − n/N)/(n − 1), the factor of a sample variance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
-
-
-def _design_effect(
-    error: Floats, plain: Floats, informative: Floats, labels: Floats, freedom: ArrayLike | None, level: float
-) -> Floats:
-    """Return error²/plain, gains shrunk towards none; 1 where the labels do not vary."""
-    from scipy.special import stdtrit
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect = np.where(plain > 0, error * error / plain, 1.0)
-    shrunk = (effect * informative + LABELS_WITHOUT_GAIN) / (informative + LABELS_WITHOUT_GAIN)
-    effect = np.where(effect < 1.0, shrunk, effect)
-    if freedom is not None:
-        tail = 0.5 + level / 2.0
-        degrees = np.minimum(_as(freedom, labels), labels - 1.0)
-        with np.errstate(invalid="ignore"):
-            wider = (stdtrit(degrees, tail) / stdtrit(labels - 1.0, tail)) ** 2
-        effect = effect * np.where(wider > 1.0, wider, 1.0)
-    return np.asarray(effect, np.float64)
-
-
-# One proportion
-
-
 def _ends(k: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tuple[Floats, Floats]:
     """Return both ends: exact sums for whole counts in a set that is not too large, else the beta form."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = _real_ends(np.where(n > 0, k / n, 0.5), _effective(n, size), size, tail, weight)
         low, high = np.array(np.maximum(low, k / size)), np.array(np.minimum(high, 1.0 - (n - k) / size))
-    exact = (
-        (size <= LARGEST_EXACT_SIZE)
-        & (np.trunc(k) == k)
-        & (np.trunc(n) == n)
-        & (np.trunc(size) == size)
-        & (n > 0)
-    )
+    is_whole = np.all([np.trunc(number) == number for number in (k, n, size)], axis=0)
+    exact = (size <= LARGEST_EXACT_SIZE) & is_whole & (n > 0)
     if exact.any():
         rows, row_of = np.unique(np.stack([k[exact], n[exact], size[exact]], 1), axis=0, return_inverse=True)
         row_of = row_of.ravel()
@@ -309,13 +209,16 @@ def _lowest_count(
 
 
 def _real_ends(p: Floats, n: Floats, size: Floats, tail: float, weight: float) -> tuple[Floats, Floats]:
-    """Return both ends for a share p of n labels, neither of them whole; rounded outwards in a finite set."""
-    count = np.where(np.isfinite(n), n, 0.0)
-    low = _beta_low(p * count, count, tail, weight)
-    high = 1.0 - _beta_low((1.0 - p) * count, count, tail, weight)
-    is_census = np.isinf(n)
-    low, high = np.where(is_census, p, low), np.where(is_census, p, high)
-    return _on_lattice(low, high, size, p, np.where(is_census, 0.0, 1.0), minimum=0.0)
+    """Return both ends for a share p of n labels, neither of them whole."""
+    is_census, count = np.isinf(n), np.where(np.isfinite(n), n, 0.0)
+    low = np.where(is_census, p, _beta_low(p * count, count, tail, weight))
+    high = np.where(is_census, p, 1.0 - _beta_low((1.0 - p) * count, count, tail, weight))
+    # In a finite set the ends are rounded outwards to multiples of 1/N.
+    is_rounded = np.isfinite(size) & ~is_census
+    items = np.where(is_rounded, size, 1.0)
+    low = np.where(is_rounded, np.floor(low * items + 1e-9) / items, low)
+    high = np.where(is_rounded, np.ceil(high * items - 1e-9) / items, high)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
 def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
@@ -353,36 +256,3 @@ def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
             break
     result[positive] = at
     return result
-
-
-# Differences
-
-
-def _difference_ends(
-    difference: Floats, discordant: Floats, n: Floats, freedom: Floats, level: float
-) -> tuple[Floats, Floats]:
-    """Return d̃ ± t·√((q̃ − d̃²)/(n + 2)) with one item added to each kind of disagreement."""
-    from scipy.special import stdtrit
-
-    is_census = np.isinf(n)
-    count = np.where(is_census, 0.0, n)
-    centre = difference * count / (count + 2.0)
-    varying = (discordant * count + 2.0) / (count + 2.0) - centre * centre
-    with np.errstate(invalid="ignore"):
-        quantile = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1e-9), 0.5 + level / 2.0), np.inf)
-        half = quantile * np.sqrt(np.maximum(varying, 0.0) / (count + 2.0))
-    low, high = np.maximum(centre - half, -1.0), np.minimum(centre + half, 1.0)
-    return np.where(is_census, difference, low), np.where(is_census, difference, high)
-
-
-def _on_lattice(
-    low: Floats, high: Floats, size: Floats, centre: Floats, slack: Floats, minimum: float = -1.0
-) -> tuple[Floats, Floats]:
-    """Round outwards to multiples of 1/size, and stay within what the items not drawn leave open."""
-    finite = np.isfinite(size) & (slack > 0)
-    items = np.where(finite, size, 1.0)
-    low = np.where(finite, np.floor(low * items + 1e-9) / items, low)
-    high = np.where(finite, np.ceil(high * items - 1e-9) / items, high)
-    low = np.where(np.isfinite(size), np.maximum(low, centre - slack), low)
-    high = np.where(np.isfinite(size), np.minimum(high, centre + slack), high)
-    return np.clip(low, minimum, 1.0), np.clip(high, minimum, 1.0)

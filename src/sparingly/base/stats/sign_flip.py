@@ -23,8 +23,7 @@ Which way the values are found:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +110,25 @@ def prefix_pair_p_values(
     The items are read once, in the given order, whatever the number of sizes; every row equals what
     ``pair_p_values`` returns for those items alone. Use it for curves over budgets.
     """
-    scores, weights = _checked(scores, keys, flips, method, weights)
+    scores = np.asarray(scores, np.float64)
+    if scores.ndim != 2 or len(scores) == 0:
+        raise UsageError(
+            f"The sign-flip test needs items × models and at least one item, not {scores.shape}."
+        )
+    if np.isinf(scores).any():
+        raise UsageError("The sign-flip test needs finite scores (NaN where a model was not judged).")
+    if np.shape(keys) != (len(scores),):
+        raise UsageError(
+            f"The sign-flip test needs one key for each of {len(scores)} items, not {np.shape(keys)}."
+        )
+    if flips < 1:
+        raise UsageError(f"The number of flips must be at least 1, not {flips}.")
+    if method not in get_args(Method):
+        raise UnknownNameError("method", method, get_args(Method))
+    if weights is not None:
+        weights = np.asarray(weights, np.float64)
+        if weights.shape != (len(scores),) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise UsageError("Weights must be one finite, non-negative number per item.")
     ascending, places = checked_sizes(sizes, len(scores))
     if method == "sampled":
         result = sampled_p_values(scores, ascending, keys, seed=seed, flips=flips, weights=weights)
@@ -133,40 +150,15 @@ def prefix_pair_p_values(
     return result[places]
 
 
-def _checked(
-    scores: Floats, keys: Keys, flips: int, method: str, weights: Floats | None
-) -> tuple[Floats, Floats | None]:
-    scores = np.asarray(scores, np.float64)
-    if scores.ndim != 2 or len(scores) == 0:
-        raise UsageError(
-            f"The sign-flip test needs items × models and at least one item, not {scores.shape}."
-        )
-    if np.isinf(scores).any():
-        raise UsageError("The sign-flip test needs finite scores (NaN where a model was not judged).")
-    if np.shape(keys) != (len(scores),):
-        raise UsageError(
-            f"The sign-flip test needs one key for each of {len(scores)} items, not {np.shape(keys)}."
-        )
-    if flips < 1:
-        raise UsageError(f"The number of flips must be at least 1, not {flips}.")
-    if method not in get_args(Method):
-        raise UnknownNameError("method", method, get_args(Method))
-    if weights is None:
-        return scores, None
-    weights = np.asarray(weights, np.float64)
-    if weights.shape != (len(scores),) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise UsageError("Weights must be one finite, non-negative number per item.")
-    return scores, weights
-
-
 def _enumerated(scores: Floats, sizes: Ints, weights: Floats | None, limit: int) -> Floats:
     """Return exact values (sizes × pairs), NaN where a pair differs on more than ``limit`` items."""
-    differences = first_differences(scores, weights, limit)
-    counts = differences.counts(sizes)
+    differences, places = first_differences(scores, weights, limit)
+    # How many of them lie inside each size (sizes × pairs), at most limit + 1.
+    counts: Ints = (places[None, :, :] < sizes[:, None, None]).sum(axis=1)
     result = np.full(counts.shape, np.nan)
     distinct_counts = np.unique(counts[counts <= limit])
     if distinct_counts.size:
-        values = exact_p_values(differences.values, distinct_counts)
+        values = exact_p_values(differences, distinct_counts)
         rows, pairs = np.nonzero(counts <= limit)
         result[rows, pairs] = values[np.searchsorted(distinct_counts, counts[rows, pairs]), pairs]
     return result
@@ -205,27 +197,13 @@ def item_keys(items: int, ids: Ids | None = None, keys: Keys | None = None) -> K
     return keys_of(names)
 
 
-# By enumeration, for pairs of models that differ on few items
+# --- by enumeration, for pairs of models that differ on few items ---
 
 
-class FirstDifferences(NamedTuple):
-    """The first non-zero differences of every pair, in item order, and where they stand.
+def first_differences(scores: Floats, weights: Floats | None, limit: int) -> tuple[Floats, Ints]:
+    """Return the first ``limit`` + 1 differences of every pair that are not zero, and where they stand.
 
     Both are (limit + 1) × pairs; missing ones have the difference 0 and a place beyond the last item.
-    """
-
-    values: Floats
-    places: Ints
-
-    def counts(self, sizes: Ints) -> Ints:
-        """Return how many of them lie inside each size (sizes × pairs), at most limit + 1."""
-        inside: Ints = (self.places[None, :, :] < sizes[:, None, None]).sum(axis=1)
-        return inside
-
-
-def first_differences(scores: Floats, weights: Floats | None, limit: int) -> FirstDifferences:
-    """Find the first ``limit`` + 1 items on which the two models of each pair differ.
-
     Reading stops as soon as every pair has them: one more than the limit shows that enumeration is out of
     reach.
     """
@@ -244,7 +222,7 @@ def first_differences(scores: Floats, weights: Floats | None, limit: int) -> Fir
         places[nth[rows, columns] - 1, searched[columns]] = start + rows
         counts[searched] = np.minimum(nth[-1], limit + 1)
         start, chunk = start + chunk, min(2 * chunk, max(64, _EXACT_CELLS // len(counts)))
-    return FirstDifferences(values, places)
+    return values, places
 
 
 def exact_p_values(differences: Floats, counts: Ints) -> Floats:
@@ -272,10 +250,10 @@ def exact_p_values(differences: Floats, counts: Ints) -> Floats:
     return result
 
 
-# By seeded flips, for all pairs and all nested subsets in one pass. With z the items whose sign is flipped,
-# the null sum of a pair is O − 2·Σ z·d and exceeds the observed O exactly when Σ z·d < 0. So one product of a
-# 0/1 matrix (flips × items) with the scores serves all pairs: a pair's flipped sum is the difference of two
-# models'.
+# --- by seeded flips, for all pairs and all nested subsets in one pass ---
+# With z the items whose sign is flipped, the null sum of a pair is O − 2·Σ z·d and exceeds the observed O
+# exactly when Σ z·d < 0. So one product of a 0/1 matrix (flips × items) with the scores serves all pairs: a
+# pair's flipped sum is the difference of two models'.
 
 
 def sampled_p_values(
@@ -288,10 +266,21 @@ def sampled_p_values(
     """
     complete = not bool(np.isnan(scores).any())
     width = -(-flips // 8) * 8
-    sums = FlipSums.empty(scores.shape[1], sizes, width, complete)
+    sums = FlipSums(scores.shape[1], sizes, width, complete)
     for rows, inside in stretches(sizes, max(8, _FLIP_CELLS // width)):
-        columns = _columns(scores[rows], None if weights is None else weights[rows], complete)
-        flipped = _flipped(keys[rows], seed, flips, width)
+        row_weights = None if weights is None else weights[rows]
+        # One column per model when nothing is missing, else one per pair. Taking the item's mean off changes
+        # no difference and keeps the sums small, so that they are accurate.
+        if not complete:
+            columns = pair_differences(scores[rows], row_weights)
+        else:
+            columns = scores[rows] - scores[rows].mean(axis=1, keepdims=True)
+            columns = columns if row_weights is None else columns * row_weights[:, None]
+        # Bytes of little-endian words, so that flip b is bit b of the word stream on every machine.
+        words = rng.words(keys[rows], seed, -(-flips // 64), _PURPOSE).astype("<u8")
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+        flipped = bits[:, :width].astype(np.float64)
+        flipped[:, flips:] = 0.0
         for stretch in inside:
             sums.add(columns, flipped, stretch)
     sums.flush()
@@ -299,53 +288,20 @@ def sampled_p_values(
     return np.asarray((sums.counts - (width - flips)) / (2.0 * flips))
 
 
-def _columns(scores: Floats, weights: Floats | None, complete: bool) -> Floats:
-    """Return the columns to sum: one per model when nothing is missing, else one per pair.
-
-    Taking the item's mean off changes no difference and keeps the sums small, so that they are accurate.
-    """
-    if not complete:
-        return pair_differences(scores, weights)
-    centred: Floats = scores - scores.mean(axis=1, keepdims=True)
-    return centred if weights is None else centred * weights[:, None]
-
-
-def _flipped(keys: rng.Keys, seed: int, flips: int, width: int) -> Floats:
-    """Return the 0/1 matrix (items × flips), padded with flips of nothing to whole bytes."""
-    words = rng.words(keys, seed, -(-flips // 64), _PURPOSE)
-    # Bytes of little-endian words, so that flip b is bit b of the word stream on every machine.
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    flipped = bits[:, :width].astype(np.float64)
-    flipped[:, flips:] = 0.0
-    return flipped
-
-
-@dataclass
 class FlipSums:
     """Running sums of the flipped items, compared in batches of sizes that fit the cache."""
 
-    models: int
-    complete: bool
-    running: Floats  # columns × flips
-    reach: Floats  # per column, the sum of absolute values so far
-    batch: Floats  # sizes × columns × flips, each in units of its rounding error
-    waiting: list[int]
-    counts: Floats  # sizes × pairs: twice the flips below zero plus the ties
-
-    @classmethod
-    def empty(cls, models: int, sizes: Ints, width: int, complete: bool) -> FlipSums:
-        """Return the sums before any item."""
+    def __init__(self, models: int, sizes: Ints, width: int, complete: bool) -> None:
         columns = models if complete else pair_count(models)
         depth = min(len(sizes), max(1, _SUM_CELLS // max(1, columns * width)))
-        return cls(
-            models=models,
-            complete=complete,
-            running=np.zeros((columns, width)),
-            reach=np.zeros(columns),
-            batch=np.empty((depth, columns, width)),
-            waiting=[],
-            counts=np.empty((len(sizes), pair_count(models))),
-        )
+        self.models, self.complete = models, complete
+        self.running = np.zeros((columns, width))
+        self.reach = np.zeros(columns)  # per column, the sum of absolute values so far
+        # Sizes × columns × flips, each in units of its rounding error.
+        self.batch = np.empty((depth, columns, width))
+        self.waiting: list[int] = []
+        # Sizes × pairs: twice the flips below zero plus the ties.
+        self.counts = np.empty((len(sizes), pair_count(models)))
 
     def add(self, columns: Floats, flipped: Floats, stretch: Stretch) -> None:
         """Add a stretch of items; a size that is complete after it waits to be compared."""
@@ -354,38 +310,32 @@ class FlipSums:
         self.reach += np.abs(part).sum(axis=0)
         if stretch.closes is None:
             return
-        np.divide(self.running, self._rounding_error(), out=self.batch[len(self.waiting)])
+        if self.complete:
+            # Models are scored on one scale, so the largest column sets the unit for all; measured in it, a
+            # tie is a gap of at most 1, and comparing needs no table of tolerances (three times as quick).
+            unit = np.asarray(2.0 * TIE * float(self.reach.max(initial=0.0)) or 1.0)
+        else:
+            unit = np.where(self.reach > 0.0, TIE * self.reach, 1.0)[:, None]
+        np.divide(self.running, unit, out=self.batch[len(self.waiting)])
         self.waiting.append(stretch.closes)
         if len(self.waiting) == len(self.batch):
             self.flush()
-
-    def _rounding_error(self) -> Floats | float:
-        """Return the error that sums may carry: one for all models' columns, or one per pair's column.
-
-        Models are scored on one scale, so the largest column sets the unit for all; measured in it, a tie
-        is a gap of at most 1, and comparing needs no table of tolerances (three times as quick).
-        """
-        if self.complete:
-            return 2.0 * TIE * float(self.reach.max(initial=0.0)) or 1.0
-        return np.where(self.reach > 0.0, TIE * self.reach, 1.0)[:, None]
 
     def flush(self) -> None:
         """Compare the sums of the sizes that wait."""
         if not self.waiting:
             return
         sums = self.batch[: len(self.waiting)]
-        sizes = slice(self.waiting[0], self.waiting[-1] + 1)
-        self.counts[sizes] = self._by_models(sums) if self.complete else _below(sums)
+        counts = self.counts[self.waiting[0] : self.waiting[-1] + 1]
+        if not self.complete:
+            counts[:] = _below(sums)
+        else:
+            begin = 0
+            for model in range(self.models - 1):
+                stop = begin + self.models - 1 - model
+                counts[:, begin:stop] = _below(sums[:, model, None] - sums[:, model + 1 :])
+                begin = stop
         self.waiting.clear()
-
-    def _by_models(self, sums: Floats) -> Floats:
-        counts = np.empty((len(sums), pair_count(self.models)))
-        begin = 0
-        for model in range(self.models - 1):
-            stop = begin + self.models - 1 - model
-            counts[:, begin:stop] = _below(sums[:, model, None] - sums[:, model + 1 :])
-            begin = stop
-        return counts
 
 
 def _below(gaps: Floats) -> Floats:
@@ -393,17 +343,11 @@ def _below(gaps: Floats) -> Floats:
     flags = np.empty((2, *gaps.shape), bool)
     np.less(gaps, -1.0, out=flags[0])
     np.less_equal(gaps, 1.0, out=flags[1])
-    return np.asarray(_count_last(flags).sum(axis=0))
-
-
-def _count_last(flags: NDArray[np.bool_]) -> Floats:
-    """Count the true values along the last axis, eight at a time: bytes are added up inside 64-bit words.
-
-    Each of a word's eight bytes counts at most 255 before it would overflow, so longer axes are cut.
-    """
-    words = np.ascontiguousarray(flags).view(np.uint64)
+    # Eight at a time: bytes are added up inside 64-bit words. Each of a word's eight bytes counts at most
+    # 255 before it would overflow, so longer axes are cut.
+    words = flags.view(np.uint64)
     total = np.zeros(flags.shape[:-1])
     for start in range(0, words.shape[-1], _LANE_WORDS):
         lanes = np.add.reduce(words[..., start : start + _LANE_WORDS], axis=-1)
         total += lanes[..., None].view(np.uint8).sum(axis=-1)
-    return total
+    return np.asarray(total.sum(axis=0))

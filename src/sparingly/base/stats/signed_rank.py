@@ -21,7 +21,6 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
@@ -43,16 +42,6 @@ class SignedRank(NamedTuple):
     direction: Ints
 
 
-class RankedDifferences(NamedTuple):
-    """Ranks of the absolute differences (NaN for zeros and missing) and what follows from them."""
-
-    ranks: Floats
-    positive: Floats  # the rank sum of the positive differences
-    nonzero: Floats  # how many differences are not zero
-    items: Floats  # how many differences are not missing
-    ties: Floats  # Σ(t³ − t)
-
-
 def signed_rank(
     differences: Floats, alternative: Alternative = "two-sided", method: Method = "auto"
 ) -> SignedRank:
@@ -70,15 +59,33 @@ def signed_rank(
         raise UnknownNameError("alternative", alternative, get_args(Alternative))
     if method not in get_args(Method):
         raise UnknownNameError("method", method, get_args(Method))
-    columns = differences.shape[1]
-    p, direction = np.ones(columns), np.zeros(columns, np.int64)
-    step = max(1, _BLOCK_CELLS // max(1, len(differences)))
-    for start in range(0, columns, step):
-        block = slice(start, start + step)
-        ranked = _rank(differences[:, block])
-        p[block] = _p_values(ranked, alternative, method)
-        direction[block] = np.sign(4.0 * ranked.positive - ranked.nonzero * (ranked.nonzero + 1.0))
-    return SignedRank(p, direction)
+    absolute = np.abs(differences)
+    items = (~np.isnan(differences)).sum(axis=0).astype(np.float64)
+    absolute[absolute == 0.0] = np.nan
+    ranks = average_ranks(absolute, axis=0)
+    positive = np.where(differences > 0, ranks, 0.0).sum(axis=0)
+    nonzero = (~np.isnan(absolute)).sum(axis=0).astype(np.float64)
+    # A group of t tied ranks lowers the sum of squared ranks by (t³ − t)/12.
+    squares = np.nansum(ranks * ranks, axis=0)
+    ties = 12.0 * (nonzero * (nonzero + 1.0) * (2.0 * nonzero + 1.0) / 6.0 - squares)
+    ties = np.where(ties > 0.5, ties, 0.0)
+    p = _approximate(positive, nonzero, ties, alternative)
+    if method == "auto":
+        untied = (ties == 0.0) & (nonzero == items)
+        for column in np.flatnonzero((nonzero > 0) & (items <= _EXACT_ITEMS)):
+            if untied[column]:
+                distribution = _untied_distribution(int(nonzero[column]))
+            elif items[column] <= EXACT_TIED_ITEMS:
+                own_ranks = ranks[:, column]
+                distribution = _distribution(np.rint(2.0 * own_ranks[~np.isnan(own_ranks)]).astype(np.int64))
+            else:
+                continue
+            place = round(2.0 * positive[column])
+            below, above = float(distribution[: place + 1].sum()), float(distribution[place:].sum())
+            tail = {"less": below, "greater": above, "two-sided": 2.0 * min(below, above)}[alternative]
+            p[column] = min(1.0, tail)
+    p[nonzero == 0] = 1.0
+    return SignedRank(p, np.sign(4.0 * positive - nonzero * (nonzero + 1.0)).astype(np.int64))
 
 
 def pair_signed_rank(
@@ -104,54 +111,6 @@ def pair_signed_rank(
         differences = pair_differences(scores, pairs=block, missing=np.nan)
         p[block], direction[block] = signed_rank(differences, alternative, method)
     return SignedRank(p, direction)
-
-
-def _rank(differences: Floats) -> RankedDifferences:
-    absolute = np.abs(differences)
-    items = (~np.isnan(differences)).sum(axis=0).astype(np.float64)
-    absolute[absolute == 0.0] = np.nan
-    ranks = average_ranks(absolute, axis=0)
-    positive = np.where(differences > 0, ranks, 0.0).sum(axis=0)
-    count = (~np.isnan(absolute)).sum(axis=0).astype(np.float64)
-    # A group of t tied ranks lowers the sum of squared ranks by (t³ − t)/12.
-    squares = np.nansum(ranks * ranks, axis=0)
-    ties = 12.0 * (count * (count + 1.0) * (2.0 * count + 1.0) / 6.0 - squares)
-    return RankedDifferences(ranks, positive, count, items, np.where(ties > 0.5, ties, 0.0))
-
-
-def p_values_of_sums(positive: Floats, nonzero: Floats, items: Floats, ties: Floats) -> Floats:
-    """Return two-sided p-values of rank sums (any shape), except those of few items with ties or zeros.
-
-    ``positive`` is the rank sum of the positive differences, ``nonzero`` and ``items`` count differences, and
-    ``ties`` is Σ(t³ − t). Up to 13 items with ties or zeros need their ranks: see ``signed_rank``.
-    """
-    p = np.where(nonzero == 0, 1.0, _approximate(positive, nonzero, ties, "two-sided"))
-    exact = (nonzero > 0) & (items <= _EXACT_ITEMS) & (ties == 0.0) & (nonzero == items)
-    for count in np.unique(nonzero[exact]):
-        rows = exact & (nonzero == count)
-        distribution = _untied_distribution(int(count))
-        below = np.cumsum(distribution)
-        above = np.cumsum(distribution[::-1])[::-1]
-        place = np.rint(2.0 * positive[rows]).astype(np.int64)
-        p[rows] = np.minimum(1.0, 2.0 * np.minimum(below[place], above[place]))
-    return np.asarray(p)
-
-
-def _p_values(ranked: RankedDifferences, alternative: Alternative, method: Method) -> Floats:
-    p = _approximate(ranked.positive, ranked.nonzero, ranked.ties, alternative)
-    if method == "auto":
-        untied = (ranked.ties == 0.0) & (ranked.nonzero == ranked.items)
-        for column in np.flatnonzero((ranked.nonzero > 0) & (ranked.items <= _EXACT_ITEMS)):
-            if untied[column]:
-                distribution = _untied_distribution(int(ranked.nonzero[column]))
-            elif ranked.items[column] <= EXACT_TIED_ITEMS:
-                ranks = ranked.ranks[:, column]
-                distribution = _distribution(np.rint(2.0 * ranks[~np.isnan(ranks)]).astype(np.int64))
-            else:
-                continue
-            p[column] = _tail(distribution, round(2.0 * ranked.positive[column]), alternative)
-    p[ranked.nonzero == 0] = 1.0
-    return p
 
 
 def _approximate(positive: Floats, count: Floats, ties: Floats, alternative: Alternative) -> Floats:
@@ -183,19 +142,11 @@ def _distribution(doubled_ranks: Ints) -> Floats:
     return chances
 
 
-def _tail(distribution: Floats, place: int, alternative: Alternative) -> float:
-    below, above = float(distribution[: place + 1].sum()), float(distribution[place:].sum())
-    if alternative == "less":
-        return min(1.0, below)
-    if alternative == "greater":
-        return min(1.0, above)
-    return min(1.0, 2.0 * min(below, above))
-
-
-# Growing subsets: every further item changes the rank sums by little. A new difference x takes the rank 1 +
-# #{|d| < |x|} + ½ #{|d| = |x|}, moves every larger one up by 1 and every equal one by ½, and turns a group of
-# t equal ones into one of t + 1, which adds 3t(t + 1) to Σ(t³ − t). So the sums of all subsets cost one
-# comparison of every item with those before it, where ranking each subset anew would sort it each time.
+# --- growing subsets ---
+# Every further item changes the rank sums by little. A new difference x takes the rank 1 + #{|d| < |x|} +
+# ½ #{|d| = |x|}, moves every larger one up by 1 and every equal one by ½, and turns a group of t equal ones
+# into one of t + 1, which adds 3t(t + 1) to Σ(t³ − t). So the sums of all subsets cost one comparison of
+# every item with those before it, where ranking each subset anew would sort it each time.
 
 # Comparing all items with each other takes as long as sorting about a tenth as many subsets.
 _SUBSETS_PER_ITEM = 0.1
@@ -209,50 +160,46 @@ def prefix_pair_signed_rank(scores: Floats, sizes: Sequence[int] | Ints) -> Sign
     """
     ascending, places = checked_sizes(sizes, len(scores))
     if len(ascending) < _SUBSETS_PER_ITEM * int(ascending[-1]):
-        p, direction = _one_by_one(scores, ascending)
-    else:
-        p, direction = _in_one_pass(scores, ascending)
+        tests = [pair_signed_rank(scores[:size]) for size in ascending]
+        p, direction = np.stack([test.p for test in tests]), np.stack([test.direction for test in tests])
+        return SignedRank(p[places], direction[places])
+    positive, nonzero, items, ties = _prefix_sums(scores, ascending)
+    p = np.where(nonzero == 0, 1.0, _approximate(positive, nonzero, ties, "two-sided"))
+    exact = (nonzero > 0) & (items <= _EXACT_ITEMS) & (ties == 0.0) & (nonzero == items)
+    for count in np.unique(nonzero[exact]):
+        rows = exact & (nonzero == count)
+        distribution = _untied_distribution(int(count))
+        below = np.cumsum(distribution)
+        above = np.cumsum(distribution[::-1])[::-1]
+        place = np.rint(2.0 * positive[rows]).astype(np.int64)
+        p[rows] = np.minimum(1.0, 2.0 * np.minimum(below[place], above[place]))
+    direction = np.sign(4.0 * positive - nonzero * (nonzero + 1.0)).astype(np.int64)
+    # Few items with ties have a distribution of their own, for which the ranks themselves are needed.
+    needs_ranks = ((items <= EXACT_TIED_ITEMS) & ((ties > 0) | (nonzero < items))).any(axis=1)
+    for row in np.flatnonzero(needs_ranks):
+        p[row], direction[row] = pair_signed_rank(scores[: ascending[row]])
     return SignedRank(p[places], direction[places])
 
 
-def _one_by_one(scores: Floats, sizes: Ints) -> tuple[Floats, Ints]:
-    tests = [pair_signed_rank(scores[:size]) for size in sizes]
-    return np.stack([test.p for test in tests]), np.stack([test.direction for test in tests])
-
-
-def _in_one_pass(scores: Floats, sizes: Ints) -> tuple[Floats, Ints]:
+def _prefix_sums(scores: Floats, sizes: Ints) -> Floats:
+    """Return, sizes × pairs each: the rank sum of positives, how many are not zero, judged, and Σ(t³ − t)."""
     differences = pair_differences(scores[: sizes[-1]], missing=np.nan)
     pairs = pair_count(scores.shape[1])
-    sums = np.zeros((4, len(sizes), pairs))  # rank sum of positives, not zero, judged, Σ(t³ − t)
-    running = np.zeros((4, pairs))
+    sums, running = np.zeros((4, len(sizes), pairs)), np.zeros((4, pairs))
     absolute = np.abs(differences)
     absolute[absolute == 0.0] = np.nan  # zeros have no rank and compare with nothing
     upwards = differences > 0
     included = 0
     for place, size in enumerate(sizes):
         for item in range(included, int(size)):
-            running += _change(absolute, upwards, item)
+            new, before, up = absolute[item], absolute[:item], upwards[:item]
+            equal = before == new
+            ties = equal.sum(axis=0)
+            own_rank = np.where(upwards[item], 1.0 + (before < new).sum(axis=0) + 0.5 * ties, 0.0)
+            running[0] += own_rank + (((before > new) & up).sum(axis=0) + 0.5 * (equal & up).sum(axis=0))
+            running[1] += ~np.isnan(new)
             running[2] += ~np.isnan(differences[item])
+            running[3] += 3.0 * ties * (ties + 1.0)
         included = int(size)
         sums[:, place] = running
-    positive, nonzero, items, ties = sums
-    p = p_values_of_sums(positive, nonzero, items, ties)
-    direction = np.sign(4.0 * positive - nonzero * (nonzero + 1.0)).astype(np.int64)
-    # Few items with ties have a distribution of their own, for which the ranks themselves are needed.
-    needs_ranks = ((items <= EXACT_TIED_ITEMS) & ((ties > 0) | (nonzero < items))).any(axis=1)
-    for row in np.flatnonzero(needs_ranks):
-        p[row], direction[row] = pair_signed_rank(scores[: sizes[row]])
-    return p, direction
-
-
-def _change(absolute: Floats, upwards: NDArray[np.bool_], item: int) -> Floats:
-    """Return what one further item adds to the four sums, the judged items left out."""
-    new = absolute[item]
-    equal, below = absolute[:item] == new, absolute[:item] < new
-    above = (absolute[:item] > new) & upwards[:item]
-    ties = equal.sum(axis=0)
-    own_rank = np.where(upwards[item], 1.0 + below.sum(axis=0) + 0.5 * ties, 0.0)
-    moved = above.sum(axis=0) + 0.5 * (equal & upwards[:item]).sum(axis=0)
-    return np.stack(
-        [own_rank + moved, (~np.isnan(new)).astype(np.float64), np.zeros(len(new)), 3.0 * ties * (ties + 1.0)]
-    )
+    return sums
