@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,65 +23,54 @@ _EXAMPLES = 5
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a field is there.
+    """How much of a field is there."""
 
-    Attributes:
-        field: The field's name, such as ``metric:chrF`` or ``outputs``; ``reference:NAME`` is one reference.
-        present: The number of cells (of items, for texts that items have) that are there.
-        of: The number that could be there.
-        share: ``present / of``.
-        models: How many cells each model lacks; models that lack none are left out.
-        items: The number of items that lack at least one cell.
-        examples: The first few of those items.
-    """
-
-    field: str
-    present: int
-    of: int
-    share: float
-    models: dict[str, int]
-    items: int
-    examples: tuple[str, ...]
+    field: str  # such as ``metric:chrF`` or ``outputs``; ``reference:NAME`` is one reference
+    present: int  # the number of cells (of items, for texts that items have) that are there
+    of: int  # the number that could be there
+    share: float  # ``present / of``
+    models: dict[str, int]  # how many cells each model lacks; models that lack none are left out
+    items: int  # the number of items that lack at least one cell
+    examples: tuple[str, ...]  # the first few of those items
 
 
 def coverage(data: EvalSet) -> tuple[Coverage, ...]:
     """Return the coverage of every metric, aspect and text, and of the columns that methods know."""
-    return tuple(_field_coverage(data, field, present) for field, present in _presence(data))
-
-
-def _presence(data: EvalSet) -> Iterator[tuple[str, Mask]]:
-    yield from ((fields.metric(name), is_present(scores)) for name, scores in data.metrics.items())
-    yield from ((fields.aspect(name), is_present(scores)) for name, scores in data.aspects.items())
+    values: dict[str, NDArray[Any]] = {fields.metric(name): scores for name, scores in data.metrics.items()}
+    values |= {fields.aspect(name): scores for name, scores in data.aspects.items()}
     if data.outputs is not None:
-        yield "outputs", is_present(data.outputs)
+        values["outputs"] = data.outputs
     if data.sources is not None:
-        yield "sources", is_present(data.sources)
+        values["sources"] = data.sources
     if data.reference_texts is not None:
         for place, name in enumerate(data.references):
-            yield f"reference:{name}", is_present(data.reference_texts[:, place])
+            values[f"reference:{name}"] = data.reference_texts[:, place]
     for name in (*fields.TEXT_COLUMNS, *fields.NUMBER_COLUMNS):
         if name in data.columns:
-            yield fields.column(name), is_present(data.columns[name])
+            values[fields.column(name)] = data.columns[name]
+    rows = []
+    for field, array in values.items():
+        present = is_present(array)
+        lacking = ~(present if present.ndim == 1 else present.all(axis=1))
+        by_model = (~present).sum(axis=0).tolist() if present.ndim == 2 else []
+        rows.append(
+            Coverage(
+                field=field,
+                present=int(present.sum()),
+                of=present.size,
+                share=float(present.mean()) if present.size else 1.0,
+                models={name: count for name, count in zip(data.models, by_model, strict=False) if count},
+                items=int(lacking.sum()),
+                examples=tuple(data.items[np.flatnonzero(lacking)[:_EXAMPLES]]),
+            )
+        )
+    return tuple(rows)
 
 
 def is_present(values: NDArray[Any]) -> Mask:
     """Say which texts are not None, or which numbers are not NaN."""
     present: Mask = values != np.empty(1, object) if values.dtype == object else ~np.isnan(values)
     return present.astype(bool, copy=False)
-
-
-def _field_coverage(data: EvalSet, field: str, present: Mask) -> Coverage:
-    lacking = ~(present if present.ndim == 1 else present.all(axis=1))
-    by_model = (~present).sum(axis=0).tolist() if present.ndim == 2 else []
-    return Coverage(
-        field=field,
-        present=int(present.sum()),
-        of=present.size,
-        share=float(present.mean()) if present.size else 1.0,
-        models={name: count for name, count in zip(data.models, by_model, strict=False) if count},
-        items=int(lacking.sum()),
-        examples=tuple(data.items[np.flatnonzero(lacking)[:_EXAMPLES]]),
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,6 +158,18 @@ def describe(data: EvalSet) -> Description:
         >>> description.absent[:3]
         ('sources', 'outputs', 'references')
     """
+    has = {
+        "metrics": bool(data.metrics),
+        "aspects": bool(data.aspects),
+        "sources": data.sources is not None,
+        "outputs": data.outputs is not None,
+        "references": bool(data.references),
+        "documents": fields.DOCUMENT in data.columns,
+        "domains": fields.DOMAIN in data.columns,
+        "costs": fields.COST in data.columns,
+        "ratings": len(data.ratings) > 0,
+        "preferences": len(data.preferences) > 0,
+    }
     metrics, pairs, duplicates = scores_of(data.metrics), correlations(data), copies(data.metrics)
     text_summary, ratings_summary, document_summary = texts(data), ratings(data), documents(data)
     odd = (
@@ -195,23 +195,6 @@ def describe(data: EvalSet) -> Description:
         texts=text_summary,
         ratings=ratings_summary,
         preferences=preferences(data),
-        absent=_absent(data),
+        absent=tuple(kind for kind, is_there in has.items() if not is_there),
         odd=odd,
     )
-
-
-def _absent(data: EvalSet) -> tuple[str, ...]:
-    """Name the kinds of things that the set has none of."""
-    has = {
-        "metrics": bool(data.metrics),
-        "aspects": bool(data.aspects),
-        "sources": data.sources is not None,
-        "outputs": data.outputs is not None,
-        "references": bool(data.references),
-        "documents": fields.DOCUMENT in data.columns,
-        "domains": fields.DOMAIN in data.columns,
-        "costs": fields.COST in data.columns,
-        "ratings": len(data.ratings) > 0,
-        "preferences": len(data.preferences) > 0,
-    }
-    return tuple(kind for kind, is_held in has.items() if not is_held)

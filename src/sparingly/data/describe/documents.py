@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.arrays import Ints, Objects
 from sparingly.data import fields
@@ -32,20 +31,15 @@ class SamePair:
 class TextsSummary:
     """What is odd about the texts of a set.
 
-    Attributes:
-        empty_outputs: The number of empty outputs by model; models without are left out.
-        identical_share: The share of (not empty) outputs that another model wrote too for the same item;
-            None where there are none.
-        near_duplicates: Pairs of models whose texts are equal on 30 % of the items or more, most alike first:
-            judging both of them tells little about which one is better.
-        repeated_sources: Items whose source is that of an earlier item.
-        empty_sources: Items whose source is empty.
+    Near-duplicates are pairs of models whose texts are equal on 30 % of the items or more, most alike first:
+    judging both of them tells little about which one is better.
     """
 
-    empty_outputs: dict[str, int]
+    empty_outputs: dict[str, int]  # by model; models without are left out
+    # The share of (not empty) outputs that another model wrote too for the same item; None without outputs.
     identical_share: float | None
     near_duplicates: tuple[SamePair, ...]
-    repeated_sources: int
+    repeated_sources: int  # items whose source is that of an earlier item
     empty_sources: int
 
 
@@ -57,9 +51,15 @@ def texts(data: EvalSet) -> TextsSummary | None:
     sources = _coded(data.sources) if data.sources is not None else np.empty(0, np.int64)
     source_codes = sources[sources > _EMPTY]
     empty = (outputs == _EMPTY).sum(axis=0).tolist()
+    ordered = np.sort(outputs, axis=1)
+    nonempty = ordered > _EMPTY
+    equal = (ordered[:, 1:] == ordered[:, :-1]) & nonempty[:, 1:]
+    shared = np.zeros(ordered.shape, bool)
+    shared[:, 1:] |= equal
+    shared[:, :-1] |= equal
     return TextsSummary(
         empty_outputs={name: count for name, count in zip(data.models, empty, strict=False) if count},
-        identical_share=_identical_share(outputs),
+        identical_share=float(shared.sum() / nonempty.sum()) if nonempty.any() else None,
         near_duplicates=_near_duplicates(outputs, data.models),
         repeated_sources=len(source_codes) - len(np.unique(source_codes)),
         empty_sources=int((sources == _EMPTY).sum()),
@@ -69,20 +69,9 @@ def texts(data: EvalSet) -> TextsSummary | None:
 def _coded(array: Objects) -> Ints:
     """Return a number per text: equal where the texts are equal but for the space around them."""
     codes: dict[str | None, int] = {None: _MISSING, "": _EMPTY}
-    listed: list[str | None] = array.ravel().tolist()
-    stripped = (None if text is None else text.strip() for text in listed)
+    stripped = (None if text is None else text.strip() for text in array.ravel().tolist())
     numbers = (codes.setdefault(text, len(codes)) for text in stripped)
     return np.fromiter(numbers, np.int64, array.size).reshape(array.shape)
-
-
-def _identical_share(outputs: Ints) -> float | None:
-    ordered = np.sort(outputs, axis=1)
-    nonempty = ordered > _EMPTY
-    equal = (ordered[:, 1:] == ordered[:, :-1]) & nonempty[:, 1:]
-    shared = np.zeros(ordered.shape, bool)
-    shared[:, 1:] |= equal
-    shared[:, :-1] |= equal
-    return float(shared.sum() / nonempty.sum()) if nonempty.any() else None
 
 
 def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, ...]:
@@ -98,30 +87,22 @@ def _near_duplicates(outputs: Ints, models: tuple[str, ...]) -> tuple[SamePair, 
     return tuple(sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second)))
 
 
-# --- Documents ------------------------------------------------------------------------------------
+# --- documents ---
 
 
 @dataclass(frozen=True)
 class DocumentsSummary:
-    """The documents of a set: how many, and the items of the shortest, a middle and the longest one.
-
-    Attributes:
-        without: Items that belong to no document.
-        in_order: Whether every document's items stand side by side in the file, positions ascending.
-        scattered: Documents whose items do not stand side by side in the file.
-        disordered: Documents whose positions do not ascend in the file.
-        with_gaps: Documents whose positions skip a place: some of their items are not in the set.
-    """
+    """The documents of a set: how many, and the items of the shortest, a middle and the longest one."""
 
     count: int
     shortest: int
     median: float
     longest: int
-    without: int
-    in_order: bool
-    scattered: int
-    disordered: int
-    with_gaps: int
+    without: int  # items that belong to no document
+    in_order: bool  # whether every document's items stand side by side in the file, positions ascending
+    scattered: int  # documents whose items do not stand side by side in the file
+    disordered: int  # documents whose positions do not ascend in the file
+    with_gaps: int  # documents whose positions skip a place: some of their items are not in the set
 
 
 def documents(data: EvalSet) -> DocumentsSummary | None:
@@ -129,10 +110,28 @@ def documents(data: EvalSet) -> DocumentsSummary | None:
     codes, names = coded(data, fields.DOCUMENT)
     if not names:
         return None
-    lengths = np.bincount(codes[codes >= 0], minlength=len(names))
-    scattered, disordered, with_gaps = _faults(codes, _positions(data), data.file_order, len(names))
+    count, file_order = len(names), data.file_order
+    if fields.POSITION in data.columns:
+        positions = np.asarray(data.columns[fields.POSITION], np.float64)
+    else:
+        # A view may hide the positions; then the file's own order is all there is, and it is in order.
+        positions = np.argsort(file_order, kind="stable").astype(np.float64)
+    order = file_order[codes[file_order] >= 0]
+    # Neighbours of one document in the file: a stable sort by document keeps the order of the file.
+    grouped = order[np.argsort(codes[order], kind="stable")]
+    document, position = codes[grouped], positions[grouped]
+    falls = (document[1:] == document[:-1]) & ~(position[1:] > position[:-1])
+    disordered = len(np.unique(document[1:][falls]))
+    runs = codes[file_order]
+    starts = np.flatnonzero(np.diff(runs, prepend=-2) != 0)
+    pieces = np.bincount(runs[starts][runs[starts] >= 0], minlength=count)
+    scattered = int((pieces > 1).sum())
+    first, last = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(first, document, position)
+    np.maximum.at(last, document, position)
+    lengths = np.bincount(document, minlength=count)
     return DocumentsSummary(
-        count=len(names),
+        count=count,
         shortest=int(lengths.min()),
         median=float(np.median(lengths)),
         longest=int(lengths.max()),
@@ -140,7 +139,7 @@ def documents(data: EvalSet) -> DocumentsSummary | None:
         in_order=scattered == 0 and disordered == 0,
         scattered=scattered,
         disordered=disordered,
-        with_gaps=with_gaps,
+        with_gaps=int((last - first + 1 > lengths).sum()),
     )
 
 
@@ -159,34 +158,3 @@ def coded(data: EvalSet, column: str) -> tuple[Ints, list[str]]:
     codes: dict[str | None, int] = {None: -1}
     places = (codes.setdefault(name, len(codes) - 1) for name in data.columns[column])
     return np.fromiter(places, np.int64, len(data)), [name for name in codes if name is not None]
-
-
-def _positions(data: EvalSet) -> NDArray[np.float64]:
-    if fields.POSITION in data.columns:
-        return np.asarray(data.columns[fields.POSITION], np.float64)
-    # A view may hide the positions; then the file's own order is all there is, and it is in order.
-    return np.argsort(data.file_order, kind="stable").astype(np.float64)
-
-
-def _faults(
-    codes: Ints, positions: NDArray[np.float64], file_order: Ints, count: int
-) -> tuple[int, int, int]:
-    """Count the documents that are scattered, disordered, or have gaps."""
-    order = file_order[codes[file_order] >= 0]
-    # Neighbours of one document in the file: a stable sort by document keeps the order of the file.
-    grouped = order[np.argsort(codes[order], kind="stable")]
-    document, position = codes[grouped], positions[grouped]
-    same_document = document[1:] == document[:-1]
-    falls = same_document & ~(position[1:] > position[:-1])
-    runs = codes[file_order]
-    starts = np.flatnonzero(np.diff(runs, prepend=-2) != 0)
-    pieces = np.bincount(runs[starts][runs[starts] >= 0], minlength=count)
-    first, last = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(first, document, position)
-    np.maximum.at(last, document, position)
-    length = np.bincount(document, minlength=count)
-    return (
-        int((pieces > 1).sum()),
-        len(np.unique(document[1:][falls])),
-        int((last - first + 1 > length).sum()),
-    )

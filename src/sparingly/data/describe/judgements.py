@@ -16,45 +16,29 @@ from sparingly.data.tables import Ratings
 class Seconds:
     """How long judgements took.
 
-    Attributes:
-        known: The number of judgements whose time is known.
-        longest: The longest time (breaks are often in it).
-        total: The sum. Where raters judge several aspects at once and the time of the judgement is written
-            beside each of them, it counts once.
+    Where raters judge several aspects at once and the time of the judgement is written beside each of them,
+    it counts once.
     """
 
-    known: int
+    known: int  # the number of judgements whose time is known
     median: float
-    longest: float
+    longest: float  # breaks are often in it
     total: float
 
 
 @dataclass(frozen=True)
 class RatingsSummary:
-    """The ratings of a set.
+    """The ratings of a set."""
 
-    Attributes:
-        count: Ratings that have a score.
-        raters: The number of ratings by rater.
-        of_unknown_raters: Ratings whose rater is unknown.
-        aspects: The number of ratings by aspect.
-        of_references: Ratings of references rather than of models.
-        cells: Distinct (item, model, aspect) that are rated.
-        repeated_share: The share of them that have two or more ratings: agreement is computed from these.
-        duplicates: Ratings beyond the first of the same item, model, rater and aspect.
-        comments: Rows with a remark.
-        seconds: How long judging took, if known.
-    """
-
-    count: int
-    raters: dict[str, int]
+    count: int  # ratings that have a score
+    raters: dict[str, int]  # the number of ratings by rater
     of_unknown_raters: int
-    aspects: dict[str, int]
-    of_references: int
-    cells: int
-    repeated_share: float
-    duplicates: int
-    comments: int
+    aspects: dict[str, int]  # the number of ratings by aspect
+    of_references: int  # ratings of references rather than of models
+    cells: int  # distinct (item, model, aspect) that are rated
+    repeated_share: float  # the share of them that have two or more ratings: agreement comes from these
+    duplicates: int  # ratings beyond the first of the same item, model, rater and aspect
+    comments: int  # rows with a remark
     seconds: Seconds | None
 
 
@@ -93,7 +77,7 @@ def ratings(data: EvalSet) -> RatingsSummary | None:
         repeated_share=float((per_cell > 1).mean()) if len(per_cell) else 0.0,
         duplicates=len(judged) - len(np.unique(judged)),
         comments=table.comments,
-        seconds=_seconds(table, np.flatnonzero(~np.isnan(table.seconds))),
+        seconds=_seconds(table),
     )
 
 
@@ -114,7 +98,8 @@ def preferences(data: EvalSet) -> PreferencesSummary | None:
     )
 
 
-def _seconds(table: Ratings, rows: Ints) -> Seconds | None:
+def _seconds(table: Ratings) -> Seconds | None:
+    rows = np.flatnonzero(~np.isnan(table.seconds))
     if not len(rows):
         return None
     sitting = _keys(table, rows, "item", "model", "rater")

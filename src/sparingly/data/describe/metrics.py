@@ -33,33 +33,32 @@ class ScoreRange:
 
 def scores_of(arrays: NamedArrays) -> tuple[ScoreRange, ...]:
     """Return the range of every metric or aspect."""
-    return tuple(_range(name, values) for name, values in arrays.items())
+    ranges = []
+    for name, values in arrays.items():
+        missing = np.isnan(values)
+        present = values[~missing]
+        if not present.size:
+            ranges.append(ScoreRange(name, None, None, None, constant=False, same_for_models=False))
+            continue
+        low, high = float(present.min()), float(present.max())
+        # No item's scores differ, and at least one item has two of them.
+        several = values.shape[1] - missing.sum(axis=1) > 1
+        highest, lowest = np.where(missing, -np.inf, values), np.where(missing, np.inf, values)
+        spread = highest.max(axis=1)[several] - lowest.min(axis=1)[several]
+        ranges.append(
+            ScoreRange(
+                name,
+                minimum=low,
+                mean=float(present.mean()),
+                maximum=high,
+                constant=low == high and present.size > 1,
+                same_for_models=bool(len(spread) and (spread <= (high - low) * 1e-9).all()),
+            )
+        )
+    return tuple(ranges)
 
 
-def _range(name: str, values: Floats) -> ScoreRange:
-    present = values[~np.isnan(values)]
-    if not present.size:
-        return ScoreRange(name, None, None, None, constant=False, same_for_models=False)
-    low, high = float(present.min()), float(present.max())
-    return ScoreRange(
-        name,
-        minimum=low,
-        mean=float(present.mean()),
-        maximum=high,
-        constant=low == high and present.size > 1,
-        same_for_models=values.shape[1] > 1 and _same_in_rows(values, (high - low) * 1e-9),
-    )
-
-
-def _same_in_rows(values: Floats, tolerance: float) -> bool:
-    """Say whether no item's scores differ, and at least one item has two of them."""
-    missing = np.isnan(values)
-    spread = np.where(missing, -np.inf, values).max(axis=1) - np.where(missing, np.inf, values).min(axis=1)
-    several = values.shape[1] - missing.sum(axis=1) > 1
-    return bool(several.any() and (spread[several] <= tolerance).all())
-
-
-# --- How well every metric agrees with every aspect -----------------------------------------------
+# --- how well every metric agrees with every aspect ---
 # A metric can follow people over all outputs only because it knows which items are hard; choosing between
 # models needs the other two numbers (Zouhar et al. 2025, section 5, relate them to what selection gains).
 
@@ -106,63 +105,46 @@ def correlations(data: EvalSet) -> tuple[Correlation, ...]:
 def correlation(x: Floats, y: Floats, metric: str = "", aspect: str = "") -> Correlation:
     """Return how two matrices of scores (items x models) agree, over the cells that have both."""
     (x_middle, x_range), (y_middle, y_range) = _middle_and_range(x), _middle_and_range(y)
-    varies = x_range > 0 and y_range > 0
-    total = _CorrelationSums()
+    cells = items = freedom = 0
+    within_sum = 0.0
+    sums, products, weighted = np.zeros(2), np.zeros(3), np.zeros(3)
     for rows in blocks(x.shape):
         # Scaled to a range of 1 about 0, so that neither huge nor tiny scores lose digits in the squares.
-        total.add(_scaled(x[rows], x_middle, x_range), _scaled(y[rows], y_middle, y_range))
+        x_block, y_block = _scaled(x[rows], x_middle, x_range), _scaled(y[rows], y_middle, y_range)
+        missing = np.isnan(x_block) | np.isnan(y_block)
+        count = x_block.shape[1] - missing.sum(axis=1)
+        if missing.any():
+            x_block, y_block = np.where(missing, 0.0, x_block), np.where(missing, 0.0, y_block)
+        cells += int(count.sum())
+        freedom += int(np.maximum(count - 1, 0).sum())
+        sums += x_block.sum(), y_block.sum()
+        products += _products(x_block, y_block).sum(axis=1)
+        x_block, x_spread = _centred(x_block, missing, count)
+        y_block, y_spread = _centred(y_block, missing, count)
+        item_products = _products(x_block, y_block)
+        # Items where only one of the two varies are pairs of models too, so they count here.
+        weighted += (item_products * count).sum(axis=1)
+        both_vary = (x_spread > _NO_SPREAD) & (y_spread > _NO_SPREAD)
+        items += int(both_vary.sum())
+        product, x_square, y_square = item_products[:, both_vary]
+        within_sum += float((product / np.sqrt(x_square * y_square)).sum())
+    pooled = None
+    if x_range > 0 and y_range > 0 and cells > 1:
+        x_sum, y_sum = sums
+        about_means = products - np.array([x_sum * y_sum, x_sum * x_sum, y_sum * y_sum]) / cells
+        # Cells that have both may be constant although the metric elsewhere is not.
+        if (about_means[1:] > 1e-14 * products[1:]).all():
+            pooled = _ratio(about_means)
     return Correlation(
         metric=metric,
         aspect=aspect,
-        pooled=total.pooled() if varies else None,
-        within=total.within / total.items if total.items else None,
-        differences=total.differences() if total.items else None,
-        cells=total.cells,
-        items=total.items,
-        freedom=total.freedom,
+        pooled=pooled,
+        within=within_sum / items if items else None,
+        differences=_ratio(weighted) if items else None,
+        cells=cells,
+        items=items,
+        freedom=freedom,
     )
-
-
-class _CorrelationSums:
-    """Adds up what the three correlations need, a block of items at a time."""
-
-    def __init__(self) -> None:
-        self.cells = self.items = self.freedom = 0
-        self.within = 0.0
-        self.sums, self.products, self.weighted = np.zeros(2), np.zeros(3), np.zeros(3)
-
-    def add(self, x: Floats, y: Floats) -> None:
-        missing = np.isnan(x) | np.isnan(y)
-        count = x.shape[1] - missing.sum(axis=1)
-        if missing.any():
-            x, y = np.where(missing, 0.0, x), np.where(missing, 0.0, y)
-        self.cells += int(count.sum())
-        self.sums += x.sum(), y.sum()
-        self.products += _products(x, y).sum(axis=1)
-        x, x_spread = _centred(x, missing, count)
-        y, y_spread = _centred(y, missing, count)
-        item_products = _products(x, y)
-        self.freedom += int(np.maximum(count - 1, 0).sum())
-        # Items where only one of the two varies are pairs of models too, so they count here.
-        self.weighted += (item_products * count).sum(axis=1)
-        both_vary = (x_spread > _NO_SPREAD) & (y_spread > _NO_SPREAD)
-        self.items += int(both_vary.sum())
-        product, x_square, y_square = item_products[:, both_vary]
-        self.within += float((product / np.sqrt(x_square * y_square)).sum())
-
-    def pooled(self) -> float | None:
-        if self.cells < 2:
-            return None
-        x, y = self.sums
-        product, x_square, y_square = self.products - np.array([x * y, x * x, y * y]) / self.cells
-        # Cells that have both may be constant although the metric elsewhere is not.
-        if x_square <= 1e-14 * self.products[1] or y_square <= 1e-14 * self.products[2]:
-            return None
-        return _bounded(product / np.sqrt(x_square * y_square))
-
-    def differences(self) -> float:
-        product, x_square, y_square = self.weighted
-        return _bounded(product / np.sqrt(x_square * y_square))
 
 
 def _products(x: Floats, y: Floats) -> Floats:
@@ -198,11 +180,13 @@ def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
-def _bounded(value: float) -> float:
-    return float(np.clip(value, -1.0, 1.0))
+def _ratio(products: Floats) -> float:
+    """Return r from the sums of x·y, x·x and y·y."""
+    product, x_square, y_square = products
+    return float(np.clip(product / np.sqrt(x_square * y_square), -1.0, 1.0))
 
 
-# --- Metrics that are copies of each other: equal, rescaled, or turned round ----------------------
+# --- metrics that are copies of each other: equal, rescaled, or turned round ---
 # A copy adds a name and no information; mixing it with its twin counts one opinion twice.
 
 
@@ -211,16 +195,10 @@ _COPY_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Copy:
-    """A metric that repeats an earlier one.
+    """A metric that repeats an earlier one: equal, rescaled (a·x + b, a > 0) or negated (a < 0)."""
 
-    Attributes:
-        metric: The copy.
-        of: The metric that it repeats, the first of them in the order of the data.
-        kind: ``equal``, ``rescaled`` (a·x + b, a > 0) or ``negated`` (a < 0).
-    """
-
-    metric: str
-    of: str
+    metric: str  # the copy
+    of: str  # the metric that it repeats, the first of them in the order of the data
     kind: Literal["equal", "rescaled", "negated"]
 
 
@@ -229,32 +207,25 @@ def copies(metrics: Mapping[str, Floats]) -> tuple[Copy, ...]:
     groups: dict[bytes, list[str]] = {}
     for name, values in metrics.items():
         mask = hashlib.blake2b(np.packbits(np.isnan(values)).tobytes()).digest()
-        if _spread(values) > 0:
+        if _middle_and_range(values)[1] > 0:
             groups.setdefault(mask, []).append(name)
-    duplicates = [
-        copy for names in groups.values() if len(names) > 1 for copy in _copies_among(names, metrics)
-    ]
-    order = {name: place for place, name in enumerate(metrics)}
-    return tuple(sorted(duplicates, key=lambda copy: order[copy.metric]))
-
-
-def _copies_among(names: list[str], metrics: Mapping[str, Floats]) -> list[Copy]:
-    """Find copies among metrics that miss the same cells, by their correlation, and then cell by cell."""
-    correlated = np.triu(np.abs(_correlations([metrics[name] for name in names])) > 1 - _COPY_TOLERANCE, 1)
     copy_by_name: dict[str, Copy] = {}
-    for first, second in zip(*np.nonzero(correlated), strict=True):
-        original, repeat = names[first], names[second]
-        if original in copy_by_name or repeat in copy_by_name:
-            continue
-        kind = _kind(metrics[original], metrics[repeat])
-        if kind is not None:
-            copy_by_name[repeat] = Copy(repeat, original, kind)
-    return list(copy_by_name.values())
+    # Among metrics that miss the same cells: by their correlation, and then cell by cell.
+    for names in (group for group in groups.values() if len(group) > 1):
+        correlated = np.abs(_correlations([metrics[name] for name in names])) > 1 - _COPY_TOLERANCE
+        for first, second in zip(*np.nonzero(np.triu(correlated, 1)), strict=True):
+            original, repeat = names[first], names[second]
+            if original in copy_by_name or repeat in copy_by_name:
+                continue
+            kind = _kind(metrics[original], metrics[repeat])
+            if kind is not None:
+                copy_by_name[repeat] = Copy(repeat, original, kind)
+    return tuple(copy_by_name[name] for name in metrics if name in copy_by_name)
 
 
 def _correlations(matrices: list[Floats]) -> Floats:
     middles = [float(np.nanmean(values)) for values in matrices]
-    spreads = [_spread(values) for values in matrices]
+    spreads = [_middle_and_range(values)[1] for values in matrices]
     product = np.zeros((len(matrices), len(matrices)))
     for rows in blocks(matrices[0].shape):
         block = np.stack(
@@ -271,23 +242,14 @@ def _correlations(matrices: list[Floats]) -> Floats:
 def _kind(original: Floats, repeat: Floats) -> Literal["equal", "rescaled", "negated"] | None:
     if np.array_equal(original, repeat, equal_nan=True):
         return "equal"
-    low, high = _two_cells(original)
+    # A line is laid through two cells: the quartiles, which a single huge score cannot move.
+    order = np.argsort(original, axis=None)[: int((~np.isnan(original)).sum())]
+    low, high = order[len(order) // 4], order[3 * len(order) // 4]
+    if original.flat[low] == original.flat[high]:
+        low, high = order[0], order[-1]
     start, step = repeat.flat[low], repeat.flat[high] - repeat.flat[low]
     line = start + step * ((original - original.flat[low]) / (original.flat[high] - original.flat[low]))
     allowed = 1e-6 * (np.abs(repeat - start) + abs(step))
     if step == 0 or (np.abs(repeat - line) > allowed).any():
         return None
     return "rescaled" if step > 0 else "negated"
-
-
-def _two_cells(values: Floats) -> tuple[int, int]:
-    """Return two cells to lay a line through: the quartiles, which a single huge score cannot move."""
-    order = np.argsort(values, axis=None)[: int((~np.isnan(values)).sum())]
-    low, high = int(order[len(order) // 4]), int(order[3 * len(order) // 4])
-    if values.flat[low] == values.flat[high]:
-        return int(order[0]), int(order[-1])
-    return low, high
-
-
-def _spread(values: Floats) -> float:
-    return float(np.nanmax(values) - np.nanmin(values)) if not np.isnan(values).all() else 0.0

@@ -20,17 +20,11 @@ _BREAK = 50.0
 
 @dataclass(frozen=True)
 class Oddity:
-    """Something that a user should look at before choosing items.
+    """Something that a user should look at before choosing items."""
 
-    Attributes:
-        kind: A short name for machines, such as ``duplicate_ratings``.
-        about: The metrics, models or aspects concerned.
-        text: A sentence for people.
-    """
-
-    kind: str
-    about: tuple[str, ...]
-    text: str
+    kind: str  # a short name for machines, such as ``duplicate_ratings``
+    about: tuple[str, ...]  # the metrics, models or aspects concerned
+    text: str  # a sentence for people
 
 
 def of_metrics(
@@ -38,26 +32,19 @@ def of_metrics(
 ) -> Iterator[Oddity]:
     """Yield what is odd about metrics."""
     for scores in metrics:
+        name = f"The metric {scores.name}"
         if scores.minimum is None:
-            yield Oddity("empty_metric", (scores.name,), f"The metric {scores.name} has no score at all.")
+            yield Oddity("empty_metric", (scores.name,), f"{name} has no score at all.")
         elif scores.constant:
-            value = f"{scores.minimum:g}"
-            text = f"The metric {scores.name} is {value} everywhere: it cannot choose anything."
+            text = f"{name} is {scores.minimum:g} everywhere: it cannot choose anything."
             yield Oddity("constant_metric", (scores.name,), text)
         elif scores.same_for_models:
-            text = (
-                f"The metric {scores.name} gives all models of an item one score: it cannot tell them apart."
-            )
+            text = f"{name} gives all models of an item one score: it cannot tell them apart."
             yield Oddity("same_for_models", (scores.name,), text)
     for copy in duplicates:
         word = {"equal": "equal to", "rescaled": "a rescaling of", "negated": "a negation of"}[copy.kind]
-        yield Oddity(
-            "copied_metric", (copy.metric, copy.of), f"The metric {copy.metric} is {word} {copy.of}."
-        )
-    yield from _of_correlations(pairs)
-
-
-def _of_correlations(pairs: tuple[Correlation, ...]) -> Iterator[Oddity]:
+        text = f"The metric {copy.metric} is {word} {copy.of}."
+        yield Oddity("copied_metric", (copy.metric, copy.of), text)
     for metric, group in groupby(pairs, key=lambda pair: pair.metric):
         defined = [pair for pair in group if pair.differences is not None]
         if defined and looks_turned(defined):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
@@ -28,23 +29,14 @@ SCORES = ("lowest quarter", "second quarter", "third quarter", "highest quarter"
 
 @dataclass(frozen=True)
 class Share:
-    """How much of the set and of the selection is of one kind.
+    """How much of the set and of the selection is of one kind."""
 
-    Attributes:
-        group: The kind, such as a domain or a band of lengths.
-        items: Items of the set that are of it.
-        selected: Selected items that are of it.
-        full_share: ``items`` as a share of the set.
-        selected_share: ``selected`` as a share of the selection.
-        ratio: The second share over the first: above 1 is over-represented.
-    """
-
-    group: str
-    items: int
-    selected: int
-    full_share: float
-    selected_share: float
-    ratio: float
+    group: str  # the kind, such as a domain or a band of lengths
+    items: int  # items of the set that are of it
+    selected: int  # selected items that are of it
+    full_share: float  # ``items`` as a share of the set
+    selected_share: float  # ``selected`` as a share of the selection
+    ratio: float  # the second share over the first: above 1 is over-represented
 
 
 def shares(
@@ -86,14 +78,9 @@ def document_length_shares(data: EvalSet, rows: Ints, bands: Sequence[int]) -> t
     lengths = np.bincount(codes[codes >= 0], minlength=len(names))
     band = np.searchsorted(np.asarray(bands), lengths, side="right") - 1
     of_item = np.where(codes >= 0, band[codes], -1)
-    return shares(of_item, [_band_name(bands, place) for place in range(len(bands))], rows)
-
-
-def _band_name(bands: Sequence[int], place: int) -> str:
-    if place + 1 == len(bands):
-        return f"{bands[place]} and more"
-    last = bands[place + 1] - 1
-    return str(last) if last == bands[place] else f"{bands[place]}-{last}"
+    ends = [(first, following - 1) for first, following in pairwise(bands)]
+    band_names = [str(last) if last == first else f"{first}-{last}" for first, last in ends]
+    return shares(of_item, [*band_names, *(f"{last} and more" for last in bands[-1:])], rows)
 
 
 def source_length_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
@@ -121,7 +108,7 @@ def quarter_shares(
     return shares(quarter, [f"{name} ({end})" for name, end in zip(names, ends, strict=True)], rows)
 
 
-# --- What is badly over- or under-represented -----------------------------------------------------
+# --- what is badly over- or under-represented ---
 
 
 FACTOR, CHANCE = 2.0, 0.001
@@ -129,21 +116,13 @@ FACTOR, CHANCE = 2.0, 0.001
 
 @dataclass(frozen=True)
 class Leaning:
-    """A group of which a selection has far too much or far too little.
+    """A group of which a selection has far too much or far too little."""
 
-    Attributes:
-        by: What the group is a group of, such as domain.
-        group: The group.
-        ratio: Its share of the selection over its share of the set.
-        p_value: How likely a random draw of as many items is as far off, either way.
-        text: A sentence for people.
-    """
-
-    by: str
+    by: str  # what the group is a group of, such as domain
     group: str
-    ratio: float
-    p_value: float
-    text: str
+    ratio: float  # its share of the selection over its share of the set
+    p_value: float  # how likely a random draw of as many items is as far off, either way
+    text: str  # a sentence for people
 
 
 def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
@@ -153,39 +132,29 @@ def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
     items would hardly do that: twice the smaller tail of the hypergeometric distribution, times the number of
     groups looked at (Bonferroni), below 0.001. Small selections miss small groups by chance; that is no sign.
     """
+    from scipy.stats import hypergeom
+
     looked_at = sum(map(len, kinds.values()))
-    rows = [
-        _leaning(by, share, float(chance))
-        for by, group in kinds.items()
-        for share, chance in zip(group, _chances(group), strict=True)
-        if not 1 / FACTOR <= share.ratio <= FACTOR and chance * looked_at < CHANCE
-    ]
+    rows = []
+    for by, group in kinds.items():
+        if not group:
+            continue
+        items, selected = np.array([(share.items, share.selected) for share in group]).T
+        random_draw = hypergeom(items.sum(), items, selected.sum())
+        tails = np.minimum(random_draw.cdf(selected), random_draw.sf(selected - 1))
+        for share, chance in zip(group, np.minimum(1.0, 2.0 * tails).tolist(), strict=True):
+            if 1 / FACTOR <= share.ratio <= FACTOR or not chance * looked_at < CHANCE:
+                continue
+            text = (
+                f"{by}, {share.group}: badly {'over' if share.ratio > 1 else 'under'}-represented, "
+                f"{100 * share.selected_share:.1f} % of the chosen "
+                f"against {100 * share.full_share:.1f} % of the set."
+            )
+            rows.append(Leaning(by, share.group, share.ratio, chance, text))
     return tuple(sorted(rows, key=lambda leaning: leaning.p_value))
 
 
-def _chances(group: tuple[Share, ...]) -> NDArray[np.float64]:
-    """Return the two-sided p-value of every group's number of selected items."""
-    from scipy.stats import hypergeom
-
-    if not group:
-        return np.empty(0)
-    items, selected = (np.array([getattr(share, name) for share in group]) for name in ("items", "selected"))
-    random_draw = hypergeom(items.sum(), items, selected.sum())
-    return np.asarray(
-        np.minimum(1.0, 2.0 * np.minimum(random_draw.cdf(selected), random_draw.sf(selected - 1)))
-    )
-
-
-def _leaning(by: str, share: Share, chance: float) -> Leaning:
-    how = "over" if share.ratio > 1 else "under"
-    text = (
-        f"{by}, {share.group}: badly {how}-represented, {100 * share.selected_share:.1f} % of the chosen "
-        f"against {100 * share.full_share:.1f} % of the set."
-    )
-    return Leaning(by, share.group, share.ratio, chance, text)
-
-
-# --- What a selection makes of the metrics --------------------------------------------------------
+# --- what a selection makes of the metrics ---
 # A selection that follows metrics looks where metrics are low (or at odds). Bad outputs that every metric
 # likes are its blind spots: nobody looks there, so nobody learns of them.
 
@@ -210,23 +179,14 @@ class MetricShares:
 
 @dataclass(frozen=True)
 class BlindSpots:
-    """How many of the items that people find bad no metric would have pointed at.
+    """How many of the items that people find bad no metric would have pointed at."""
 
-    Attributes:
-        aspect: What people judged; low is the lowest quarter of the judged items' means.
-        low: Judged items of the set that are low.
-        missed: Those of them that no metric flags: the blind spots.
-        selected_low: Selected items that are low.
-        selected_missed: Those of them that no metric flags.
-        groups: Shares of the judged items: low and not flagged, low and flagged, not low.
-    """
-
-    aspect: str
-    low: int
-    missed: int
-    selected_low: int
-    selected_missed: int
-    groups: tuple[Share, ...]
+    aspect: str  # what people judged; low is the lowest quarter of the judged items' means
+    low: int  # judged items of the set that are low
+    missed: int  # those of them that no metric flags: the blind spots
+    selected_low: int  # selected items that are low
+    selected_missed: int  # those of them that no metric flags
+    groups: tuple[Share, ...]  # shares of the judged items: low and not flagged, low and flagged, not low
 
 
 def metric_shares(data: EvalSet, rows: Ints) -> tuple[MetricShares, ...]:
@@ -394,42 +354,40 @@ def representation(
     """
     if list(document_bands) != sorted(set(document_bands)):
         raise UsageError(f"Bands of document lengths must ascend, not {list(document_bands)}.")
-    rows = np.unique(data.positions(_ids(items)))
+    # Ids or, for a selection, its own; what has items or models as methods (a mapping) is gone through.
+    ids, models_by_row = (getattr(items, name, None) for name in ("items", "models"))
+    ids = cast("Iterable[str]", items if ids is None or callable(ids) else ids)
+    rows = np.unique(data.positions(ids))
     for name in metrics or ():
         if name not in data.metrics:
             raise UnknownNameError("metric", name, data.metrics)
     flags = flags_of(data, data.metrics if metrics is None else metrics)
-    parts: dict[str, Any] = {
-        "domains": domain_shares(data, rows),
-        "document_lengths": document_length_shares(data, rows, document_bands),
-        "source_lengths": source_length_shares(data, rows),
-        "metrics": metric_shares(data, rows),
-        "flags": shares(flags, FLAGS, rows),
-        "blind_spots": blind_spots(data, flags, rows),
-    }
+    cost = None
+    if fields.COST in data.columns:
+        costs, selected_costs = data.columns[fields.COST], data.columns[fields.COST][rows]
+        if not (np.isnan(costs).all() or np.isnan(selected_costs).all()):
+            cost = float(np.nanmean(costs)), float(np.nanmean(selected_costs))
+    means = tuple(
+        MeanOfModel(metric, model, *(None if np.isnan(mean) else float(mean) for mean in pair))
+        for metric, values in data.metrics.items()
+        for model, *pair in zip(data.models, _column_means(values), _column_means(values[rows]), strict=True)
+    )
     table = Representation(
         n=len(rows),
         of=len(data),
-        coverage=tuple(_coverage(data, rows, _models(items))),
-        cost=_mean_cost(data, rows),
-        means=_means(data, rows),
-        **parts,
+        coverage=tuple(_coverage(data, rows, None if callable(models_by_row) else models_by_row)),
+        domains=domain_shares(data, rows),
+        document_lengths=document_length_shares(data, rows, document_bands),
+        source_lengths=source_length_shares(data, rows),
+        metrics=metric_shares(data, rows),
+        flags=shares(flags, FLAGS, rows),
+        blind_spots=blind_spots(data, flags, rows),
+        cost=cost,
+        means=means,
     )
     badly = leanings(table.kinds)
     has_weights = badly and getattr(items, "has_unequal_weights", False)
     return replace(table, leanings=badly, notes=(WEIGHTS_NOTE,) if has_weights else ())
-
-
-def _ids(selected: Selection | Iterable[str]) -> Iterable[str]:
-    """Return the ids of a selection; what has them as a method (a mapping) is gone through."""
-    items: Any = getattr(selected, "items", None)
-    return cast("Iterable[str]", selected if items is None or callable(items) else items)
-
-
-def _models(selected: Selection | Iterable[str]) -> Sequence[tuple[str, ...] | None] | None:
-    """Return the models that the rows of a selection ask for; None where all of them ask for all."""
-    names: Any = getattr(selected, "models", None)
-    return None if names is None or callable(names) else cast("Sequence[tuple[str, ...] | None]", names)
 
 
 def _coverage(
@@ -443,34 +401,12 @@ def _coverage(
             selected_codes = codes[rows]
             yield Covered(kind, len(np.unique(selected_codes[selected_codes >= 0])), len(names))
     if models_by_row is not None:
-        counts = _outputs(data.models, models_by_row)
-        yield Covered("outputs", sum(counts.values()), len(data) * len(data.models))
-        yield from (Covered(f"outputs of {name}", count, len(data)) for name, count in counts.items())
-
-
-def _outputs(models: Sequence[str], models_by_row: Sequence[tuple[str, ...] | None]) -> Mapping[str, int]:
-    counts = dict.fromkeys(models, 0)
-    for names in models_by_row:
-        for name in models if names is None else names:
-            counts[name] = counts.get(name, 0) + 1
-    return {name: counts[name] for name in models}
-
-
-def _mean_cost(data: EvalSet, rows: Ints) -> tuple[float, float] | None:
-    if fields.COST not in data.columns:
-        return None
-    costs, selected = data.columns[fields.COST], data.columns[fields.COST][rows]
-    if np.isnan(costs).all() or np.isnan(selected).all():
-        return None
-    return float(np.nanmean(costs)), float(np.nanmean(selected))
-
-
-def _means(data: EvalSet, rows: Ints) -> tuple[MeanOfModel, ...]:
-    return tuple(
-        MeanOfModel(metric, model, *(None if np.isnan(mean) else float(mean) for mean in means))
-        for metric, values in data.metrics.items()
-        for model, *means in zip(data.models, _column_means(values), _column_means(values[rows]), strict=True)
-    )
+        counts: Counter[str] = Counter()
+        for row_models in models_by_row:
+            counts.update(data.models if row_models is None else row_models)
+        total = sum(counts[name] for name in data.models)
+        yield Covered("outputs", total, len(data) * len(data.models))
+        yield from (Covered(f"outputs of {name}", counts[name], len(data)) for name in data.models)
 
 
 def _column_means(values: Floats) -> Floats:

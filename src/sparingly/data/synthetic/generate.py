@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import population
@@ -81,34 +80,33 @@ def make_evalset(
         ability_spread=ability_spread,
         missing=dict(missing) if isinstance(missing, Mapping) else dict.fromkeys(metric_qualities, missing),
     )
-    return _build_set(recipe, texts, references, latent)
-
-
-def _build_set(recipe: Recipe, texts: bool, references: bool, latent: bool) -> EvalSet:
-    seed, count = recipe.seed, len(recipe.items)
-    items = population.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
-    abilities = population.draw_abilities(len(recipe.models), recipe.ability_spread, seed)
-    qualities = population.draw_quality(items, abilities, len(recipe.aspects), seed)
-    metrics = {
-        name: population.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
-        for name, quality in recipe.metrics.items()
-    }
+    count = len(recipe.items)
+    drawn = population.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
+    abilities = population.draw_abilities(len(recipe.models), ability_spread, seed)
+    qualities = population.draw_quality(drawn, abilities, len(recipe.aspects), seed)
     parts: dict[str, Any] = {
-        "metrics": metrics,
-        "columns": _columns(recipe, items, latent),
+        "metrics": {
+            name: population.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
+            for name, quality in metric_qualities.items()
+        },
+        "columns": _columns(recipe, drawn, latent),
         "aspects": {QUALITY: qualities[0]} if latent else {},
         "name": "synthetic",
     }
-    rated = rng.generator(seed, "synthetic", "rated").permutation(count) < round(recipe.rated_share * count)
+    rated = rng.generator(seed, "synthetic", "rated").permutation(count) < round(rated_share * count)
     if recipe.raters:
-        parts["ratings"] = draw_ratings(qualities, items, rated, recipe)
+        parts["ratings"] = draw_ratings(qualities, drawn, rated, recipe)
     else:
         parts["aspects"] |= {
             name: np.where(rated[:, None], quality, np.nan)
             for name, quality in zip(recipe.aspects, qualities, strict=True)
         }
     if texts:
-        parts |= _texts(recipe, items, qualities[0], references)
+        names = [recipe.domains[code] if code >= 0 else None for code in drawn.domain.tolist()]
+        sources, translations, outputs = write_texts(drawn.words, names, qualities[0] / population.BEST, seed)
+        parts |= {"sources": sources, "outputs": outputs}
+        if references:
+            parts["references"] = {REFERENCE: translations}
     return EvalSet.from_arrays(recipe.items, recipe.models, **parts)
 
 
@@ -127,12 +125,3 @@ def _columns(recipe: Recipe, items: population.SyntheticItems, latent: bool) -> 
         columns[DIFFICULTY] = np.round(items.difficulty, population.DIGITS)
         columns[DISCRIMINATION] = np.round(items.discrimination, population.DIGITS)
     return columns
-
-
-def _texts(
-    recipe: Recipe, items: population.SyntheticItems, quality: Floats, references: bool
-) -> dict[str, Any]:
-    names = [recipe.domains[code] if code >= 0 else None for code in items.domain.tolist()]
-    sources, texts, outputs = write_texts(items.words, names, quality / population.BEST, recipe.seed)
-    parts: dict[str, Any] = {"sources": sources, "outputs": outputs}
-    return parts | {"references": {REFERENCE: texts}} if references else parts

@@ -32,19 +32,6 @@ class Recipe:
     missing: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        self._check_counts()
-        for name, quality in self.metrics.items():
-            if not -1.0 <= quality <= 1.0:
-                raise UsageError(
-                    f'The metric "{name}" is asked for a correlation of {quality}, beyond -1 and 1.'
-                )
-        _check_share("rated_share", self.rated_share)
-        for name, share in self.missing.items():
-            if name not in self.metrics:
-                raise UnknownNameError("metric", name, self.metrics)
-            _check_share("missing", share)
-
-    def _check_counts(self) -> None:
         if not self.items or not self.models:
             raise UsageError("An evaluation set needs at least one item and one model.")
         if not self.aspects:
@@ -59,6 +46,16 @@ class Recipe:
                 f"raters_per_cell is {self.raters_per_cell} but must lie above 0 and not above"
                 f" the number of raters, {len(self.raters)}."
             )
+        for name, quality in self.metrics.items():
+            if not -1.0 <= quality <= 1.0:
+                raise UsageError(
+                    f'The metric "{name}" is asked for a correlation of {quality}, beyond -1 and 1.'
+                )
+        _check_share("rated_share", self.rated_share)
+        for name, share in self.missing.items():
+            if name not in self.metrics:
+                raise UnknownNameError("metric", name, self.metrics)
+            _check_share("missing", share)
 
 
 def names_of(kind: str, names: int | Sequence[str]) -> tuple[str, ...]:
@@ -80,7 +77,7 @@ def _check_share(name: str, share: float) -> None:
         raise UsageError(f"{name} is {share} but must lie between 0 and 1.")
 
 
-# --- The hidden truth of a made-up set ------------------------------------------------------------
+# --- the hidden truth of a made-up set ---
 # The quality of model m's output for item i is ``100 · σ(level + aᵢ (θₘ − bᵢ) + cᵢₘ)``: ability θ,
 # difficulty b and discrimination a as in item response theory, and the fit c of this very model to this
 # very item. Items of high discrimination tell models apart; they are what a selector looks for.
@@ -102,23 +99,14 @@ METRIC_NOISE_SPREAD = 0.3
 
 @dataclass(frozen=True)
 class SyntheticItems:
-    """What is drawn for every item.
+    """What is drawn for every item."""
 
-    Attributes:
-        document: The number of its document (-1: none).
-        position: Its place in the document.
-        domain: The number of its domain (-1: none).
-        words: The words of its source.
-        difficulty: How hard it is (b).
-        discrimination: How well it tells models apart (a).
-    """
-
-    document: Ints
-    position: Ints
-    domain: Ints
-    words: Ints
-    difficulty: Floats
-    discrimination: Floats
+    document: Ints  # the number of its document (-1: none)
+    position: Ints  # its place in the document
+    domain: Ints  # the number of its domain (-1: none)
+    words: Ints  # the words of its source
+    difficulty: Floats  # how hard it is (b)
+    discrimination: Floats  # how well it tells models apart (a)
 
 
 def draw_items(count: int, documents: int, domains: int, seed: int) -> SyntheticItems:
@@ -184,7 +172,16 @@ def draw_metric(quality: Floats, correlation: float, name: str, missing: float, 
     random = rng.generator(seed, "synthetic", "metric", name)
     item_centred = quality - quality.mean(axis=1, keepdims=True)
     spread = np.sqrt((item_centred * item_centred).mean()) or 1.0
-    error = _metric_error(item_centred / spread, random)
+    error = random.standard_normal(quality.shape)
+    error *= np.exp(random.normal(0.0, METRIC_NOISE_SPREAD, len(quality)))[:, None]
+    # A metric's liking for each model, unrelated to how good the models are.
+    strength = (item_centred / spread).mean(axis=0)
+    bias = random.normal(0.0, MODEL_BIAS, len(strength))
+    bias -= bias.mean()
+    power = strength @ strength
+    error += bias - strength * (bias @ strength / power) if power > 0 else bias
+    error -= error.mean(axis=1, keepdims=True)
+    error = error / (np.sqrt((error * error).mean()) or 1.0)
     scores = correlation * item_centred
     scores /= spread
     scores += np.sqrt(1.0 - correlation * correlation) * error
@@ -201,24 +198,7 @@ def draw_metric(quality: Floats, correlation: float, name: str, missing: float, 
     return scores
 
 
-def _metric_error(centred: Floats, random: np.random.Generator) -> Floats:
-    items, models = centred.shape
-    error = random.standard_normal((items, models))
-    error *= np.exp(random.normal(0.0, METRIC_NOISE_SPREAD, items))[:, None]
-    error += _model_bias(centred.mean(axis=0), random)
-    error -= error.mean(axis=1, keepdims=True)
-    return error / (np.sqrt((error * error).mean()) or 1.0)
-
-
-def _model_bias(strength: Floats, random: np.random.Generator) -> Floats:
-    """Draw a metric's liking for each model, unrelated to how good the models are."""
-    bias = random.normal(0.0, MODEL_BIAS, len(strength))
-    bias -= bias.mean()
-    power = strength @ strength
-    return bias - strength * (bias @ strength / power) if power > 0 else bias
-
-
-# --- Made-up raters -------------------------------------------------------------------------------
+# --- made-up raters ---
 # A rating is ``quality + severity of the rater + noise of the rater``, a whole number from 0 to 100. A
 # rater takes a model's outputs for a whole document, as shared tasks hand them out, so that severity does
 # not cancel within an item.
@@ -241,8 +221,17 @@ def draw_ratings(
     qualities: Sequence[Floats], items: SyntheticItems, rated: NDArray[np.bool_], recipe: Recipe
 ) -> Ratings:
     """Draw ratings of the rated items' outputs on every aspect (one quality each)."""
-    item, model, rater = _assigned(items, rated, recipe)
-    raters, aspects = recipe.raters, recipe.aspects
+    raters, aspects, models = recipe.raters, recipe.aspects, len(recipe.models)
+    # The item, model and rater of every judgement, in the order of items and models.
+    random = rng.generator(recipe.seed, "synthetic", "assignment")
+    group = items.document if recipe.documents else np.arange(len(rated))
+    turns = random.random((int(group.max()) + 1, models, len(raters))).argsort(axis=2)
+    full_raters = int(recipe.raters_per_cell)
+    one_more = random.random((len(rated), models)) < recipe.raters_per_cell - full_raters
+    slots = np.arange(min(len(raters), full_raters + 1))
+    item, model, slot = np.nonzero(rated[:, None, None] & (slots < (full_raters + one_more)[:, :, None]))
+    rater = turns[group[item], model, slot]
+
     random = rng.generator(recipe.seed, "synthetic", "ratings")
     severity = random.normal(0.0, SEVERITY, len(raters))
     severity -= severity.mean()
@@ -268,16 +257,3 @@ def draw_ratings(
         raters=tuple(raters),
         aspects=tuple(aspects),
     )
-
-
-def _assigned(items: SyntheticItems, rated: NDArray[np.bool_], recipe: Recipe) -> tuple[Ints, Ints, Ints]:
-    """Return the item, model and rater of every judgement, in the order of items and models."""
-    random = rng.generator(recipe.seed, "synthetic", "assignment")
-    models, raters, per_cell = len(recipe.models), len(recipe.raters), recipe.raters_per_cell
-    group = items.document if recipe.documents else np.arange(len(rated))
-    turns = random.random((int(group.max()) + 1, models, raters)).argsort(axis=2)
-    full_raters = int(per_cell)
-    rater_count = full_raters + (random.random((len(rated), models)) < per_cell - full_raters)
-    slots = np.arange(min(raters, full_raters + 1))
-    item, model, slot = np.nonzero(rated[:, None, None] & (slots < rater_count[:, :, None]))
-    return item, model, turns[group[item], model, slot]

@@ -38,10 +38,8 @@ class Vocabulary:
         return (*self.nouns, *self.verbs, *self.adjectives, *self.adverbs)
 
 
-def _vocabulary(nouns: str, verbs: str, adjectives: str, adverbs: str) -> Vocabulary:
-    return Vocabulary(
-        tuple(nouns.split()), tuple(verbs.split()), tuple(adjectives.split()), tuple(adverbs.split())
-    )
+def _vocabulary(*words: str) -> Vocabulary:
+    return Vocabulary(*(tuple(part.split()) for part in words))
 
 
 VOCABULARIES = {
