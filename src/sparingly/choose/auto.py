@@ -67,7 +67,7 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
         return Automatic(
             Random(), f"{why} {_UNBIASED if budget.kind != 'cost' else 'Groups share the cost.'}"
         )
-    metrics = _scored(data)
+    metrics = tuple(name for name in data.metrics if not np.isnan(data.metrics[name]).all())
     if metrics:
         return _spread(data, metrics, question, design)
     plain = budget.kind != "cost" and design.get("unit") in (None, "item")
@@ -101,11 +101,6 @@ def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design:
         f"auto draws items with equal chances, {over} (local_pivotal): of items that look alike to the "
         f"metrics seldom two are judged. {_EQUAL}",
     )
-
-
-def _scored(data: EvalSet) -> tuple[str, ...]:
-    """Return the metrics that have a score at all."""
-    return tuple(name for name in data.metrics if not np.isnan(data.metrics[name]).all())
 
 
 def has_documents(data: EvalSet) -> bool:

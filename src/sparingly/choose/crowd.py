@@ -7,12 +7,12 @@ eq. 11), where the outputs of M are not there yet, are too dear, or must not dec
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.choose.utility.base import Utility
@@ -28,15 +28,10 @@ _PAPER = "(Zouhar et al. 2025, section 5.3)"
 
 @dataclass(frozen=True)
 class ModelSides:
-    """The two sides of a selection: the models that its method sees, and those that people judge.
+    """The two sides of a selection: the models that its method sees, and those that people judge."""
 
-    Attributes:
-        crowd: The models that the method sees, in the order of their names; empty for all.
-        judged: The models to judge; None for all.
-    """
-
-    crowd: tuple[str, ...] = ()
-    judged: tuple[str, ...] | None = None
+    crowd: tuple[str, ...] = ()  # in the order of their names; empty for all
+    judged: tuple[str, ...] | None = None  # None for all
 
     def visible(self, data: EvalSet) -> EvalSet:
         """Return what the method may see of a set."""
@@ -52,7 +47,13 @@ def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> ModelS
     crowd_names = () if crowd is None else _model_names(data, crowd, "crowd")
     if crowd is not None and not crowd_names:
         raise UsageError("The crowd is empty: name at least one model, or leave it out to use all of them.")
-    judged = _judged(data, crowd_names, judge)
+    judged: tuple[str, ...] | None = None
+    if not isinstance(judge, str):
+        judged = _model_names(data, judge, "list of models to judge")
+    elif judge not in _CHOICES:
+        raise UnknownNameError("choice of models to judge", judge, _CHOICES)
+    elif judge == "rest" and crowd_names:
+        judged = tuple(name for name in data.models if name not in crowd_names)
     if judged is not None and len(judged) < 2:
         left_text = f"Only {listing(judged)} is" if judged else "Nobody is"
         raise UsageError(
@@ -60,17 +61,6 @@ def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> ModelS
             "its models too (judge=all)."
         )
     return ModelSides(crowd_names, judged)
-
-
-def _judged(data: EvalSet, crowd: tuple[str, ...], judge: Judge) -> tuple[str, ...] | None:
-    if not isinstance(judge, str):
-        return _model_names(data, judge, "list of models to judge")
-    if judge not in _CHOICES:
-        raise UnknownNameError("choice of models to judge", judge, _CHOICES)
-    if judge == "all" or not crowd:
-        return None
-    inside = set(crowd)
-    return tuple(name for name in data.models if name not in inside)
 
 
 def _model_names(data: EvalSet, names: Iterable[str], noun: str) -> tuple[str, ...]:
@@ -88,17 +78,15 @@ def check_crowd(sides: ModelSides, chooser: Method, visible: EvalSet) -> None:
     utility = getattr(chooser, "utility", None)
     if len(sides.crowd) != 1 or len(visible) < 2 or not isinstance(utility, Utility):
         return
-    compared = any(isinstance(part, Utility) and part.compares_models for part in methods_inside(utility))
-    if compared or _is_constant(utility.values(visible)):
+    is_useless = any(isinstance(part, Utility) and part.compares_models for part in methods_inside(utility))
+    if not is_useless:
+        values = utility.values(visible)
+        is_useless = bool(np.isnan(values).all() or np.nanmin(values) == np.nanmax(values))
+    if is_useless:
         raise UsageError(
             f"With the crowd of {listing(visible.models)} alone, {utility} cannot tell items apart. Name two "
             "models or more."
         )
-
-
-def _is_constant(values: Floats) -> bool:
-    finite = values[~np.isnan(values)]
-    return not finite.size or bool(finite.min() == finite.max())
 
 
 def both_sides_notes(
@@ -108,15 +96,20 @@ def both_sides_notes(
     judged = data.models if sides.judged is None else sides.judged
     notes = [_both_sides(data, chooser, sides.crowd, judged, "metric_avg")]
     while pool is not None:
-        notes.append(_both_sides(data, _read(pool.method), pool.crowd, judged, "metric_avg of the pool"))
+        # A method of an earlier phase that is not installed here is none that we know.
+        with suppress(SparinglyError):
+            method = parse_method(pool.method)
+            notes.append(_both_sides(data, method, pool.crowd, judged, "metric_avg of the pool"))
         pool = pool.pool
     return tuple(dict.fromkeys(note for note in notes if note))
 
 
 def _both_sides(
-    data: EvalSet, method: Method | None, crowd: tuple[str, ...], judged: tuple[str, ...], noun: str
+    data: EvalSet, method: Method, crowd: tuple[str, ...], judged: tuple[str, ...], noun: str
 ) -> str:
-    if method is None or not _averages(method, data):
+    # Whether metric_avg is somewhere in the method, and reads something of the models.
+    metrics = [part.metric for part in methods_inside(method) if isinstance(part, MetricAvg)]
+    if not any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in metrics):
         return ""
     visible = crowd or data.models
     shared = [name for name in visible if name in set(judged)]
@@ -131,17 +124,3 @@ def _both_sides(
         f"{noun} was computed on models that are judged too: {listing(shared)}; each is at a disadvantage, "
         f"because the items are hard for it and not for every other model {_PAPER}."
     )
-
-
-def _read(text: str) -> Method | None:
-    """Return the method of an earlier phase; one that is not installed here is none that we know."""
-    try:
-        return parse_method(text)
-    except SparinglyError:
-        return None
-
-
-def _averages(method: Method, data: EvalSet) -> bool:
-    """Whether ``metric_avg`` is somewhere in a method, and reads something of the models."""
-    metrics = [part.metric for part in methods_inside(method) if isinstance(part, MetricAvg)]
-    return any(metric != SOURCE_LENGTH or SOURCE_LENGTH in data.metrics for metric in metrics)

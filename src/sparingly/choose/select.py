@@ -71,16 +71,43 @@ def select(
         >>> len(chosen), chosen.is_probability_sample
         (24, True)
     """
-    amount, selector, seed = _amount(budget), _parse_request(method, question), _checked_seed(seed)
-    view = data if pool is None else _pool_view(data, pool)
-    excluded, sides = _excluded_ids(never, pool), sides_of(view, crowd, judge)
+    if budget is None:
+        raise UsageError("Say how much may be judged: budget=100, or a share such as 10%.")
+    amount, selector = Budget.parse(budget), as_selector(AUTO if method is None else method)
+    if question is not None:
+        if not isinstance(selector, AutoSelector):
+            raise UsageError(
+                f"A question goes without a method: leave out question={question} or {selector.name}."
+            )
+        check_question(question)
+        selector = replace(selector, question=question)
+    try:
+        seed = index(seed)
+    except TypeError:
+        raise UsageError(f"A seed is a whole number, not {seed!r}.") from None
+    if pool is not None and pool.models is not None and len(set(pool.models)) > 1:
+        raise UsageError("A selection in which models have draws of their own cannot be a pool.")
+    view = data if pool is None else data.take(items=pool.items)
+    if isinstance(never, str):
+        raise UsageError(f"The never-select list is a list of ids, not the text {never!r}.")
+    # What the pool could not hold is not spoken for by what is chosen from it, either.
+    excluded = tuple(sorted({*(str(name) for name in never), *(() if pool is None else pool.never)}))
+    sides = sides_of(view, crowd, judge)
     candidates, visible = _candidates(view, excluded), sides.visible(view)
-    chooser, why = _resolve(selector, visible, amount, design)
+
+    why = ""
+    if isinstance(selector, AutoSelector):
+        selector, why = automatic(visible, amount, selector.question, **design)
+    stated = {name: value for name, value in design.items() if value is not None}
+    chooser = with_parameters(selector, stated).resolve(visible, amount)
     read = chooser.reads(visible)
     check_crowd(sides, chooser, visible.only(read))
     chosen = chooser.choose(visible.only(read), amount, candidates, _phase_seed(seed, pool))
     chosen = _with_sides(chosen, view, chooser, sides, pool)
-    excluded, labels = _with_shut_out(excluded, view, chosen), fields.labels(read)
+
+    if chosen.shut is not None:
+        excluded = tuple(sorted({*excluded, *view.items[chosen.shut]}))
+    labels = fields.labels(read)
     signature = Signature(
         method=chooser.full_text,
         budget=str(amount),
@@ -95,7 +122,32 @@ def select(
         crowd=sides.crowd,
         judged=None if sides.judged is None else digest_ids(sides.judged),
     )
-    return replace(_selection(data, view, chosen, signature, pool, excluded), why=why, method=chooser)
+    items = view.items[chosen.rows]
+    probability, pool_probability = _probabilities(items, chosen, pool)
+    earlier_skips = () if pool is None else pool.same_outputs
+    skips = () if chosen.same_outputs is None else view.items[chosen.same_outputs]
+    return Selection(
+        items=items,
+        signature=signature,
+        utility=chosen.utility,
+        probability=probability,
+        pool_probability=pool_probability,
+        stratum=chosen.stratum,
+        unit=chosen.unit,
+        models=chosen.models,
+        context=chosen.context,
+        cluster_weight=chosen.cluster_weight,
+        cost=chosen.cost,
+        reasons=chosen.reasons,
+        reason=chosen.reason,
+        cost_unit=chosen.cost_unit,
+        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, excluded)),
+        pool=None if pool is None else np.array(sorted(pool.items), object),
+        never=excluded,
+        same_outputs=(*earlier_skips, *skips),
+        why=why,
+        method=chooser,
+    )
 
 
 def as_selector(method: str | Method) -> Selector:
@@ -125,85 +177,6 @@ def _selector_from_call(call: Call) -> Method:
     return Top(utility=utility, **values_from_call(Top, Call("top", outer)))
 
 
-def _amount(budget: int | float | str | Budget | None) -> Budget:
-    if budget is None:
-        raise UsageError("Say how much may be judged: budget=100, or a share such as 10%.")
-    return Budget.parse(budget)
-
-
-def _parse_request(method: str | Method | None, question: Question | None) -> Selector:
-    """Return what is asked for; only where it is left to us does the question play a part."""
-    selector = as_selector(AUTO if method is None else method)
-    if question is None:
-        return selector
-    if not isinstance(selector, AutoSelector):
-        raise UsageError(
-            f"A question goes without a method: leave out question={question} or {selector.name}."
-        )
-    check_question(question)
-    return replace(selector, question=question)
-
-
-def _resolve(
-    selector: Selector, visible: EvalSet, amount: Budget, design: dict[str, Any]
-) -> tuple[Selector, str]:
-    """Return the method with every choice made, and why it was chosen where none was named."""
-    if not isinstance(selector, AutoSelector):
-        return _with_design(selector, design).resolve(visible, amount), ""
-    method, why = automatic(visible, amount, selector.question, **design)
-    return _with_design(method, design).resolve(visible, amount), why
-
-
-def _with_design(chooser: Selector, design: dict[str, Any]) -> Selector:
-    """Return the selector with parameters of its design; a value that a parameter cannot take is an error."""
-    return with_parameters(chooser, {name: value for name, value in design.items() if value is not None})
-
-
-def _checked_seed(seed: int) -> int:
-    try:
-        return index(seed)
-    except TypeError:
-        raise UsageError(f"A seed is a whole number, not {seed!r}.") from None
-
-
-def _pool_view(data: EvalSet, pool: Selection) -> EvalSet:
-    """Return the items of a pool; one in which every model has items of its own is no pool for all."""
-    if pool.models is not None and len(set(pool.models)) > 1:
-        raise UsageError("A selection in which models have draws of their own cannot be a pool.")
-    return data.take(items=pool.items)
-
-
-def _excluded_ids(never: Iterable[str], pool: Selection | None) -> tuple[str, ...]:
-    """Return the ids that must not be chosen, in order; whole numbers stand for their digits.
-
-    What the pool could not hold is not spoken for by what is chosen from it, either.
-    """
-    if isinstance(never, str):
-        raise UsageError(f"The never-select list is a list of ids, not the text {never!r}.")
-    return tuple(sorted({*(str(name) for name in never), *(() if pool is None else pool.never)}))
-
-
-def _with_shut_out(excluded: tuple[str, ...], view: EvalSet, chosen: Chosen) -> tuple[str, ...]:
-    """Return the ids that could not be chosen: those that must not be, and those the method shuts out."""
-    return excluded if chosen.shut is None else tuple(sorted({*excluded, *view.items[chosen.shut]}))
-
-
-def _check_skipped(chosen: Chosen, sides: ModelSides, pool: Selection | None) -> None:
-    """Raise UsageError where items with the same outputs are skipped with a pool or a crowd."""
-    skipped = chosen.same_outputs is not None and len(chosen.same_outputs) > 0
-    if skipped and (pool is not None or sides != ModelSides()):
-        raise UsageError(
-            "Items with the same outputs are skipped in the first phase, among all models: leave out "
-            f"same_outputs=skip with {'a pool' if pool is not None else 'crowd= and judge='}."
-        )
-
-
-def _skipped(view: EvalSet, chosen: Chosen, pool: Selection | None) -> tuple[str, ...]:
-    """Return the ids of what was skipped because all models wrote the same, in this phase or before."""
-    earlier = () if pool is None else pool.same_outputs
-    return earlier if chosen.same_outputs is None else (*earlier, *view.items[chosen.same_outputs])
-
-
 def _candidates(view: EvalSet, excluded: tuple[str, ...]) -> Ints:
     """Return the rows that may be chosen; an id that must never be chosen need not be in the set."""
     if not len(view):
@@ -221,7 +194,12 @@ def _with_sides(
     chosen: Chosen, view: EvalSet, chooser: Selector, sides: ModelSides, pool: Selection | None
 ) -> Chosen:
     """Return what was chosen with the models to judge, and a warning where a model is on both sides."""
-    _check_skipped(chosen, sides, pool)
+    skips = chosen.same_outputs is not None and len(chosen.same_outputs) > 0
+    if skips and (pool is not None or sides != ModelSides()):
+        raise UsageError(
+            "Items with the same outputs are skipped in the first phase, among all models: leave out "
+            f"same_outputs=skip with {'a pool' if pool is not None else 'crowd= and judge='}."
+        )
     if chosen.models is not None and sides != ModelSides():
         raise UsageError(
             f"The method {chooser.name} chooses the models to judge by itself: leave out crowd= and judge=."
@@ -237,38 +215,6 @@ def _with_sides(
 
         warned += distilled_notes(view, chooser, judged)
     return replace(chosen, notes=(*chosen.notes, *warned))
-
-
-def _selection(
-    data: EvalSet,
-    view: EvalSet,
-    chosen: Chosen,
-    signature: Signature,
-    pool: Selection | None,
-    excluded: tuple[str, ...],
-) -> Selection:
-    items = view.items[chosen.rows]
-    probability, pool_probability = _probabilities(items, chosen, pool)
-    return Selection(
-        items=items,
-        signature=signature,
-        utility=chosen.utility,
-        probability=probability,
-        pool_probability=pool_probability,
-        stratum=chosen.stratum,
-        unit=chosen.unit,
-        models=chosen.models,
-        context=chosen.context,
-        cluster_weight=chosen.cluster_weight,
-        cost=chosen.cost,
-        reasons=chosen.reasons,
-        reason=chosen.reason,
-        cost_unit=chosen.cost_unit,
-        notes=(*chosen.notes, *_cost_note(chosen), *_never_notes(data, excluded)),
-        pool=None if pool is None else np.array(sorted(pool.items), object),
-        never=excluded,
-        same_outputs=_skipped(view, chosen, pool),
-    )
 
 
 def _probabilities(

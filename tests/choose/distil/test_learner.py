@@ -39,11 +39,12 @@ def test_blocks_change_no_bit(boosting: bool, monkeypatch: pytest.MonkeyPatch) -
 def test_weights_of_ngrams_are_those_of_the_main_directions() -> None:
     """Folded back to n-grams, the ridge says what it said of its features, within single precision."""
     known = learner.fit_light(TEXTS, TARGETS, None, False, 0)
-    base = learner._ngram_base(TEXTS)
+    directions = learner._ngram_directions(TEXTS)[0]
     standard = known.linear.standard(Spans(TEXTS))
-    size = base.size * np.sqrt(standard.shape[1])
-    ridge = learner._ridge(np.hstack([standard, base.x * size]), TARGETS[:, 0])
-    expected = np.hstack([standard, base.x * size]) @ ridge.coefficients + ridge.intercepts[0]
+    size = np.sqrt(standard.shape[1] / directions.var(axis=0).sum())
+    x = np.hstack([standard, directions * size])
+    ridge = learner._ridge(x, TARGETS[:, 0])
+    expected = x @ ridge.coefficients + ridge.intercepts[0]
     np.testing.assert_allclose(known.predict(TEXTS)[:, 0], expected, atol=1e-5)
 
 

@@ -36,7 +36,7 @@ def lengths(texts: Sequence[str]) -> Any:
 def by_hand(text: str) -> Any:
     """Every n-gram moves one coordinate for each byte of its hash."""
     found = np.zeros(DIMENSIONS)
-    for value, count in Counter(ngram_hashes([text], 3).hashes.tolist()).items():
+    for value, count in Counter(ngram_hashes([text], 3)[0].tolist()).items():
         for byte in int(value).to_bytes(8, "little"):
             found[byte % DIMENSIONS] += count if byte < DIMENSIONS else -count
     return found

@@ -133,7 +133,7 @@ def test_files_folders_and_globs_are_found_once_each(tmp_path: Path) -> None:
     (tmp_path / "pool" / "notes.md").write_text("not a pool", encoding="utf-8")
     (tmp_path / "pool" / ".hidden.jsonl").write_text("", encoding="utf-8")
     found = pool_files([tmp_path / "pool", first, str(tmp_path / "pool" / "*.gz")])
-    assert found.files == (first, second)
+    assert found[0] == [first, second]
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,16 @@ class LocalPivotal(ProbabilityDesign):
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
-        """Resolve the metrics."""
-        resolved = replace(super().resolve(data, budget), documents=self._uses_documents(data))
+        """Resolve the metrics and the documents."""
+        has_documents = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
+        if self.documents and not has_documents:
+            raise MissingDataError(
+                "No document has several items, so none can be near: leave out documents=true."
+            )
+        if self.documents and self.unit == "document":
+            raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
+        documents = has_documents and self.unit == "item" if self.documents is None else self.documents
+        resolved = replace(super().resolve(data, budget), documents=documents)
         if self.space != "metrics":
             return resolved
         for name in self.metrics:
@@ -90,35 +98,19 @@ class LocalPivotal(ProbabilityDesign):
         document_fields = {fields.column(fields.DOCUMENT)} if self.documents else set()
         return super().reads(data) | metric_fields | document_fields
 
-    def _uses_documents(self, data: EvalSet) -> bool:
-        has_documents = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
-        if self.documents and not has_documents:
-            raise MissingDataError(
-                "No document has several items, so none can be near: leave out documents=true."
-            )
-        if self.documents and self.unit == "document":
-            raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
-        return has_documents and self.unit == "item" if self.documents is None else self.documents
-
     def coordinates(self, data: EvalSet) -> Floats:
         """Return where the items lie (items × dimensions)."""
-        key = (
-            self.space,
-            self.metrics,
-            self.embedding,
-            file_stamp(self.embedding),
-            self.dimensions,
-            self.documents,
-        )
-        return remembered(data, ("coordinates", *key), lambda: self._coordinates(data))
 
-    def _coordinates(self, data: EvalSet) -> Floats:
-        if self.space == "metrics":
-            points = metric_points(data, self.metrics or tuple(data.metrics))
-        else:
-            points = text_points(data, self.space, self.embedding)
-        points = principal(points, self.dimensions)
-        return with_documents(points, data.columns[fields.DOCUMENT]) if self.documents else points
+        def compute() -> Floats:
+            if self.space == "metrics":
+                points = metric_points(data, self.metrics or tuple(data.metrics))
+            else:
+                points = text_points(data, self.space, self.embedding)
+            points = principal(points, self.dimensions)
+            return with_documents(points, data.columns[fields.DOCUMENT]) if self.documents else points
+
+        points_of = (self.space, self.metrics, self.embedding, file_stamp(self.embedding))
+        return remembered(data, ("coordinates", *points_of, self.dimensions, self.documents), compute)
 
     @property
     def in_order_of_cost(self) -> bool:
@@ -133,7 +125,6 @@ class LocalPivotal(ProbabilityDesign):
 
 
 # --- cube ---
-
 
 _MOST_SCORES = 20
 _MOST_GROUPS = 50
@@ -176,14 +167,16 @@ class Cube(ProbabilityDesign):
 
     def balance_variables(self, data: EvalSet) -> Floats:
         """Return the balancing variables of the items (items × variables): 1, groups, scores, lengths."""
-        return remembered(data, ("balance", self.balance), lambda: self._variables(data))
 
-    def _variables(self, data: EvalSet) -> Floats:
-        columns = [name for name in self.balance if is_column(data, name)]
-        scores = [scores_of(data, name) for name in self.balance if name not in columns]
-        if sum(part.shape[1] for part in scores) > _MOST_SCORES:
-            scores = [part.mean(axis=1, keepdims=True) for part in scores]
-        return np.column_stack([np.ones(len(data)), *(_of_column(data, name) for name in columns), *scores])
+        def compute() -> Floats:
+            columns = [name for name in self.balance if is_column(data, name)]
+            scores = [scores_of(data, name) for name in self.balance if name not in columns]
+            if sum(part.shape[1] for part in scores) > _MOST_SCORES:
+                scores = [part.mean(axis=1, keepdims=True) for part in scores]
+            groups = [_of_column(data, name) for name in columns]
+            return np.column_stack([np.ones(len(data)), *groups, *scores])
+
+        return remembered(data, ("balance", self.balance), compute)
 
     @property
     def in_order_of_cost(self) -> bool:

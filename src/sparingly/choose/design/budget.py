@@ -48,10 +48,6 @@ class Budget:
             return value
         if isinstance(value, str):
             return cls._from_text(value.strip())
-        return cls._from_number(value)
-
-    @classmethod
-    def _from_number(cls, value: object) -> Budget:
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return cls("count", _as_float(int(value)))
         if not isinstance(value, float | np.floating):
@@ -87,6 +83,14 @@ class Budget:
                 f"the {total} that can be chosen."
             )
         return int(self.amount)
+
+    def limit_of(self, total: float) -> float:
+        """Return how much may be spent of a total: of all costs, or of a number of items."""
+        if self.kind != "cost":
+            return float(self.count_of(round(total)))
+        if self.amount > total * (1 + 1e-12):
+            raise UsageError(f"The budget {self} is larger than everything there is, which costs {total:g}.")
+        return self.amount
 
 
 def _as_float(count: int) -> float:

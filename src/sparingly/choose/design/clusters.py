@@ -15,7 +15,7 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
-from sparingly.choose.design.units import quotas
+from sparingly.choose.design.units import places_within, quotas
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
 
@@ -37,14 +37,12 @@ def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Ints:
         return np.arange(len(points))
     runs = min(10, max(1, _RESTART_CELLS // (points.size * count)))
     labelings = [_run_lloyd(points, count, generator) for _ in range(runs)]
-    spreads = [_spread(points, labels) for labels in labelings] if runs > 1 else [0.0]
+    if runs == 1:
+        return numbered(labelings[0])
+    gaps = (points - cluster_means(points, labels)[labels] for labels in labelings)
+    # Sums of squares inside clusters, rounded so that their last bits choose nothing.
+    spreads = [float(f"{np.einsum('ij,ij->', gap, gap):.9g}") for gap in gaps]
     return numbered(labelings[int(np.argmin(spreads))])
-
-
-def _spread(points: Floats, labels: Ints) -> float:
-    """Return the sum of squares inside clusters, rounded so that its last bits choose nothing."""
-    gaps = points - cluster_means(points, labels)[labels]
-    return float(f"{np.einsum('ij,ij->', gaps, gaps):.9g}")
 
 
 def _run_lloyd(points: Floats, count: int, generator: np.random.Generator) -> Ints:
@@ -133,7 +131,8 @@ def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) 
         chances = count / rounds * distances / max(float(distances.sum()), np.finfo(float).tiny)
         fresh = points[rng.uniforms(keys, step, "micro clusters") < chances]
         if len(fresh):
-            squares = _squares_to_nearest(points, fresh)
+            gaps = points - fresh[nearest_centres(points, fresh)]
+            squares = np.asarray(np.einsum("ij,ij->i", gaps, gaps))
             distances = squares if not len(centres) else np.minimum(distances, squares)
             centres = np.concatenate([centres, fresh])
     if not len(centres):
@@ -145,13 +144,7 @@ def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) 
     return numbered(labels)
 
 
-def _squares_to_nearest(points: Floats, centres: Floats) -> Floats:
-    gaps = points - centres[nearest_centres(points, centres)]
-    return np.asarray(np.einsum("ij,ij->i", gaps, gaps))
-
-
 # --- one item for every cluster ---
-
 
 Representative = Literal["cosine", "euclidean", "norm", "random"]
 _TINY = 1e-12
@@ -189,24 +182,17 @@ def choose_by_clusters(
     picked, sizes = represent(points.vectors, labels, inside, representative, keys, seed)
     extra = points.missing[np.argsort(rng.stream(data.keys[points.missing], seed, "ties"))][: count - inside]
     sizes = np.concatenate([sizes, np.ones(len(extra))])
-    notes: tuple[str, ...] = ()
-    if len(points.missing):
-        population = len(points.rows) + len(points.missing)
-        notes = (
-            f"{len(points.missing)} of {population} items have no vector to be clustered by and come last.",
-        )
+    reasons = [
+        f"{_REASONS[representative]} a cluster of {size:.4g} item{'' if size == 1 else 's'}"
+        for size in sizes[:inside]
+    ]
+    missing, population = len(points.missing), len(points.rows) + len(points.missing)
+    note = f"{missing} of {population} items have no vector to be clustered by and come last."
     return Chosen(
         rows=np.concatenate([points.rows[picked], extra]),
         cluster_weight=sizes if weighted else None,
-        reasons=np.array(
-            [
-                f"{_REASONS[representative]} a cluster of {size:.4g} item{'' if size == 1 else 's'}"
-                for size in sizes[:inside]
-            ]
-            + ["no vector to be clustered by"] * len(extra),
-            object,
-        ),
-        notes=notes,
+        reasons=np.array(reasons + ["no vector to be clustered by"] * len(extra), object),
+        notes=(note,) if missing else (),
     )
 
 
@@ -224,8 +210,7 @@ def represent(
     seats = 1.0 + quotas(count - len(sizes), sizes - 1.0, sizes - 1.0, integral=True)
     ties = rng.stream(keys, seed, "representatives")
     order = np.lexsort((ties, -rng.round_to_range(_preference(vectors, labels, how)), labels))
-    places = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes.astype(np.int64))
-    picked = order[places < seats[labels[order]]]
+    picked = order[places_within(sizes.astype(np.int64)) < seats[labels[order]]]
     stands_for = (sizes / seats)[labels[picked]]
     largest_first = np.lexsort((ties[picked], -stands_for))
     return picked[largest_first], stands_for[largest_first]
@@ -253,9 +238,6 @@ def indices_of(has_vector: NDArray[np.bool_], candidates: Ints, noun: str) -> tu
     if not has_vector[candidates].any():
         raise DataError(f"No item has {noun}, so the items cannot be told from one another.")
     return candidates[has_vector[candidates]], candidates[~has_vector[candidates]]
-
-
-# --- kmeans ---
 
 
 @register("kmeans")
@@ -294,8 +276,18 @@ class KMeans(WholeSetSelector):
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Cluster the candidates and take the item nearest to every centre."""
-        count = self.count(budget, candidates)
-        points = self._points(data, candidates, seed)
+        count, stamp = self.count(budget, candidates), file_stamp(self.embedding)
+        if self.features == "source":
+            key, noun = ("sources", self.embedding, stamp), "a source"
+            vectors, has_vector = remembered(data, key, lambda: embed_sources(data, self.embedding))
+        else:
+            key, noun = ("outputs", self.embedding, stamp), "an output"
+            embedded = remembered(data, key, lambda: embed_outputs(data, self.embedding))
+            shares = self._shares(data, embedded.present, seed)
+            vectors = np.einsum("ij,ijd->id", shares, embedded.vectors)
+            has_vector = np.asarray(shares.any(axis=1))
+        rows, missing = indices_of(has_vector, candidates, noun)
+        points = Points(vectors[rows], rows, missing)
 
         def clusters(inside: int) -> Ints:
             return kmeans(points.vectors, inside, rng.generator(seed, "kmeans"))
@@ -303,21 +295,6 @@ class KMeans(WholeSetSelector):
         return choose_by_clusters(
             data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
         )
-
-    def _points(self, data: EvalSet, candidates: Ints, seed: int) -> Points:
-        stamp = file_stamp(self.embedding)
-        if self.features == "source":
-            key = ("sources", self.embedding, stamp)
-            vectors, has_vector = remembered(data, key, lambda: embed_sources(data, self.embedding))
-        else:
-            key = ("outputs", self.embedding, stamp)
-            embedded = remembered(data, key, lambda: embed_outputs(data, self.embedding))
-            shares = self._shares(data, embedded.present, seed)
-            vectors = np.einsum("ij,ijd->id", shares, embedded.vectors)
-            has_vector = np.asarray(shares.any(axis=1))
-        noun = "a source" if self.features == "source" else "an output"
-        rows, missing = indices_of(has_vector, candidates, noun)
-        return Points(vectors[rows], rows, missing)
 
     def _shares(self, data: EvalSet, present: NDArray[np.bool_], seed: int) -> Floats:
         """Return how much every output counts (items × models)."""

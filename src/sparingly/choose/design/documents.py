@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from itertools import compress
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,16 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_pivotal
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.design.selector import (
+    COST_HELP,
     Chosen,
     WholeSetSelector,
     amount_text,
+    chances_note,
+    cost_columns,
     cost_to_count,
     kind_parameter,
 )
-from sparingly.choose.design.units import Units, document_units, item_units
+from sparingly.choose.design.units import Units, document_units, item_units, places_within, random_order
 from sparingly.choose.design.variables import importance
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -32,21 +36,13 @@ from sparingly.signals.cost import cost_fields, item_costs
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """A budget, and what it counts of every candidate item.
+    """A budget, and what it counts of every candidate item."""
 
-    Attributes:
-        limit: How much a draw takes on average.
-        by_cost: Whether the budget is a cost and not a number of items.
-        rows: The candidate items.
-        costs: The cost of every item of the set, where a cost is named.
-        unit: What costs are in: seconds, or nothing where it is the user's own unit.
-    """
-
-    limit: float
-    by_cost: bool
-    rows: Ints
-    costs: Floats | None = None
-    unit: str = ""
+    limit: float  # how much a draw takes on average
+    by_cost: bool  # whether that is a cost, not a number of items
+    rows: Ints  # the candidate items
+    costs: Floats | None = None  # of every item of the set, where a cost is named
+    unit: str = ""  # what costs are in: seconds, or the user's own unit
 
     @classmethod
     def from_budget(cls, data: EvalSet, budget: Budget, cost: str | None, rows: Ints) -> Spending:
@@ -57,11 +53,7 @@ class Spending:
         if costs is None:
             raise UsageError("A cost budget needs costs: name them with cost=.")
         total = float(costs[rows].sum())
-        if budget.amount > total * (1 + 1e-12):
-            raise UsageError(
-                f"The budget {budget} is larger than everything there is, which costs {total:g}."
-            )
-        return cls(min(budget.amount, total), True, rows, costs, unit)
+        return cls(min(budget.limit_of(total), total), True, rows, costs, unit)
 
     @property
     def charges(self) -> Floats:
@@ -70,33 +62,21 @@ class Spending:
             return np.ones(len(self.rows))
         return np.asarray(self.costs[self.rows])
 
-    def text(self, amount: float) -> str:
-        """Write an amount of what the budget counts."""
-        return amount_text(amount, self.unit) if self.by_cost else f"{amount:.0f} items"
-
     def note(self, maximum: float, mean: float | None = None) -> tuple[str, ...]:
         """Say what a draw takes on average (the budget unless given) and at most, where that is more."""
         if maximum <= self.limit * (1 + 1e-9):
             return ()
-        usual, top = (
-            self.text(self.limit if mean is None else mean),
-            self.text(maximum).removesuffix(" items"),
-        )
+        usual, top, noun = f"{self.limit:.0f}", f"{maximum:.0f}", " items"
+        if self.by_cost:
+            usual = amount_text(self.limit if mean is None else mean, self.unit)
+            top, noun = amount_text(maximum, self.unit), ""
         return (
-            f"a draw like this takes {usual} on average and at most {top}, so the budget can be overspent by "
-            "chance.",
+            f"a draw like this takes {usual}{noun} on average and at most {top}, so the budget can be "
+            "overspent by chance.",
         )
-
-    def cost_columns(self, chosen: Ints) -> dict[str, Any]:
-        """Return what a selection says of the costs of the chosen items."""
-        if self.costs is None:
-            return {}
-        mean = float(self.costs[self.rows].mean())
-        return {"cost": self.costs[chosen], "cost_unit": self.unit, "mean_cost": mean}
 
 
 # --- documents and snippets on plain arrays ---
-
 
 _NEXT_TO_NOTHING = 1e-9
 
@@ -165,19 +145,12 @@ def covering_share(place: Ints, count: Ints, length: Ints, *, wrap: bool = False
 
 @dataclass(frozen=True, eq=False)
 class SnippetPlan:
-    """How documents yield snippets.
+    """How documents yield snippets."""
 
-    Attributes:
-        counts: The number of segments of every document.
-        chance: The chance that the document yields a snippet at all.
-        length: How many segments the snippet has.
-        longer: The chance that it has one more.
-    """
-
-    counts: Ints
-    chance: Floats
-    length: Ints
-    longer: Floats
+    counts: Ints  # the segments of every document
+    chance: Floats  # that the document yields a snippet at all
+    length: Ints  # the segments of the snippet
+    longer: Floats  # the chance that it has one more
 
     @classmethod
     def of_share(cls, counts: Ints, share: Floats) -> SnippetPlan:
@@ -218,18 +191,9 @@ def snippet_rows(start: Ints, length: Ints, counts: Ints, documents: Ints) -> tu
     """Return the document and the place of every segment of some documents' snippets, in reading order."""
     size = length[documents]
     document = np.repeat(documents, size)
-    step = np.arange(len(document)) - np.repeat(np.cumsum(size) - size, size)
-    place = (start[document] + step) % counts[document]
+    place = (start[document] + places_within(size)) % counts[document]
     order = np.lexsort((place, np.repeat(np.arange(len(documents)), size)))
     return document, place[order]
-
-
-def chances_note(chances: Floats, unit: str) -> str:
-    """Return a note on the range of the inclusion probabilities."""
-    low, high = float(chances.min()), float(chances.max())
-    if high - low <= 1e-12:
-        return f"every {unit} had the inclusion probability {high:.4g}."
-    return f"inclusion probabilities lie between {low:.4g} and {high:.4g}."
 
 
 def importance_note(column: str) -> str:
@@ -241,7 +205,6 @@ def importance_note(column: str) -> str:
 
 
 # --- documents ---
-
 
 Chance = Literal["equal", "size"]
 
@@ -271,9 +234,7 @@ class Documents(WholeSetSelector):
     weights: str | None = parameter(
         None, "a column of importance: documents are likelier by the mean of their items"
     )
-    cost: str | None = parameter(
-        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
-    )
+    cost: str | None = parameter(None, COST_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the cost."""
@@ -293,10 +254,7 @@ class Documents(WholeSetSelector):
         chances = document_chances(shape, charges, spending.limit)
         check_enough(chances, spending.limit, "document", by_cost=spending.by_cost)
         chosen = np.flatnonzero(draw_along(chances, charges, rng.generator(seed, self.name)))
-        # In random order, so that whoever stops early has judged a random part.
-        chosen = chosen[
-            np.argsort(rng.stream(units.keys_at(chosen), seed, "order of the drawn"), kind="stable")
-        ]
+        chosen = chosen[random_order(units.keys_at(chosen), seed)]
         sizes = units.sizes[chosen].astype(np.int64)
         rows, names = units.rows_of(chosen), np.array(list(units.names), object)[chosen]
         return Chosen(
@@ -309,7 +267,7 @@ class Documents(WholeSetSelector):
                 *(() if self.weights is None else (importance_note(self.weights),)),
                 *spending.note(most_items(chances, charges)),
             ),
-            **spending.cost_columns(rows),
+            **cost_columns(spending.costs, spending.unit, rows, spending.rows),
         )
 
 
@@ -327,22 +285,8 @@ def document_shape(data: EvalSet, units: Units, chance: Chance, weights: str | N
 
 # --- snippets ---
 
-
 _SHORT = "(short documents)"
 _USUAL_LENGTH = 10
-
-
-class Texts(NamedTuple):
-    """The documents of a set, segments in order: the rows, and where each stands in its document."""
-
-    rows: Ints
-    at: Ints
-    place: Ints
-
-    def rows_before(self, row: int, count: int) -> Ints:
-        """Return the rows right before one in its document."""
-        place = self.at[row]
-        return self.rows[place - min(count, int(self.place[row])) : place]
 
 
 @register("snippets")
@@ -421,22 +365,25 @@ class Snippets(WholeSetSelector):
         count = self.count(budget, open_rows)
         units = item_units(data, open_rows) if self.kind == "segment" else document_units(data, open_rows)
         plan = self._plan(data, units, count)
-        chances = plan.segment_chances(units.of_row, _places(units), wrap=self.wrap)
-        texts = _texts(documents)
-        draws = [
-            self._draw(units, plan, texts, seed, model)
-            for model in ((None,) if self.matching else data.models)
-        ]
-        snippets = _in_random_order([part for draw in draws for part in draw], seed)
+        chances = plan.segment_chances(units.of_row, places_within(plan.counts), wrap=self.wrap)
+        # Where every row stands in its own document.
+        place_of = np.empty(len(data), np.int64)
+        place_of[documents.rows] = places_within(documents.sizes.astype(np.int64))
+        models = (None,) if self.matching else data.models
+        snippets = [part for model in models for part in self._draw(units, plan, place_of, seed, model)]
+        keys = rng.keys_of([f"{part.name}\x1f{part.model}" for part in snippets])
+        snippets = [snippets[place] for place in random_order(keys, seed)]
         at = np.concatenate([part.at for part in snippets])
         rows, sizes = units.rows[at], [len(part.at) for part in snippets]
+        names = np.array(list(units.names), object)
+        strata = np.where(plan.is_sure, names, _SHORT)[units.of_row].astype(object)
         return Chosen(
             rows=rows,
             probability=chances[at],
-            stratum=self._strata(units, plan)[at] if self.kind == "budgeted" else None,
+            stratum=strata[at] if self.kind == "budgeted" else None,
             unit=None if units.are_items else _repeated([part.name for part in snippets], sizes),
             models=None if self.matching else _repeated([(part.model,) for part in snippets], sizes),
-            context=self._context(data, texts, rows),
+            context=self._context(data, documents.rows, place_of, rows),
             shut=shut if len(shut) else None,
             reason="a segment that was drawn" if self.kind == "segment" else f"in a drawn {self._noun}",
             notes=(chances_note(chances, "segment"), *shut_notes, *self._notes(data, plan, count)),
@@ -448,15 +395,12 @@ class Snippets(WholeSetSelector):
 
     def _shut(self, documents: Units) -> tuple[Ints, tuple[str, ...]]:
         """Return the rows of documents that are too long, and the sentence that lists them."""
-        if self.max_length is None or not (documents.sizes > self.max_length).any():
+        is_out = documents.sizes > (self.max_length or np.inf)
+        if not is_out.any():
             return np.empty(0, np.int64), ()
-        out = documents.sizes > self.max_length
-        rows = np.sort(documents.rows[out[documents.of_row]])
-        names = [
-            f"{name} ({size:.0f})"
-            for name, size in zip(documents.names, documents.sizes, strict=True)
-            if size > self.max_length
-        ]
+        rows = np.sort(documents.rows[is_out[documents.of_row]])
+        sizes = zip(documents.names, documents.sizes, strict=True)
+        names = [f"{name} ({size:.0f})" for name, size in compress(sizes, is_out)]
         several = f"{len(names)} documents" if len(names) > 1 else "1 document"
         note = (
             f"max_length={self.max_length} shuts out {several} with {len(rows)} of {len(documents.rows)} "
@@ -482,7 +426,7 @@ class Snippets(WholeSetSelector):
         return SnippetPlan.of_length(counts, lengths, chances)
 
     def _draw(
-        self, units: Units, plan: SnippetPlan, texts: Texts, seed: int, model: str | None
+        self, units: Units, plan: SnippetPlan, place_of: Ints, seed: int, model: str | None
     ) -> list[_Snippet]:
         """Return the snippets of one draw."""
         purpose = (self.name,) if model is None else (self.name, model)
@@ -491,23 +435,19 @@ class Snippets(WholeSetSelector):
         document, place = snippet_rows(start, length, plan.counts, documents)
         first = np.cumsum(plan.counts) - plan.counts
         at = np.split(first[document] + place, np.cumsum(length[documents])[:-1])
-        begins = texts.place[units.rows[first[documents] + start[documents]]]
+        begins = place_of[units.rows[first[documents] + start[documents]]]
         names = np.array(list(units.names), object)[documents]
         if self.kind in ("fixed", "budgeted"):
             names = np.array([f"{name}#{begin}" for name, begin in zip(names, begins, strict=True)], object)
         return [_Snippet(name, rows, model or "") for name, rows in zip(names, at, strict=True)]
 
-    def _strata(self, units: Units, plan: SnippetPlan) -> Objects:
-        """Return the stratum of every row: its document, where that surely yields a snippet."""
-        names = np.array(list(units.names), object)
-        return np.where(plan.is_sure, names, _SHORT)[units.of_row].astype(object)
-
-    def _context(self, data: EvalSet, texts: Texts, rows: Ints) -> Objects | None:
+    def _context(self, data: EvalSet, in_order: Ints, place_of: Ints, rows: Ints) -> Objects | None:
         """Return the items right before every row in its document, None where there are none."""
         context = np.full(len(rows), None, object)
-        if self.context:
-            for place, row in enumerate(rows):
-                context[place] = tuple(data.items[texts.rows_before(row, self.context)]) or None
+        rank = np.argsort(in_order)
+        for place, row in enumerate(rows):
+            length = min(self.context, int(place_of[row]))
+            context[place] = tuple(data.items[in_order[rank[row] - length : rank[row]]]) or None
         return context if any(context) else None
 
     def _notes(self, data: EvalSet, plan: SnippetPlan, count: int) -> tuple[str, ...]:
@@ -533,27 +473,6 @@ class _Snippet(NamedTuple):
     name: str
     at: Ints
     model: str
-
-
-def _places(units: Units) -> Ints:
-    """Return where every row of units stands in its unit."""
-    sizes = units.sizes.astype(np.int64)
-    return np.asarray(np.arange(len(units.rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes))
-
-
-def _texts(documents: Units) -> Texts:
-    at, place = np.empty(len(documents.rows), np.int64), np.empty(len(documents.rows), np.int64)
-    at[documents.rows] = np.arange(len(documents.rows))
-    place[documents.rows] = _places(documents)
-    return Texts(documents.rows, at, place)
-
-
-def _in_random_order(snippets: list[_Snippet], seed: int) -> list[_Snippet]:
-    """Return snippets in random order, so that whoever stops early has judged a random part."""
-    keys = rng.stream(
-        rng.keys_of([f"{part.name}\x1f{part.model}" for part in snippets]), seed, "order of the drawn"
-    )
-    return [snippets[place] for place in np.argsort(keys, kind="stable")]
 
 
 def _repeated(values: list[object], sizes: list[int]) -> Objects:

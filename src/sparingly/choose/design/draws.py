@@ -7,10 +7,8 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 
-# --- inclusion probabilities on their way to 0 or 1 ---
 # A draw moves probabilities by steps whose expectation is zero until every one is 0 or 1. So each unit is
 # taken with the probability it began with, whichever steps were made.
-
 
 _ROUNDING = 1e-12
 # What the sum of a million probabilities may be off by.
@@ -54,18 +52,10 @@ def step(values: Floats, groups: Ints, directions: Floats, draws: Floats) -> Non
     With λ₁ and λ₂ the longest steps up and down, up is taken with probability λ₂/(λ₁ + λ₂): the expected step
     is 0. Groups (one per row) share no unit; a direction of 0 for a unit leaves it as it is.
     """
-    current = values[groups]
+    current, is_up, is_down = values[groups], directions > 0, directions < 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        rise = np.where(
-            directions > 0,
-            (1.0 - current) / directions,
-            np.where(directions < 0, -current / directions, np.inf),
-        )
-        fall = np.where(
-            directions > 0,
-            current / directions,
-            np.where(directions < 0, (current - 1.0) / directions, np.inf),
-        )
+        rise = np.select([is_up, is_down], [(1.0 - current) / directions, -current / directions], np.inf)
+        fall = np.select([is_up, is_down], [current / directions, (current - 1.0) / directions], np.inf)
     up, down = rise.min(axis=1), fall.min(axis=1)
     rises = draws * (up + down) < down
     length = np.where(rises, up, -down)
@@ -78,7 +68,6 @@ def step(values: Floats, groups: Ints, directions: Floats, draws: Floats) -> Non
 
 
 # --- pivotal draws ---
-
 
 _BLOCK = 2**18
 
@@ -100,35 +89,24 @@ def draw_pivotal(chances: Floats, generator: np.random.Generator, order: Ints | 
     # Plain numbers are quickest, and a block of them at a time keeps the memory small.
     for start in range(0, len(values), _BLOCK):
         block = sequence[start : start + _BLOCK]
-        block_values = values[block].tolist(), draws[start : start + len(block)].tolist()
-        winners, holder, mass = _meetings(*block_values, start, holder, mass)
+        meetings = zip(values[block].tolist(), draws[start : start + len(block)].tolist(), strict=True)
+        winners: list[int] = []
+        for place, (chance, draw) in enumerate(meetings, start):
+            total = mass + chance
+            if total < 1.0:
+                if draw * total < chance:
+                    holder = place
+                mass = total
+            elif draw * (2.0 - total) < 1.0 - chance:
+                winners.append(holder)
+                holder, mass = place, total - 1.0
+            else:
+                winners.append(place)
+                mass = total - 1.0
         chosen[sequence[winners]] = True
     if holder >= 0 and decide_last(mass, float(draws[-1])):
         chosen[sequence[holder]] = True
     return chosen
-
-
-def _meetings(
-    chances: list[float], draws: list[float], first: int, holder: int, mass: float
-) -> tuple[list[int], int, float]:
-    """Return who was taken, and who is undecided at the end and with what; the first has the place given."""
-    winners: list[int] = []
-    for place, (chance, draw) in enumerate(zip(chances, draws, strict=True), first):
-        total = mass + chance
-        if total < 1.0:
-            if draw * total < chance:
-                holder = place
-            mass = total
-        elif draw * (2.0 - total) < 1.0 - chance:
-            winners.append(holder)
-            holder, mass = place, total - 1.0
-        else:
-            winners.append(place)
-            mass = total - 1.0
-    return winners, holder, mass
-
-
-# --- systematic draws ---
 
 
 def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints | None = None) -> Mask:
@@ -153,7 +131,6 @@ def draw_systematic(chances: Floats, generator: np.random.Generator, order: Ints
 
 
 # --- local pivotal draws ---
-
 
 _JITTER = 1e-6
 _NEIGHBOURS = 8
@@ -181,7 +158,8 @@ def draw_local_pivotal(
     active = undecided(values)
     while len(active) >= meeting:
         groups = _next_meetings(active, near, costs is not None, generator)
-        directions = _pairwise(len(groups)) if costs is None else _at_equal_cost(costs[groups])
+        pairwise = np.tile([1.0, -1.0], (len(groups), 1))
+        directions = pairwise if costs is None else _at_equal_cost(costs[groups])
         step(values, groups, directions, generator.random(len(groups)))
         near.alive[groups] = (values[groups] > 0.0) & (values[groups] < 1.0)
         active = active[near.alive[active]]
@@ -216,25 +194,23 @@ class _Neighbours:
     def look_up(self, active: Ints, units: Ints) -> None:
         """Find the nearest active neighbours of some units."""
         count = min(_NEIGHBOURS + 1, len(active))
-        neighbours = active[_nearest(self.places[active], self.places[units], count)]
+        points, queries = self.places[active], self.places[units]
+        if len(points) <= _FEW_POINTS:
+            # Loading the tree takes longer than all distances between a few hundred points.
+            squares = np.zeros((len(queries), len(points)))
+            for column in range(points.shape[1]):
+                squares += (queries[:, column, None] - points[:, column]) ** 2
+            nearest = np.argsort(squares, axis=1, kind="stable")[:, :count]
+        else:
+            from scipy.spatial import KDTree
+
+            nearest = np.asarray(KDTree(points).query(queries, k=count)[1]).reshape(len(queries), count)
+        neighbours = active[nearest]
         # A unit's nearest is itself; where it is not, jitter was lost in rounding, and the farthest goes.
         is_self = neighbours == units[:, None]
         is_self[~is_self.any(axis=1), -1] = True
         self.lists[units] = -1
         self.lists[units, : count - 1] = neighbours[~is_self].reshape(len(units), count - 1)
-
-
-def _nearest(points: Floats, queries: Floats, count: int) -> Ints:
-    """Return the places of the nearest points of each query, nearest first."""
-    if len(points) <= _FEW_POINTS:
-        # Loading the tree takes longer than all distances between a few hundred points.
-        squares = np.zeros((len(queries), len(points)))
-        for column in range(points.shape[1]):
-            squares += (queries[:, column, None] - points[:, column]) ** 2
-        return np.argsort(squares, axis=1, kind="stable")[:, :count]
-    from scipy.spatial import KDTree
-
-    return np.asarray(KDTree(points).query(queries, k=count)[1]).reshape(len(queries), count)
 
 
 def _next_meetings(active: Ints, near: _Neighbours, by_three: bool, generator: np.random.Generator) -> Ints:
@@ -271,10 +247,6 @@ def _disjoint_groups(active: Ints, neighbours: Ints, generator: np.random.Genera
     return np.asarray(groups[(first[groups] == rank[:, None]).all(axis=1)])
 
 
-def _pairwise(count: int) -> Floats:
-    return np.tile([1.0, -1.0], (count, 1))
-
-
 def _at_equal_cost(costs: Floats) -> Floats:
     """Return the direction in which three probabilities can move while their sum and their cost stay."""
     first, second, third = costs.T
@@ -286,7 +258,6 @@ def _at_equal_cost(costs: Floats) -> Floats:
 
 
 # --- the cube method ---
-
 
 _BLOCK_CELLS = 1 << 20
 _RIDGE = 1e-11
@@ -307,16 +278,22 @@ def draw_cube(
     """
     values = snap_probabilities(chances)
     active = generator.permutation(undecided(values))
-    conditions = 1 if costs is None else 2
     if len(active):
-        rows = _conditions(values[active], variables[active], None if costs is None else costs[active])
         inside = values[active]
-        undecided_rows = _flight(inside, rows, np.arange(len(active)), generator)
-        undecided_rows = _landing(inside, rows, undecided_rows, conditions, generator)
-        order = None if costs is None else np.argsort(-costs[active[undecided_rows]], kind="stable")
-        settled_now = inside == 1.0
-        settled_now[undecided_rows] = draw_pivotal(inside[undecided_rows], generator, order)
-        values[active] = settled_now
+        rows = _conditions(inside, variables[active], None if costs is None else costs[active])
+        pool = _flight(inside, rows, np.arange(len(active)), generator)
+        # The landing: fewer and fewer conditions, the number and the cost of units to the end.
+        for count in range(rows.shape[1], min(1 if costs is None else 2, rows.shape[1]) - 1, -1):
+            while len(pool) > 1:
+                directions, share = null_directions(rows[None, pool, :count], generator)
+                if share[0] < _NO_DIRECTION:
+                    break
+                step(inside, pool[None], directions, generator.random(1))
+                pool = pool[(inside[pool] > 0.0) & (inside[pool] < 1.0)]
+        order = None if costs is None else np.argsort(-costs[active[pool]], kind="stable")
+        is_taken = inside == 1.0
+        is_taken[pool] = draw_pivotal(inside[pool], generator, order)
+        values[active] = is_taken
     return np.asarray(values == 1.0)
 
 
@@ -344,20 +321,6 @@ def _flight(values: Floats, rows: Floats, pool: Ints, generator: np.random.Gener
             directions = null_directions(rows[batch], generator)[0]
             step(values, batch, directions, generator.random(len(batch)))
         pool = pool[(values[pool] > 0.0) & (values[pool] < 1.0)]
-    return pool
-
-
-def _landing(
-    values: Floats, rows: Floats, pool: Ints, conditions: int, generator: np.random.Generator
-) -> Ints:
-    """Go on with fewer and fewer conditions, the first ``conditions`` of them to the end."""
-    for count in range(rows.shape[1], min(conditions, rows.shape[1]) - 1, -1):
-        while len(pool) > 1:
-            directions, share = null_directions(rows[None, pool, :count], generator)
-            if share[0] < _NO_DIRECTION:
-                break
-            step(values, pool[None], directions, generator.random(1))
-            pool = pool[(values[pool] > 0.0) & (values[pool] < 1.0)]
     return pool
 
 

@@ -30,19 +30,12 @@ _FEW_ITEMS = 100
 
 @dataclass(frozen=True)
 class KnapsackResult:
-    """A set that fits its budget, and how far it can be from the best one.
-
-    Attributes:
-        chosen: Which items are in the set.
-        value: Σ of the chosen values.
-        cost: Σ of the chosen costs, correctly rounded; at most the budget.
-        bound: No set that fits has a higher value than this.
-    """
+    """A set that fits its budget, and how far it can be from the best one."""
 
     chosen: Mask
     value: float
-    cost: float
-    bound: float
+    cost: float  # correctly rounded, at most the budget
+    bound: float  # no set that fits has a higher value
 
     @property
     def gap(self) -> float:
@@ -87,21 +80,6 @@ def solve(values: ArrayLike, costs: ArrayLike, budget: float) -> KnapsackResult:
         costs: What each item costs; 0 or more.
         budget: What may be spent; 0 or more.
     """
-    worth, price = _checked(values, costs, budget)
-    chosen = price == 0
-    affordable = np.flatnonzero((price > 0) & (price <= budget))
-    with np.errstate(over="ignore"):
-        density = worth[affordable] / price[affordable]
-    # Ties by value and then by position, so that the caller's order of items decides between equal ones.
-    ranked = affordable[np.lexsort((-worth[affordable], -density))]
-    free, inside = math.fsum(worth[chosen]), (worth[ranked], price[ranked])
-    chosen[ranked[_best_set(*inside, budget)]] = True
-    value = math.fsum(worth[chosen])
-    bound = max(value, free + _upper_bound(*inside, budget))
-    return KnapsackResult(chosen, value, math.fsum(price[chosen]), bound)
-
-
-def _checked(values: ArrayLike, costs: ArrayLike, budget: float) -> tuple[Floats, Floats]:
     worth, price = np.asarray(values, np.float64), np.asarray(costs, np.float64)
     if worth.ndim != 1 or worth.shape != price.shape:
         raise UsageError(
@@ -113,7 +91,17 @@ def _checked(values: ArrayLike, costs: ArrayLike, budget: float) -> tuple[Floats
         raise UsageError("Costs must be finite and not negative.")
     if math.isnan(budget) or budget < 0:
         raise UsageError(f"The budget must be 0 or more, not {budget}.")
-    return worth, price
+    chosen = price == 0
+    affordable = np.flatnonzero((price > 0) & (price <= budget))
+    with np.errstate(over="ignore"):
+        density = worth[affordable] / price[affordable]
+    # Ties by value and then by position, so that the caller's order of items decides between equal ones.
+    ranked = affordable[np.lexsort((-worth[affordable], -density))]
+    free, inside = math.fsum(worth[chosen]), (worth[ranked], price[ranked])
+    chosen[ranked[_best_set(*inside, budget)]] = True
+    value = math.fsum(worth[chosen])
+    bound = max(value, free + _upper_bound(*inside, budget))
+    return KnapsackResult(chosen, value, math.fsum(price[chosen]), bound)
 
 
 def _best_set(values: Floats, costs: Floats, budget: float) -> Ints:

@@ -92,17 +92,15 @@ def affordable_probabilities(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    if low == fewest and not fits(low):
-        raise UsageError(_too_small(costs, limit, floor, spend))
-    return _water_fill(shape, unit_charges, float(low), floor, cap)
-
-
-def _too_small(costs: Floats, limit: float, floor: float, spend: Spend) -> str:
+    if low > fewest or fits(low):
+        return _water_fill(shape, unit_charges, float(low), floor, cap)
     if floor > 0.0:
-        return f"The budget of {limit:g} is too small for the floor {floor:g} of the probabilities: lower it."
+        raise UsageError(
+            f"The budget of {limit:g} is too small for the floor {floor:g} of the probabilities: lower it."
+        )
     if spend == "on_average":
-        return f"The budget of {limit:g} is less than one unit costs on average."
-    return (
+        raise UsageError(f"The budget of {limit:g} is less than one unit costs on average.")
+    raise UsageError(
         f"The dearest unit costs {costs.max():g}, more than the budget of {limit:g}, and a draw gives every "
         "unit a chance. Raise the budget, put what is too dear on the never-select list, or let the budget "
         "hold on average only: spend=on_average."
@@ -191,7 +189,14 @@ def _water_fill(shape: Floats, weights: Floats, total: float, floor: float, cap:
             f"inclusion probabilities it lies between {low:g} and {high:g}."
         )
     chances = np.clip(_level(shape, weights, total, floor, cap) * shape, floor, cap)
-    return _exact(chances, weights, total, floor, cap)
+    # Running sums are off in their last digits: what is missing goes to the probabilities in between.
+    inner = (chances > floor) & (chances < cap)
+    inner_total = float((weights * chances)[inner].sum())
+    missing = total - float((weights * chances).sum())
+    if inner_total <= 0.0 or abs(missing) <= 1e-14 * total:
+        return chances
+    chances[inner] *= 1.0 + missing / inner_total
+    return np.clip(chances, floor, cap)
 
 
 def _level(shape: Floats, weights: Floats, total: float, floor: float, cap: float) -> float:
@@ -203,23 +208,10 @@ def _level(shape: Floats, weights: Floats, total: float, floor: float, cap: floa
     bends, slopes = bends[order], np.cumsum(np.concatenate([rising, -rising])[order])
     heights = np.cumsum(np.maximum(slopes[:-1], 0.0) * np.diff(bends)) + floor * float(weights.sum())
     place = int(np.searchsorted(heights, total))
-    if place >= len(heights):
-        return float(bends[-1])
+    if place >= len(heights) or slopes[place] <= 0.0:
+        return float(bends[place])
     below = floor * float(weights.sum()) if place == 0 else float(heights[place - 1])
-    return (
-        float(bends[place] + (total - below) / slopes[place]) if slopes[place] > 0.0 else float(bends[place])
-    )
-
-
-def _exact(chances: Floats, weights: Floats, total: float, floor: float, cap: float) -> Floats:
-    """Return probabilities whose sum is the total to the last digits: running sums are not."""
-    inner = (chances > floor) & (chances < cap)
-    inner_total = float((weights * chances)[inner].sum())
-    missing = total - float((weights * chances).sum())
-    if inner_total <= 0.0 or abs(missing) <= 1e-14 * total:
-        return chances
-    chances[inner] *= 1.0 + missing / inner_total
-    return np.clip(chances, floor, cap)
+    return float(bends[place] + (total - below) / slopes[place])
 
 
 # --- whether a pilot supports unequal probabilities, and how unequal ---
@@ -254,21 +246,12 @@ def remaining_variance(squares: Floats, size: Floats, tau: float) -> tuple[float
 
 @dataclass(frozen=True, eq=False)
 class PilotEvidence:
-    """What a pilot says of unequal probabilities.
+    """What a pilot says of unequal probabilities; see ``remaining_variance`` for squares and sizes."""
 
-    Attributes:
-        tau: The share by size that the pilot supports; 0 where none is.
-        judged: The number of judged items.
-        correlation: The cross-fitted correlation of prediction and score across the models of an item.
-        best: The τ that leaves least of the variance on the pilot, supported or not.
-        squares: The squared residuals of the judged items over the pilot's probabilities.
-        size: Their sizes, as shares of the mean size of all items.
-    """
-
-    tau: float
-    judged: int
-    correlation: float
-    best: float
+    tau: float  # the share by size that the pilot supports; 0 where none is
+    judged: int  # items
+    correlation: float  # cross-fitted, of prediction and score across the models of an item
+    best: float  # the τ that leaves least of the variance, supported or not
     squares: Floats
     size: Floats
 
@@ -277,23 +260,20 @@ class PilotEvidence:
         if self.judged < FEWEST:
             too_few = f"{self.judged} judged items, not {FEWEST}"
             return f"the pilot is too small to earn unequal probabilities: {too_few}."
-        if tau == self.tau == 0.0:
-            return f"the pilot of {self.judged} judged items earns no unequal probabilities: {self._why()}."
-        how = "is what the pilot earned" if tau == self.tau else "was given"
-        return (
-            f"tau {tau:g} {how}: on {self.judged} judged items, {pilot}, it leaves "
-            f"{self._variance_text(tau)} of the variance."
-        )
-
-    def _why(self) -> str:
+        if tau or self.tau:
+            how = "is what the pilot earned" if tau == self.tau else "was given"
+            judged, left = f"{self.judged} judged items, {pilot}", self._variance_text(tau)
+            return f"tau {tau:g} {how}: on {judged}, it leaves {left} of the variance."
         if self.correlation < MIN_CORRELATION:
-            return (
+            why = (
                 f"within items, predictions and scores correlate by {self.correlation:.2f} only, "
                 f"not {MIN_CORRELATION}"
             )
-        if self.best == 0.0:
-            return "by this utility, none leaves less of the variance"
-        return f"at best (tau {self.best:g}) they leave {self._variance_text(self.best)} of the variance"
+        elif self.best == 0.0:
+            why = "by this utility, none leaves less of the variance"
+        else:
+            why = f"at best (tau {self.best:g}) they leave {self._variance_text(self.best)} of the variance"
+        return f"the pilot of {self.judged} judged items earns no unequal probabilities: {why}."
 
     def _variance_text(self, tau: float) -> str:
         if not self.squares.any():

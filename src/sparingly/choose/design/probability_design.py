@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import round_to_range
@@ -25,11 +25,20 @@ from sparingly.choose.design.probability import (
     sizes_of,
     tau_from_pilot,
 )
-from sparingly.choose.design.selector import Chosen, Selector, amount_text, cost_to_count
+from sparingly.choose.design.selector import (
+    COST_HELP,
+    Chosen,
+    Selector,
+    amount_text,
+    chances_note,
+    cost_columns,
+    cost_to_count,
+)
 from sparingly.choose.design.units import (
     Units,
     document_units,
     item_units,
+    random_order,
     rows_with_same_outputs,
     skipped_note,
 )
@@ -52,6 +61,7 @@ from sparingly.signals.cost import cost_fields, item_costs
 VOUCHED_TAU = 0.5
 PILOT = "pilot"
 UNIFORM_PILOT = "taken for a uniform sample"
+RANDOM, BY_UTILITY = "random", "utility"
 _WELL_SPENT = 0.8
 
 
@@ -65,21 +75,13 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What a draw is made from.
+    """What a draw is made from."""
 
-    Attributes:
-        data: The evaluation set, as far as the design reads it.
-        units: What is drawn: items or documents.
-        chances: The inclusion probability of every unit.
-        charges: What the budget counts of every unit; None where it counts the same for all.
-        utility: The utility of every item of the set, where there is one.
-    """
-
-    data: EvalSet
+    data: EvalSet  # as far as the design reads it
     units: Units
-    chances: Floats
-    charges: Floats | None = None
-    utility: Floats | None = None
+    chances: Floats  # the inclusion probability of every unit
+    charges: Floats | None = None  # what the budget counts of every unit; None where that is the same for all
+    utility: Floats | None = None  # of every item of the set
 
     @property
     def count(self) -> int:
@@ -106,9 +108,7 @@ class DrawDesign(Selector):
     how: ClassVar[str] = "drawn"
 
     unit: Literal["item", "document"] = parameter("item", "what is drawn: items or whole documents")
-    cost: str | None = parameter(
-        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
-    )
+    cost: str | None = parameter(None, COST_HELP)
     spend: Spend = parameter(  # noqa: RUF009 - a field
         "at_most", "where units differ in cost or size: the budget holds for every draw, or on average"
     )
@@ -127,10 +127,15 @@ class DrawDesign(Selector):
     def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
         """Return the inclusion probabilities of units by their sizes, under a number or a charge."""
         if charges is None:
-            return inclusion_probabilities(sizes, limit, tau=0.0)
+            return inclusion_probabilities(sizes, limit, **self._shares)
         return affordable_probabilities(
-            sizes, charges, limit, tau=0.0, spend=self.spend, in_order=self.in_order_of_cost
+            sizes, charges, limit, **self._shares, spend=self.spend, in_order=self.in_order_of_cost
         )
+
+    @property
+    def _shares(self) -> dict[str, Any]:
+        """The share of the probabilities that goes by size, tau, and where they end."""
+        return {"tau": 0.0}
 
     @property
     def in_order_of_cost(self) -> bool:
@@ -176,58 +181,42 @@ class DrawDesign(Selector):
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
         costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
         sizes = self.sizes(data, units)
-        charges, limit = self._charges(budget, units, costs)
+        # What the budget counts of every unit; None where it counts one each.
+        charges = None if units.are_items else units.sizes
+        if budget.kind == "cost":
+            if costs is None:
+                raise UsageError("A cost budget needs costs: name them with cost=.")
+            charges = units.total(costs[units.rows])
+        limit = budget.limit_of(len(units.rows) if charges is None else float(charges.sum()))
         # Residuals of a document's items are taken for independent: their squares add up.
         of_unit = sizes.of_row if units.are_items else np.sqrt(units.total(sizes.of_row**2))
         chances = self.probabilities(of_unit, charges, limit)
         even = charges is None or float(np.ptp(charges)) == 0.0
         frame = Frame(data, units, chances, None if even else charges, sizes.utility)
         chosen = np.flatnonzero(self.draw(frame, rng.generator(seed, self.name)))
-        # In random order, so that whoever stops early has judged a random part.
-        chosen = chosen[
-            np.argsort(rng.stream(units.keys_at(chosen), seed, "order of the drawn"), kind="stable")
-        ]
+        chosen = chosen[random_order(units.keys_at(chosen), seed)]
         rows, lengths = units.rows_of(chosen), units.sizes[chosen].astype(np.int64)
         charge_unit = cost_unit if budget.kind == "cost" else "items"
+        names = None if units.are_items else np.array(list(units.names), object)[chosen]
         return Chosen(
             rows=rows,
             utility=None if sizes.utility is None else sizes.utility[rows],
             probability=np.repeat(chances[chosen], lengths),
-            unit=None if units.are_items else _unit_labels(units, chosen, lengths),
-            cost=None if costs is None else costs[rows],
-            cost_unit=cost_unit,
-            mean_cost=None if costs is None else float(costs[candidates].mean()),
+            unit=None if names is None else np.repeat(names, lengths),
             reason=self.how,
             same_outputs=skipped,
             notes=(
                 *(() if skipped is None else (skipped_note(len(skipped)),)),
-                *self._chance_note(chances),
+                self._chances_note(chances),
                 *sizes.notes,
                 *self._spent_note(frame, limit, charge_unit),
                 *self.remarks(frame),
             ),
+            **cost_columns(costs, cost_unit, rows, candidates),
         )
 
-    def _charges(self, budget: Budget, units: Units, costs: Floats | None) -> tuple[Floats | None, float]:
-        """Return what the budget counts of every unit (None: one each), and how much there is of it."""
-        if budget.kind != "cost":
-            limit = float(budget.count_of(len(units.rows)))
-            return (None if units.are_items else units.sizes), limit
-        if costs is None:
-            raise UsageError("A cost budget needs costs: name them with cost=.")
-        charges = units.total(costs[units.rows])
-        total = float(charges.sum())
-        if budget.amount > total * (1 + 1e-12):
-            raise UsageError(
-                f"The budget {budget} is larger than everything there is, which costs {total:g}."
-            )
-        return charges, budget.amount
-
-    def _chance_note(self, chances: Floats) -> tuple[str, ...]:
-        low, high = float(chances.min()), float(chances.max())
-        if high - low <= 1e-12:
-            return (f"every {self.unit} had the inclusion probability {high:.4g}.",)
-        return (f"inclusion probabilities lie between {low:.4g} and {high:.4g}.",)
+    def _chances_note(self, chances: Floats) -> str:
+        return chances_note(chances, self.unit)
 
     def _spent_note(self, frame: Frame, limit: float, charge_unit: str) -> tuple[str, ...]:
         """Return a note on what the draw takes of the budget on average and at most."""
@@ -285,17 +274,13 @@ class ProbabilityDesign(DrawDesign):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the utility, tau and the cost."""
-        utility = None if self.utility is None else self.utility.resolve(data)
-        resolved = replace(super().resolve(data, budget), utility=utility, pilot=self._resolve_pilot(data))
+        utility, pilot = None if self.utility is None else self.utility.resolve(data), self.pilot
+        if pilot is None and self.tau == PILOT:
+            pilot = self.utility if isinstance(self.utility, ResidualSize) else ResidualSize()
+        pilot = None if pilot is None else pilot.resolve(data)
+        resolved = replace(super().resolve(data, budget), utility=utility, pilot=pilot)
         tau = resolved.pilot_evidence(data).tau if self.tau == PILOT else self._resolved_tau
         return replace(resolved, tau=tau)
-
-    def _resolve_pilot(self, data: EvalSet) -> ResidualSize | None:
-        """Return how residuals are learned: as named, as the utility learns them, or in the usual way."""
-        if self.pilot is None and self.tau != PILOT:
-            return None
-        default = self.utility if isinstance(self.utility, ResidualSize) else ResidualSize()
-        return (self.pilot or default).resolve(data)
 
     @property
     def _resolved_tau(self) -> float:
@@ -320,18 +305,18 @@ class ProbabilityDesign(DrawDesign):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the utility and the pilot read, and the columns of weights, documents and costs."""
-        weight_fields = (
-            frozenset() if self.weights is None else {fields.column(self.weights)} & set(data.fields)
-        )
         parts = [part.reads(data) for part in (self.utility, self.pilot) if part is not None]
-        return super().reads(data) | weight_fields | frozenset().union(*parts)
+        if self.weights is not None:
+            parts.append(frozenset({fields.column(self.weights)} & set(data.fields)))
+        return super().reads(data).union(*parts)
 
     def sizes(self, data: EvalSet, units: Units) -> Sizes:
         """Return the utilities of the candidate items as sizes, times their importance."""
-        weights = (
-            np.ones(len(units.rows)) if self.weights is None else importance(data, self.weights)[units.rows]
-        )
-        notes = self._pilot_notes(data)
+        weights = np.ones(len(data)) if self.weights is None else importance(data, self.weights)
+        weights, notes = weights[units.rows], tuple[str, ...]()
+        if self.pilot is not None:
+            pilot_design = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
+            notes = (self.pilot_evidence(data).note(self._resolved_tau, pilot_design),)
         if self.utility is None:
             return Sizes(weights, notes=notes)
         utility = np.asarray(self.utility.values(data), np.float64)
@@ -344,40 +329,12 @@ class ProbabilityDesign(DrawDesign):
             notes += ("all utilities are equal, so they make nothing likelier to be drawn.",)
         return Sizes(sizes * weights, utility, notes)
 
-    def _pilot_notes(self, data: EvalSet) -> tuple[str, ...]:
-        """Return a note on how the pilot sets tau, where there is one."""
-        if self.pilot is None:
-            return ()
-        pilot_design = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
-        return (self.pilot_evidence(data).note(self._resolved_tau, pilot_design),)
+    @property
+    def _shares(self) -> dict[str, Any]:
+        return {"tau": self._resolved_tau, "floor": self.floor, "cap": self.cap}
 
-    def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
-        """Return the inclusion probabilities: a part for all alike, and a part by size."""
-        tau, floor, cap = self._resolved_tau, self.floor, self.cap
-        if charges is None:
-            return inclusion_probabilities(sizes, limit, tau=tau, floor=floor, cap=cap)
-        return affordable_probabilities(
-            sizes,
-            charges,
-            limit,
-            tau=tau,
-            floor=floor,
-            cap=cap,
-            spend=self.spend,
-            in_order=self.in_order_of_cost,
-        )
-
-    def _chance_note(self, chances: Floats) -> tuple[str, ...]:
-        return tuple(f"tau {self._resolved_tau:g}: {note}" for note in super()._chance_note(chances))
-
-
-def _unit_labels(units: Units, chosen: Ints, lengths: Ints) -> Objects:
-    """Return for every row the id of its unit."""
-    names = np.array([units.names[place] for place in chosen], object)
-    return np.repeat(names, lengths)
-
-
-# --- uniform ---
+    def _chances_note(self, chances: Floats) -> str:
+        return f"tau {self._resolved_tau:g}: {super()._chances_note(chances)}"
 
 
 @register("uniform")
@@ -405,9 +362,6 @@ class Uniform(DrawDesign):
         return chosen
 
 
-# --- pivotal ---
-
-
 @register("pivotal")
 @dataclass(frozen=True)
 class Pivotal(ProbabilityDesign):
@@ -427,12 +381,6 @@ class Pivotal(ProbabilityDesign):
     def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
         """Draw in random order, or along the charges where these differ."""
         return draw_pivotal(frame.chances, generator, frame.dearest_first(generator))
-
-
-# --- systematic ---
-
-
-RANDOM, BY_UTILITY = "random", "utility"
 
 
 @register("systematic")

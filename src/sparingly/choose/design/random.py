@@ -14,11 +14,11 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.stats.correlation import kendall_b
 from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.selector import Chosen, ListSelector, Selector, short_groups_note
+from sparingly.choose.design.selector import Chosen, ListSelector, Selector, cost_columns, short_groups_note
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.choose.design.variables import field_of
-from sparingly.data.evalset import EvalSet, the_only
-from sparingly.signals.length import LENGTHS, length_metric
+from sparingly.choose.utility.base import metric_scores, resolve_metric
+from sparingly.data.evalset import EvalSet
 
 _UNEQUAL = (
     "units of different size were taken until the budget was spent, so no inclusion probabilities are known"
@@ -47,33 +47,29 @@ class Random(ListSelector):
         order = np.lexsort((units.keys, draw))
         weights = units.sizes if budget.kind != "cost" or costs is None else units.total(costs[units.rows])
         chosen, counts, notes = self._draw(budget, units, groups, weights, order)
-        rows = units.rows_of(chosen)
-        unknown = _why_unknown(weights, counts)
-        probability = None
-        if not unknown:
+        rows, probability = units.rows_of(chosen), None
+        # Without a chance to be drawn, a group's items cannot be spoken for by weights.
+        empty = int((counts == 0).sum())
+        if np.ptp(weights) > 0:
+            notes = (*notes, f"{_UNEQUAL}.")
+        elif empty:
+            notes = (*notes, f"{empty} of {len(counts)} {_LEFT_OUT}.")
+        else:
             shares = counts / np.bincount(groups.of_unit, minlength=len(groups.names))
             probability = np.repeat(shares[groups.of_unit[chosen]], units.sizes[chosen].astype(np.int64))
         return Chosen(
             rows=rows,
             probability=probability,
-            cost=None if costs is None else costs[rows],
-            cost_unit=cost_unit,
-            mean_cost=None if costs is None else float(costs[candidates].mean()),
             reason="drawn at random" + (f" in its {self.balance}" if self.balance else ""),
-            notes=(*notes, *unknown),
+            notes=notes,
+            **cost_columns(costs, cost_unit, rows, candidates),
         )
 
     def _draw(
         self, budget: Budget, units: Units, groups: Groups, weights: Floats, order: Ints
     ) -> tuple[Ints, Floats, tuple[str, ...]]:
         """Take units of every group in random order until the next one does not fit."""
-        total = float(weights.sum())
-        limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
-        if limit > total * (1 + 1e-12):
-            raise UsageError(
-                f"The budget {budget} is larger than everything there is, which costs {total:g}."
-            )
-        shares = self.group_shares(units, groups)
+        limit, shares = budget.limit_of(float(weights.sum())), self.group_shares(units, groups)
         limits = quotas(limit, groups.totals(weights), shares, integral=budget.kind != "cost")
         mask, counts = np.zeros(len(units), bool), np.zeros(len(groups.names))
         for group, (quota, inside) in enumerate(zip(limits, groups.split(order), strict=True)):
@@ -94,17 +90,7 @@ class Random(ListSelector):
         return order[mask[order]], counts, short_groups_note(groups, target, limits, noun)
 
 
-def _why_unknown(weights: Floats, counts: Floats) -> tuple[str, ...]:
-    """Return a note on why a draw has no inclusion probabilities; none when it has."""
-    if np.ptp(weights) > 0:
-        return (f"{_UNEQUAL}.",)
-    # Without a chance to be drawn, a group's items cannot be spoken for by weights.
-    empty = int((counts == 0).sum())
-    return (f"{empty} of {len(counts)} {_LEFT_OUT}.",) if empty else ()
-
-
 # --- guided ---
-
 
 _DECIMALS = 12
 _HONEST = (
@@ -137,11 +123,8 @@ class Guided(Selector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the design and the metric."""
-        resolved = replace(self, design=self.design.resolve(data, budget))
-        if self.under in LENGTHS and self.under not in data.metrics:
-            return resolved
-        how = f"Name one: {self.name}:under=…" if len(data.metrics) else "The method guided needs one."
-        return replace(resolved, under=the_only("metric", self.under, data.metrics, how))
+        design = self.design.resolve(data, budget)
+        return replace(self, design=design, under=resolve_metric(data, self.under, self.name, "under"))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the design reads, and the metric."""
@@ -172,16 +155,11 @@ class Guided(Selector):
             ),
         )
 
-    def _scores(self, data: EvalSet) -> Floats:
-        under = self.under or ""
-        scores = data.metrics[under] if under in data.metrics else length_metric(data, under)
-        if np.isnan(scores).all():
-            raise DataError(f"No item has a score by {under}.")
-        return scores
-
     def _agreements(self, data: EvalSet, draws: list[Chosen]) -> list[float]:
         """Return how nearly every sample ranks the models as all items do."""
-        scores = self._scores(data)
+        scores = metric_scores(data, self.under or "")
+        if np.isnan(scores).all():
+            raise DataError(f"No item has a score by {self.under}.")
         samples = [(_judged(scores, data.models, draw), draw.cluster_weight) for draw in draws]
         if self.agreement == "kendall":
             population_means = _means(scores)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar, Literal, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -14,9 +16,10 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, kind_parameter
+from sparingly.choose.utility.base import metric_scores, resolve_metric
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.signals.length import LENGTHS, length_metric
+from sparingly.signals.length import LENGTHS
 
 _CELLS = 1 << 22
 _DECIMALS = 12
@@ -33,15 +36,10 @@ class Subset:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Extends subsets by the best of many random extensions.
+    """Extends subsets by the best of many random extensions."""
 
-    Attributes:
-        terms: d and d² of every item for all pairs of models, items × 2·pairs.
-        p_full: The p-values of all items.
-    """
-
-    terms: Floats
-    p_full: Floats
+    terms: Floats  # d and d² of every item for all pairs of models, items × 2·pairs
+    p_full: Floats  # the p-values of all items
 
     @classmethod
     def of_scores(cls, scores: Floats) -> Search:
@@ -51,38 +49,25 @@ class Search:
         return cls(terms, limit_p_values(*np.split(terms.sum(axis=0), 2)))
 
     def run(
-        self,
-        candidates: Ints,
-        count: int,
-        *,
-        step: int,
-        draws: int,
-        beam: int,
-        generator: np.random.Generator,
+        self, candidates: Ints, count: int, *, step: int, draws: int, beam: int, generator: Generator
     ) -> Subset:
         """Return the best subset found: at every step the ``beam`` best are extended ``draws`` times each."""
         states = [Subset(np.empty(0, np.int64), np.zeros(self.terms.shape[1]), 0.0)]
         while len(states[0].rows) < count:
             size = min(step, count - len(states[0].rows))
-            subsets = [
-                extended
-                for state in states
-                for extended in self._extensions(state, candidates, size, draws, beam, generator)
-            ]
-            subsets.sort(key=lambda state: -state.accuracy)
-            states = _distinct(subsets)[:beam]
+            distinct: dict[bytes, Subset] = {}
+            extended = [self._extensions(state, candidates, size, draws, beam, generator) for state in states]
+            for subset in sorted(chain(*extended), key=lambda state: -state.accuracy):
+                distinct.setdefault(np.sort(subset.rows).tobytes(), subset)
+            states = list(distinct.values())[:beam]
         return states[0]
 
     def _extensions(
-        self,
-        state: Subset,
-        candidates: Ints,
-        size: int,
-        draws: int,
-        beam: int,
-        generator: np.random.Generator,
+        self, state: Subset, candidates: Ints, size: int, draws: int, beam: int, generator: Generator
     ) -> list[Subset]:
-        """Return the best ``most`` of so many random extensions of a subset, best first."""
+        """Return the ``beam`` best of so many random extensions of a subset, best first."""
+        from scipy.sparse import csr_array
+
         mask = np.zeros(len(self.terms), bool)
         mask[state.rows] = True
         free = candidates[~mask[candidates]]
@@ -90,7 +75,11 @@ class Search:
         block = max(1, _CELLS // max(len(free), self.terms.shape[1]))
         for start in range(0, draws, block):
             extensions = free[distinct_draws(min(block, draws - start), len(free), size, generator)]
-            sums = state.sums + self._summed(extensions)
+            ends = np.arange(0, extensions.size + 1, size)
+            members = csr_array(
+                (np.ones(extensions.size), extensions.ravel(), ends), shape=(len(extensions), len(self.terms))
+            )
+            sums = state.sums + members @ self.terms
             accuracy = soft_pairwise_accuracy(limit_p_values(*np.split(sums, 2, axis=1)), self.p_full)
             # Rounded, so that the last bits of a sum, which differ between machines, choose nothing.
             accuracy = np.round(accuracy, _DECIMALS)
@@ -100,19 +89,8 @@ class Search:
         best.sort(key=lambda state: -state.accuracy)
         return best[:beam]
 
-    def _summed(self, extensions: Ints) -> Floats:
-        """Return the sums of the terms over every row of items."""
-        from scipy.sparse import csr_array
 
-        draws, size = extensions.shape
-        ends = np.arange(0, draws * size + 1, size)
-        members = csr_array(
-            (np.ones(extensions.size), extensions.ravel(), ends), shape=(draws, len(self.terms))
-        )
-        return np.asarray(members @ self.terms)
-
-
-def distinct_draws(draws: int, pool: int, size: int, generator: np.random.Generator) -> Ints:
+def distinct_draws(draws: int, pool: int, size: int, generator: Generator) -> Ints:
     """Return random sets (draws × size) of different numbers below ``pool``, all sets equally likely."""
     if size == pool:
         return np.tile(np.arange(pool), (draws, 1))
@@ -123,17 +101,6 @@ def distinct_draws(draws: int, pool: int, size: int, generator: np.random.Genera
     while len(repeats := np.flatnonzero((samples[:, 1:] == samples[:, :-1]).any(axis=1))):
         samples[repeats] = np.sort(generator.integers(0, pool, (len(repeats), size)), axis=1)
     return samples
-
-
-def _distinct(states: list[Subset]) -> list[Subset]:
-    """Return subsets in their order, those that were there before left out."""
-    subsets: dict[bytes, Subset] = {}
-    for state in states:
-        subsets.setdefault(np.sort(state.rows).tobytes(), state)
-    return list(subsets.values())
-
-
-# --- search ---
 
 
 @register("search")
@@ -172,19 +139,11 @@ class SubsetSearch(WholeSetSelector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the metric or aspect."""
-        if self.under in LENGTHS and self.under not in data.metrics:
-            return self
         if not self.oracle:
-            how = (
-                f"Name one: {self.name}:under=…"
-                if len(data.metrics)
-                else f"The method {self.name} needs one."
-            )
-            return replace(self, under=the_only("metric", self.under, data.metrics, how))
+            return replace(self, under=resolve_metric(data, self.under, self.name, "under"))
         if self.truth is None:
-            return replace(
-                self, truth=the_only("aspect", None, data.aspects, f"Name it: {self.name}:truth=…")
-            )
+            aspect = the_only("aspect", None, data.aspects, f"Name it: {self.name}:truth=…")
+            return replace(self, truth=aspect)
         data.truth(self.truth)
         return self
 
@@ -198,7 +157,14 @@ class SubsetSearch(WholeSetSelector):
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Search among the candidates for the subset that agrees most with all items."""
         count = self.count(budget, candidates)
-        subset = Search.of_scores(self._scores(data)).run(
+        scores = data.truth(self.truth or "") if self.oracle else metric_scores(data, self.under or "")
+        if len(data.models) < 2:
+            raise DataError(
+                "Searching for a subset that ranks models needs two of them, and there are fewer."
+            )
+        if np.isnan(scores).all():
+            raise DataError(f"No item has a score by {self.truth or self.under}.")
+        subset = Search.of_scores(scores).run(
             candidates,
             count,
             step=count if self.kind == "bruteforce" else self.step,
@@ -213,19 +179,3 @@ class SubsetSearch(WholeSetSelector):
                 f"oracle: chosen with the judgements of {by} themselves, which nobody has beforehand."
             )
         return Chosen(rows=subset.rows, reason=f"in the best subset found by {by}", notes=tuple(notes))
-
-    def _scores(self, data: EvalSet) -> Floats:
-        under = self.under or ""
-        if self.oracle:
-            scores = data.truth(self.truth or "")
-        elif under in LENGTHS and under not in data.metrics:
-            scores = length_metric(data, under)
-        else:
-            scores = data.metrics[under]
-        if len(data.models) < 2:
-            raise DataError(
-                "Searching for a subset that ranks models needs two of them, and there are fewer."
-            )
-        if np.isnan(scores).all():
-            raise DataError(f"No item has a score by {self.truth or self.under}.")
-        return scores

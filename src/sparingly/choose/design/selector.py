@@ -21,6 +21,8 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Store
 from sparingly.signals.cost import SECONDS, cost_fields, item_costs, resolve_cost
 
+COST_HELP = "the cost: a column, length, or fit (seconds of the set's own ratings)"
+
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
@@ -86,9 +88,7 @@ class ListSelector(Selector):
     balance: str | None = parameter(None, "a column of the items: as much from each of its groups")
     quota: Literal["equal", "share"] = parameter("equal", "groups get equal parts, or parts by their size")
     unit: Literal["item", "document"] = parameter("item", "what is chosen: items or whole documents")
-    cost: str | None = parameter(
-        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
-    )
+    cost: str | None = parameter(None, COST_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the cost; raise UnknownNameError for a column to balance over that is missing."""
@@ -144,6 +144,21 @@ def cost_to_count(data: EvalSet, budget: Budget, cost: str | None) -> str | None
     )
 
 
+def cost_columns(costs: Floats | None, unit: str, rows: Ints, candidates: Ints) -> dict[str, Any]:
+    """Return what a selection says of the costs of its rows, where costs are named."""
+    if costs is None:
+        return {}
+    return {"cost": costs[rows], "cost_unit": unit, "mean_cost": float(costs[candidates].mean())}
+
+
+def chances_note(chances: Floats, unit: str) -> str:
+    """Return a note on the range of the inclusion probabilities."""
+    low, high = float(chances.min()), float(chances.max())
+    if high - low <= 1e-12:
+        return f"every {unit} had the inclusion probability {high:.4g}."
+    return f"inclusion probabilities lie between {low:.4g} and {high:.4g}."
+
+
 def amount_text(total: float, unit: str) -> str:
     """Write an amount of cost: seconds as hours."""
     return f"{total / 3600:.2f} hours" if unit == SECONDS else f"{total:.6g}"
@@ -159,7 +174,6 @@ def short_groups_note(groups: Groups, quota: Floats, count: Floats, noun: str) -
 
 
 # --- selectors that look at the set as a whole ---
-
 
 Value = TypeVar("Value")
 _CACHED_ANSWERS = 4

@@ -12,16 +12,18 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.documents import (
-    Spending,
-    chances_note,
-    check_enough,
-    document_chances,
-    importance_note,
-)
+from sparingly.choose.design.documents import Spending, check_enough, document_chances, importance_note
 from sparingly.choose.design.draws import draw_pivotal
-from sparingly.choose.design.selector import Chosen, WholeSetSelector, cost_to_count, remembered
-from sparingly.choose.design.units import quotas
+from sparingly.choose.design.selector import (
+    COST_HELP,
+    Chosen,
+    WholeSetSelector,
+    chances_note,
+    cost_columns,
+    cost_to_count,
+    remembered,
+)
+from sparingly.choose.design.units import places_within, quotas, random_order
 from sparingly.choose.design.variables import (
     METRICS,
     column_labels,
@@ -112,7 +114,7 @@ def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
     """Return the most that a draw can cost that takes ⌊n_l⌋ or ⌈n_l⌉ items of stratum l, ⌈Σ n_l⌉ in all."""
     order = np.lexsort((-costs, strata.of_row))
     sizes = strata.sizes.astype(np.int64)
-    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = places_within(sizes)
     low = np.floor(expected + 1e-9)
     sure = float(costs[order][place < np.repeat(low, sizes)].sum())
     fraction = np.clip(expected - low, 0.0, 1.0)
@@ -163,14 +165,12 @@ def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) ->
     shuffled = generator.permutation(len(strata.of_row))
     order = shuffled[np.argsort(strata.of_row[shuffled], kind="stable")]
     sizes = strata.sizes.astype(np.int64)
-    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     chosen = np.zeros(len(order), bool)
-    chosen[order] = place < np.repeat(counts, sizes)
+    chosen[order] = places_within(sizes) < np.repeat(counts, sizes)
     return chosen
 
 
 # --- stratified ---
-
 
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
 _LEAST_SPREAD = 0.1
@@ -230,9 +230,7 @@ class Stratified(WholeSetSelector):
     size: int = parameter(80, "how many items a bin has", minimum=1)
     metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; all unless given")
     weights: str | None = parameter(None, "a column of importance: it counts in place of the number of items")
-    cost: str | None = parameter(
-        None, "the cost: a column, length, or fit (seconds of the set's own ratings)"
-    )
+    cost: str | None = parameter(None, COST_HELP)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -244,21 +242,20 @@ class Stratified(WholeSetSelector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the strata, the spread and the cost."""
-        return replace(self._resolved(data), cost=cost_to_count(data, budget, self.cost))
-
-    def _resolved(self, data: EvalSet) -> Self:
-        by = resolve_names(data, [self.by])[0] if self.by not in (None, METRICS) else self.by or _usual(data)
-        spread, optimal = self.spread, self.allocation == "optimal" and self.residual is None
-        if optimal and spread != METRICS:
+        by, spread, metrics = self.by or _usual(data), self.spread, self.metrics
+        if by != METRICS:
+            by = resolve_names(data, [by])[0]
+        if self.allocation == "optimal" and self.residual is None and spread != METRICS:
             spread = METRICS if spread is None else resolve_names(data, [spread])[0]
-        for name in self.metrics:
+        for name in metrics:
             if name not in data.metrics:
                 raise UnknownNameError("metric", name, data.metrics)
-        if METRICS not in (by, spread):
-            if self.metrics:
-                raise UsageError("In stratified, metrics= goes with by=metrics or allocation=optimal.")
-            return replace(self, by=by, spread=spread)
-        return replace(self, by=by, spread=spread, metrics=self.metrics or _all(data))
+        if METRICS in (by, spread):
+            metrics = metrics or _all(data)
+        elif metrics:
+            raise UsageError("In stratified, metrics= goes with by=metrics or allocation=optimal.")
+        cost = cost_to_count(data, budget, self.cost)
+        return replace(self, by=by, spread=spread, metrics=metrics, cost=cost)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what makes the strata and their spread, the importance and the costs."""
@@ -278,23 +275,24 @@ class Stratified(WholeSetSelector):
         generator = rng.generator(seed, self.name)
         counts = rounded_at_random(expected, generator)
         chosen = np.flatnonzero(draw_within(strata, counts, generator))
-        # In random order, so that whoever stops early has judged a random part.
-        chosen = chosen[np.argsort(rng.stream(view.keys[chosen], seed, "order of the drawn"), kind="stable")]
-        chances = expected / strata.sizes
+        chosen = chosen[random_order(view.keys[chosen], seed)]
+        chances, charges = expected / strata.sizes, spending.charges
+        if spending.by_cost:
+            mean = float(expected @ (strata.totals(charges) / strata.sizes))
+            notes = (*notes, *spending.note(greatest_cost(strata, expected, charges), mean))
         return Chosen(
             rows=candidates[chosen],
             probability=chances[strata.of_row[chosen]],
             stratum=strata.labels[chosen],
             reason="drawn in its stratum",
-            notes=(chances_note(chances, "item"), *notes, *_spent_note(strata, expected, spending)),
-            **spending.cost_columns(candidates[chosen]),
+            notes=(chances_note(chances, "item"), *notes),
+            **cost_columns(spending.costs, spending.unit, candidates[chosen], candidates),
         )
 
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set, as the draw under a budget has them."""
-        return self._plan_of(
-            data, Spending.from_budget(data, budget, self.cost, np.arange(len(data)))
-        ).strata.labels
+        spending = Spending.from_budget(data, budget, self.cost, np.arange(len(data)))
+        return self._plan_of(data, spending).strata.labels
 
     def _plan_of(self, data: EvalSet, spending: Spending) -> StrataPlan:
         return self.plan(data, spending.limit, spending.charges if spending.by_cost else None)
@@ -304,18 +302,27 @@ class Stratified(WholeSetSelector):
 
         ``count`` is a number of items or, where ``costs`` of the items are given, the expected cost.
         """
-        strata = self._strata(data)
+        by = self.by or _usual(data)
+        if by != METRICS and is_column(data, by):
+            strata, kind = groups(column_labels(data, by)), f"by {by.removeprefix('column:')}"
+        else:
+            values = self._mean_metric(data) if by == METRICS else scores_of(data, by).mean(axis=1)
+            strata = bins(np.asarray(values), data.keys, self.size)
+            noun = "the mean of the metrics" if by == METRICS else by.removeprefix("metric:")
+            kind = f"of {strata.sizes.min():.0f} items or more, in the order of {noun}"
+        notes = [f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'} {kind}."]
         weights, weight_notes = self._weights(data, strata)
+        notes += weight_notes
         if costs is None:
             expected = allocation(strata.sizes, weights, count)
         else:
             totals = strata.totals(costs)
             if self.allocation == "optimal":
-                weights = weights / np.sqrt(_at_least_a_little(totals / strata.sizes))
+                means = totals / strata.sizes
+                # What is free would ask for infinitely much.
+                weights = weights / np.sqrt(np.maximum(means, 1e-9 * float(means.max())))
             expected = allocation_by_cost(strata.sizes, weights, totals, count)
             check_enough(expected, count, "item", by_cost=True)
-        strata_text = f"{len(strata.names)} strat{'um' if len(strata.names) == 1 else 'a'}"
-        notes = [f"{strata_text} {self._words(data, strata)}.", *weight_notes]
         if self.rounding == "published":
             counts = rounded_as_published(expected, strata.sizes)
             strata, expected, lost = without_empty(strata, counts)
@@ -326,23 +333,6 @@ class Stratified(WholeSetSelector):
                 )
         return StrataPlan(strata, expected, tuple(notes))
 
-    def _strata(self, data: EvalSet) -> Strata:
-        by = self.by or _usual(data)
-        if by != METRICS and is_column(data, by):
-            return groups(column_labels(data, by))
-        values = self._mean_metric(data) if by == METRICS else scores_of(data, by).mean(axis=1)
-        return bins(np.asarray(values), data.keys, self.size)
-
-    def _words(self, data: EvalSet, strata: Strata) -> str:
-        by = self.by or _usual(data)
-        if by == METRICS:
-            noun = "the mean of the metrics"
-        elif is_column(data, by):
-            return f"by {by.removeprefix('column:')}"
-        else:
-            noun = by.removeprefix("metric:")
-        return f"of {strata.sizes.min():.0f} items or more, in the order of {noun}"
-
     def _mean_metric(self, data: EvalSet) -> Floats:
         names = self.metrics or _all(data)
 
@@ -351,45 +341,28 @@ class Stratified(WholeSetSelector):
 
         return remembered(data, ("mean metric", names), mean)
 
-    def _weights(self, data: EvalSet, strata: Strata) -> tuple[Floats, tuple[str, ...]]:
-        """Return what the strata's numbers of items are proportional to."""
+    def _weights(self, data: EvalSet, strata: Strata) -> tuple[Floats, list[str]]:
+        """Return what the strata's numbers of items are proportional to, and what to say of it."""
         sizes, notes = strata.sizes, []
         if self.weights is not None:
             sizes = strata.totals(importance(data, self.weights))
             notes.append(importance_note(self.weights))
         if self.allocation == "proportional":
-            return sizes, tuple(notes)
+            return sizes, notes
         if self.residual is not None:
             residuals = _numbers(data, fields.column(self.residual))
-            return sizes * np.sqrt(strata.totals(residuals**2) / strata.sizes), tuple(notes)
+            return sizes * np.sqrt(strata.totals(residuals**2) / strata.sizes), notes
         spread = self.spread or METRICS
         values = self._mean_metric(data) if spread == METRICS else _numbers(data, spread)
         noun = "the metrics" if spread == METRICS else spread.partition(":")[2] or spread
-        return sizes * self._floored_spread(strata, strata.deviations(values)), (
-            *notes,
-            _ADVICE.format(what=noun),
-        )
-
-    def _floored_spread(self, strata: Strata, deviations: Floats) -> Floats:
-        """Return σ of every stratum; unless it is the published form, none is 0 and one item has the mean."""
-        if self.rounding == "published":
-            return deviations
-        several = strata.sizes > 1
-        mean = float(deviations[several].mean()) if several.any() else 1.0
-        return np.where(several, np.maximum(deviations, _LEAST_SPREAD * mean), mean)
-
-
-def _spent_note(strata: Strata, expected: Floats, spending: Spending) -> tuple[str, ...]:
-    """Return a note on the mean and maximum cost of a draw, where the budget is a cost."""
-    if not spending.by_cost:
-        return ()
-    mean = float(expected @ (strata.totals(spending.charges) / strata.sizes))
-    return spending.note(greatest_cost(strata, expected, spending.charges), mean)
-
-
-def _at_least_a_little(costs: Floats) -> Floats:
-    """Return costs none of which is 0: what is free would ask for infinitely much."""
-    return np.maximum(costs, 1e-9 * float(costs.max()))
+        notes.append(_ADVICE.format(what=noun))
+        deviations = strata.deviations(values)
+        if self.rounding != "published":
+            # No stratum has σ = 0, and one of a single item has the mean.
+            several = strata.sizes > 1
+            mean = float(deviations[several].mean()) if several.any() else 1.0
+            deviations = np.where(several, np.maximum(deviations, _LEAST_SPREAD * mean), mean)
+        return sizes * deviations, notes
 
 
 def _usual(data: EvalSet) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
@@ -16,7 +15,7 @@ from sparingly.base.registry import call_of, parameter, register
 from sparingly.base.text import Call, format_call
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.selector import Chosen, ListSelector, short_groups_note
+from sparingly.choose.design.selector import Chosen, ListSelector, cost_columns, short_groups_note
 from sparingly.choose.design.units import Groups, Units, quotas
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
@@ -46,10 +45,8 @@ class Top(ListSelector):
 
     def __str__(self) -> str:
         """Return the short form: ``metric_var:floor=1`` for ``top:utility=(metric_var),floor=1``."""
-        inner, design_values = (
-            call_of(self.utility),
-            [pair for pair in call_of(self).values if pair[0] != "utility"],
-        )
+        inner = call_of(self.utility)
+        design_values = [pair for pair in call_of(self).values if pair[0] != "utility"]
         names = {part.name for part in fields(self.utility)}
         if any(name in names for name, _ in design_values):
             return super().__str__()
@@ -79,7 +76,8 @@ class Top(ListSelector):
             budget, units, groups, utility, None if costs is None else costs[units.rows], seed
         )
         rows = units.rows_of(chosen)
-        notes = (*notes, *_equal_note(utility))
+        if len(utility) > 1 and np.nanmax(utility) == np.nanmin(utility):
+            notes = (*notes, "all utilities are equal, so the seed alone has chosen.")
         unknown = int(np.isnan(utility).sum())
         if unknown:
             place = "count as the least useful" if by_knapsack else "come last"
@@ -87,11 +85,9 @@ class Top(ListSelector):
         return Chosen(
             rows=rows,
             utility=values[rows],
-            cost=None if costs is None else costs[rows],
-            cost_unit=cost_unit,
-            mean_cost=None if costs is None else float(costs[candidates].mean()),
             reason=f"among the best by {self.utility}" + (f" in its {self.balance}" if self.balance else ""),
             notes=notes,
+            **cost_columns(costs, cost_unit, rows, candidates),
         )
 
     def _pick_counted(
@@ -116,14 +112,11 @@ class Top(ListSelector):
         """Take the best set of units under a cost; whole documents under a count cost their items."""
         weights = units.sizes if costs is None or budget.kind != "cost" else units.total(costs)
         noun = "items" if budget.kind != "cost" else unit_of(self.cost) or "cost"
-        total = float(weights.sum())
-        limit = budget.amount if budget.kind == "cost" else float(budget.count_of(round(total)))
-        if limit > total * (1 + 1e-12):
-            raise UsageError(
-                f"The budget {budget} is larger than everything there is, which costs {total:g}."
-            )
+        limit = budget.limit_of(float(weights.sum()))
         order = rng.order(utility, units.keys_at, seed)
-        values = knapsack.rescale(_fill_gaps(utility), self.floor)
+        # Without gaps, and without the last bits, which differ between machines.
+        steps = rng.round_to_range(utility)
+        values = knapsack.rescale(np.where(np.isnan(steps), np.nanmin(steps), steps), self.floor)
         shares = self.group_shares(units, groups)
         limits = quotas(limit, groups.totals(weights), shares, integral=budget.kind != "cost")
         mask, bound = np.zeros(len(units), bool), 0.0
@@ -131,41 +124,19 @@ class Top(ListSelector):
             solved = knapsack.solve(values[inside], weights[inside], float(quota))
             mask[inside] = solved.chosen
             bound += solved.bound
-        proof = _proof(float(values[mask].sum()), bound, within_quotas=len(limits) > 1)
-        _fill(mask, order, values, weights, limit)
+        worth = float(values[mask].sum())
+        more = bound / worth - 1 if worth > 0 else 0.0
+        quota_text = " within the groups' quotas" if len(limits) > 1 else ""
+        # What the groups' quotas leave over goes to the best that still fits, of whatever group.
+        room, remaining = limit - math.fsum(weights[mask]), order[~mask[order]]
+        if room > 0 and len(remaining):
+            mask[remaining] = knapsack.solve(values[remaining], weights[remaining], room).chosen
         if not mask.any():
             cheapest = f"the cheapest {self.unit} costs {weights.min():g} {noun}".removesuffix(" cost")
             raise UsageError(f"The budget {budget} is too small: {cheapest}.")
-        spent = f"{weights[mask].sum():g} of {limit:g} {noun} used"
+        note = (
+            f"worth {worth:.6g}; no set that fits{quota_text} is worth over {bound:.6g} ({more:.4%} more); "
+            f"{weights[mask].sum():g} of {limit:g} {noun} used."
+        )
         target = limit * shares / shares.sum()
-        short = short_groups_note(groups, target, limits, noun)
-        return order[mask[order]], (f"{proof}; {spent}.", *short)
-
-
-def _fill(mask: NDArray[np.bool_], order: Ints, values: Floats, weights: Floats, limit: float) -> None:
-    """Spend what the groups' quotas leave over on the best that still fits, of whatever group."""
-    room = limit - math.fsum(weights[mask])
-    remaining = order[~mask[order]]
-    if room > 0 and len(remaining):
-        mask[remaining] = knapsack.solve(values[remaining], weights[remaining], room).chosen
-
-
-def _proof(worth: float, bound: float, *, within_quotas: bool) -> str:
-    """Return a note on the bound: no set that fits is worth more."""
-    more = bound / worth - 1 if worth > 0 else 0.0
-    quota_text = " within the groups' quotas" if within_quotas else ""
-    return f"worth {worth:.6g}; no set that fits{quota_text} is worth over {bound:.6g} ({more:.4%} more)"
-
-
-def _equal_note(utility: Floats) -> tuple[str, ...]:
-    """Return a note where all utilities are equal and the seed alone has chosen."""
-    if len(utility) < 2 or np.nanmax(utility) > np.nanmin(utility):
-        return ()
-    return ("all utilities are equal, so the seed alone has chosen.",)
-
-
-def _fill_gaps(utility: Floats) -> Floats:
-    """Return utilities without gaps and without their last bits, which differ between machines."""
-    steps = rng.round_to_range(utility)
-    finite = steps[~np.isnan(steps)]
-    return np.where(np.isnan(steps), finite.min() if finite.size else 0.0, steps)
+        return order[mask[order]], (note, *short_groups_note(groups, target, limits, noun))

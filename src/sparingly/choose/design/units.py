@@ -70,6 +70,16 @@ class Units:
         return np.concatenate([self.rows[by_unit[starts[unit] : starts[unit + 1]]] for unit in units])
 
 
+def places_within(sizes: Ints) -> Ints:
+    """Return where every item stands in its unit, units of these sizes one after the other."""
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))
+
+
+def random_order(keys: rng.Keys, seed: int) -> Ints:
+    """Return the order of what was drawn: random, so that whoever stops early has judged a random part."""
+    return np.argsort(rng.stream(keys, seed, "order of the drawn"), kind="stable")
+
+
 def item_units(data: EvalSet, rows: Ints) -> Units:
     """Return units that are single items."""
     ids = data.items if len(rows) == len(data) else data.items[rows]
@@ -163,20 +173,16 @@ def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool)
         remaining -= float((capacities - result)[is_full].sum())
         result[is_full] = capacities[is_full]
         open_groups &= ~is_full
-    return _rounded(result, capacities, round(min(budget, float(capacities.sum())))) if integral else result
-
-
-def _rounded(quota: Floats, capacities: Floats, total: int) -> Floats:
-    floors = np.floor(quota + 1e-9)
-    missing = total - int(floors.sum())
-    order = np.lexsort((np.arange(len(quota)), -capacities, -(quota - floors)))
-    for group in [group for group in order if floors[group] < capacities[group]][:missing]:
-        floors[group] += 1
+    if not integral:
+        return result
+    floors = np.floor(result + 1e-9)
+    missing = round(min(budget, float(capacities.sum()))) - int(floors.sum())
+    order = np.lexsort((np.arange(len(result)), -capacities, -(result - floors)))
+    floors[[group for group in order if floors[group] < capacities[group]][:missing]] += 1
     return floors
 
 
 # --- items on which all models wrote the same ---
-
 
 ITEMS = "{count} items on which all models wrote the same are"
 

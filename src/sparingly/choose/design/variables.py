@@ -42,15 +42,18 @@ def field_of(data: EvalSet, name: str) -> str:
 
 def resolve_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as fields (lengths as they are), each once; ``metrics`` stands for all metrics."""
-    all_names = [part for name in names for part in (_all_metrics(data) if name == METRICS else (name,))]
-    pairs = [(name, field_of(data, name)) for name in all_names]
-    return tuple(dict.fromkeys(name if field in LENGTHS.values() else field for name, field in pairs))
-
-
-def _all_metrics(data: EvalSet) -> list[str]:
-    if not len(data.metrics):
-        raise MissingDataError(f"The name {METRICS} stands for all metrics, and the evaluation set has none.")
-    return [fields.metric(name) for name in data.metrics]
+    resolved: list[str] = []
+    for name in names:
+        if name == METRICS:
+            if not len(data.metrics):
+                raise MissingDataError(
+                    f"The name {METRICS} stands for all metrics, and the evaluation set has none."
+                )
+            resolved += map(fields.metric, data.metrics)
+        else:
+            field = field_of(data, name)
+            resolved.append(name if field in LENGTHS.values() else field)
+    return tuple(dict.fromkeys(resolved))
 
 
 def scores_of(data: EvalSet, name: str) -> Floats:
@@ -114,7 +117,6 @@ def importance(data: EvalSet, name: str) -> Floats:
 
 
 # --- items as points ---
-
 
 Space = Literal["metrics", "source", "output_mean", "difference"]
 # Few: every further direction makes the search for neighbours slower.

@@ -150,16 +150,9 @@ SUFFIX, UNLIKE = "_src", "unlike"
 
 
 class AppliedModel(NamedTuple):
-    """An evaluation set with the predicted utilities of its sources.
+    """An evaluation set with the predicted utilities of its sources, and warnings."""
 
-    Attributes:
-        data: The set with a column (or metric) ``NAME_src`` for every utility, and the column ``unlike``.
-        names: The utilities.
-        scored: Values of these utilities, and which texts are unlike the training texts.
-        notes: Warnings.
-    """
-
-    data: EvalSet
+    data: EvalSet  # with a column (or metric) ``NAME_src`` for every utility, and the column ``unlike``
     names: tuple[str, ...]
     scored: ScoredTexts
     notes: tuple[str, ...]

@@ -18,33 +18,20 @@ NGRAMS, ENCODER = "ngrams", "encoder"
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The correlation of predicted and true utilities of items that were held out.
-
-    Attributes:
-        spearman: The rank correlation within a set, averaged over the sets by their items.
-        pearson: The linear correlation, in the same way.
-        by_set: The rank correlation in every set.
-    """
+    """The correlation of predicted and true utilities of held-out items; means over sets, by their items."""
 
     spearman: float
     pearson: float
-    by_set: dict[str, float]
+    by_set: dict[str, float]  # the rank correlation in every set
 
 
 @dataclass(frozen=True)
 class LearnedUtility:
-    """A utility that was learned.
-
-    Attributes:
-        name: Its name in the model.
-        method: The utility as text.
-        texts: The number of texts that it was learned from.
-        hold_out: How well it is predicted for held-out texts.
-    """
+    """A utility that was learned."""
 
     name: str
-    method: str
-    texts: int
+    method: str  # the utility as text
+    texts: int  # that it was learned from
     hold_out: HoldOut
 
 
@@ -60,47 +47,26 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """All that is known about a model beside its numbers.
+    """All that is known about a model beside its numbers."""
 
-    Attributes:
-        learner: ``ridge``, ``boosting`` or ``encoder``.
-        features: ``ngrams``, the embedding, or the transformer that an encoder started from.
-        embedding_digest: The digest of the embedding's model, or of that transformer, if known.
-        scale: How utilities of several sets were made comparable.
-        seed: The seed of folds and boosting.
-        texts: The number of distinct training texts.
-        held_out_by: What was held out: a data set at a time, documents, or items.
-        utilities: What was learned.
-        data: What it was learned from.
-        models: The models whose outputs or scores were used.
-        families: The family of a model, as stated or by its name.
-        languages: The languages, if stated.
-        scripts: The share of training texts in every script.
-        thresholds: When to warn.
-        signature: How the model came about, in one line.
-        made_by: The version of the package.
-        encoder: How an encoder was trained; None for others.
-        unknown: Further keys of the file; they are written again when the model is saved.
-    """
-
-    learner: str
-    features: str
-    embedding_digest: str | None
-    scale: str
+    learner: str  # ridge, boosting or encoder
+    features: str  # ngrams, the embedding, or the transformer that an encoder started from
+    embedding_digest: str | None  # of the embedding's model, or of that transformer
+    scale: str  # how utilities of several sets were made comparable
     seed: int
-    texts: int
-    held_out_by: str
+    texts: int  # distinct ones
+    held_out_by: str  # a data set at a time, documents, or items
     utilities: tuple[LearnedUtility, ...]
     data: tuple[TrainingSet, ...]
-    models: tuple[str, ...]
-    families: dict[str, str]
+    models: tuple[str, ...]  # whose outputs or scores were used
+    families: dict[str, str]  # of models, as stated or by their names
     languages: tuple[str, ...]
-    scripts: dict[str, float]
+    scripts: dict[str, float]  # shares of the training texts
     thresholds: Thresholds
-    signature: str
-    made_by: str
-    encoder: Mapping[str, Any] | None = None
-    unknown: Mapping[str, Any] = field(default_factory=dict)
+    signature: str  # how the model came about, in one line
+    made_by: str  # the version of the package
+    encoder: Mapping[str, Any] | None = None  # how it was trained
+    unknown: Mapping[str, Any] = field(default_factory=dict)  # further keys of the file, which are kept
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,8 +89,7 @@ class ModelCard:
         return schema.read(cls, values, unknown=unknown)
 
 
-# Families of models by their names
-
+# --- families of models by their names ---
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST_LETTERS = 3

@@ -31,42 +31,25 @@ FEWEST_TEXTS = 20
 
 @dataclass(frozen=True, eq=False)
 class CorpusSet:
-    """One set of a corpus.
-
-    Attributes:
-        name: The name of the set.
-        data: The set.
-        read: The fields that utilities were computed from.
-        values: Items × utilities, as they are.
-    """
+    """One set of a corpus."""
 
     name: str
     data: EvalSet
-    read: frozenset[str]
-    values: Floats
+    read: frozenset[str]  # the fields that utilities were computed from
+    values: Floats  # items × utilities, as they are
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """All items that have a source, as rows in the order of text, set and id.
+    """All items that have a source, as rows in the order of text, set and id."""
 
-    Attributes:
-        parts: The sets, in the order of their names.
-        texts: The distinct texts, in order.
-        text: The text of every row.
-        part: The set of every row.
-        item: The place of every row in its set.
-        group: The document, or the text itself; a group is held out as a whole.
-        targets: Rows × utilities, on the common scale.
-    """
-
-    parts: tuple[CorpusSet, ...]
-    texts: tuple[str, ...]
-    text: Ints
+    parts: tuple[CorpusSet, ...]  # in the order of their names
+    texts: tuple[str, ...]  # the distinct ones, in order
+    text: Ints  # of every row, and so on
     part: Ints
     item: Ints
-    group: NDArray[np.object_]
-    targets: Floats
+    group: NDArray[np.object_]  # the document, or the text itself; a group is held out as a whole
+    targets: Floats  # rows × utilities, on the common scale
 
     def training(self, rows: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """Return the texts of some rows (positions in ``texts``) with the mean of their targets."""
@@ -86,7 +69,11 @@ class Corpus:
 
 def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Scale) -> Corpus:
     """Compute the utilities of all sets and put their texts together."""
-    parts = tuple(_corpus_set(name, sets[name], targets) for name in sorted(sets))
+    parts = []
+    for name in sorted(sets):
+        computed = [values_in(sets[name], target, name) for target in targets]
+        read = frozenset({"sources"}).union(*(read for _, read in computed))
+        parts.append(CorpusSet(name, sets[name], read, np.stack([values for values, _ in computed], axis=1)))
     rows: list[tuple[str, int, int]] = []
     for place, part in enumerate(parts):
         sources = part.data.sources
@@ -96,13 +83,13 @@ def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: 
             )
         rows += [(text, place, row) for row, text in enumerate(sources) if text and not text.isspace()]
     rows.sort()
-    if len({text for text, _, _ in rows}) < FEWEST_TEXTS:
-        raise DataError(f"At least {FEWEST_TEXTS} different sources are needed to learn from.")
     texts = tuple(sorted({text for text, _, _ in rows}))
+    if len(texts) < FEWEST_TEXTS:
+        raise DataError(f"At least {FEWEST_TEXTS} different sources are needed to learn from.")
     number = {text: place for place, text in enumerate(texts)}
     common = [np.stack([rescale(column, scale) for column in part.values.T], axis=1) for part in parts]
     corpus = Corpus(
-        parts=parts,
+        parts=tuple(parts),
         texts=texts,
         text=np.array([number[text] for text, _, _ in rows]),
         part=np.array([place for _, place, _ in rows]),
@@ -110,7 +97,15 @@ def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: 
         group=np.array([_group(parts[place], row, text) for text, place, row in rows], object),
         targets=np.stack([common[place][row] for _, place, row in rows]),
     )
-    _check_targets(corpus, targets)
+    for column, target in zip(corpus.targets.T, targets, strict=True):
+        present = column[~np.isnan(column)]
+        if len(present) < FEWEST_TEXTS:
+            raise DataError(
+                f"Only {len(present)} sources have a {target.name}, and {FEWEST_TEXTS} are needed to learn "
+                "it."
+            )
+        if present.min() == present.max():
+            raise DataError(f"The utility {target.name} is the same for all items: nothing can be learned.")
     return corpus
 
 
@@ -129,12 +124,6 @@ def assign_folds(corpus: Corpus, hold_out: str | None, folds: int, seed: int) ->
     return by, np.array([fold[name] for name in corpus.group])
 
 
-def _corpus_set(name: str, data: EvalSet, targets: Sequence[Target]) -> CorpusSet:
-    computed = [values_in(data, target, name) for target in targets]
-    read = frozenset({"sources"}).union(*(read for _, read in computed))
-    return CorpusSet(name, data, read, np.stack([values for values, _ in computed], axis=1))
-
-
 def _group(part: CorpusSet, row: int, text: str) -> str:
     if fields.DOCUMENT in part.data.columns:
         document = part.data.columns[fields.DOCUMENT][row]
@@ -143,19 +132,7 @@ def _group(part: CorpusSet, row: int, text: str) -> str:
     return f"\x1e{text}"
 
 
-def _check_targets(corpus: Corpus, targets: Sequence[Target]) -> None:
-    for column, target in zip(corpus.targets.T, targets, strict=True):
-        present = column[~np.isnan(column)]
-        if len(present) < FEWEST_TEXTS:
-            raise DataError(
-                f"Only {len(present)} sources have a {target.name}, and {FEWEST_TEXTS} are needed to learn "
-                "it."
-            )
-        if present.min() == present.max():
-            raise DataError(f"The utility {target.name} is the same for all items: nothing can be learned.")
-
-
-# Targets
+# --- targets ---
 
 
 @dataclass(frozen=True)
@@ -180,22 +157,28 @@ class Target:
         name, sign, after_name = target.partition("=")
         custom_name = name if sign and NAME.fullmatch(name) else ""
         text = after_name if custom_name else target
-        shorthand = text.startswith((ASPECT, METRIC))
-        utility = (
-            MetricAvg(metric=text.removeprefix(METRIC)) if shorthand else _as_utility(parse_method(text))
-        )
-        return cls(custom_name or (text if shorthand else utility.name), utility)
+        if text.startswith((ASPECT, METRIC)):
+            return cls(custom_name or text, MetricAvg(metric=text.removeprefix(METRIC)))
+        utility = _as_utility(parse_method(text))
+        return cls(custom_name or utility.name, utility)
 
     def values(self, data: EvalSet) -> tuple[Floats, frozenset[str]]:
         """Return the utility of every item of a set, and the fields that it was computed from."""
-        aspects = sorted(_aspects_in(self.utility))
+        # The aspects that stand in for a metric.
+        values: list[Any] = []
+        for method in methods_inside(self.utility):
+            for part in dataclasses.fields(method):
+                value = getattr(method, part.name)
+                values += value if isinstance(value, tuple) else (value,)
+        texts = {text for text in values if isinstance(text, str) and text.startswith(ASPECT)}
+        aspects = sorted(text.removeprefix(ASPECT) for text in texts)
         for name in aspects:
             data = data.with_metric(f"{ASPECT}{name}", data.aspects[name])
         utility = self.utility.resolve(data)
         read = utility.reads(data)
-        values = utility.values(data.only(read))
         stand_ins = {fields.metric(f"{ASPECT}{name}"): fields.aspect(name) for name in aspects}
-        return values, frozenset(stand_ins.get(part, part) for part in read)
+        fields_read = frozenset(stand_ins.get(name, name) for name in read)
+        return utility.values(data.only(read)), fields_read
 
 
 def parse_targets(targets: Sequence[str | Method | Target] | str | Method | Target) -> tuple[Target, ...]:
@@ -246,17 +229,7 @@ def _as_utility(method: Method) -> Utility:
     raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
 
 
-def _aspects_in(utility: Utility) -> set[str]:
-    """Return the aspects that stand in for a metric."""
-    values: list[Any] = []
-    for method in methods_inside(utility):
-        for part in dataclasses.fields(method):
-            value = getattr(method, part.name)
-            values += value if isinstance(value, tuple) else (value,)
-    return {text.removeprefix(ASPECT) for text in values if isinstance(text, str) and text.startswith(ASPECT)}
-
-
-# Vectors
+# --- vectors ---
 
 
 def check_embedding(name: str) -> str:

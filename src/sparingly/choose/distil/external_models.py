@@ -33,19 +33,12 @@ _BATCH = 16
 
 @dataclass(frozen=True)
 class ExternalPackage:
-    """A package of somebody else.
+    """A package of somebody else."""
 
-    Attributes:
-        utility: The utility that needs it.
-        package: Its name in Python.
-        install: The argument of pip install.
-        version: The version that this was written for.
-    """
-
-    utility: str
-    package: str
-    install: str
-    version: str
+    utility: str  # that needs it
+    package: str  # its name in Python
+    install: str  # the argument of pip install
+    version: str  # that this was written for
 
     def predict(self, model: str, samples: Sequence[dict[str, str]], column: str) -> Floats:
         """Return a number for every sample; a model is a name on the hub, a folder or a checkpoint."""

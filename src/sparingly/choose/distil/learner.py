@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.distil.text_features import (
     WORD_BITS,
-    Ragged,
     Spans,
     blocks,
     character_ngrams,
@@ -46,26 +45,15 @@ _FEWEST_WITH = 2
 
 @dataclass(frozen=True, eq=False)
 class LinearWeights:
-    """The weights of the ridge, for K utilities.
+    """The weights of the ridge, for K utilities; with vectors there are none of n-grams."""
 
-    Attributes:
-        rarity: How rare a word of every place is.
-        centre: The mean of every number of the surface.
-        spread: Its standard deviation.
-        surface: K × numbers of the surface.
-        characters: K × places, for character n-grams; None where texts are embedded.
-        words: K × places, for words and pairs of words; None where texts are embedded.
-        vectors: K × dimensions of the embedding; None where n-grams are used.
-        intercepts: K.
-    """
-
-    rarity: Singles
-    centre: Floats
+    rarity: Singles  # how rare a word of every place is
+    centre: Floats  # mean and standard deviation of every number of the surface
     spread: Floats
-    surface: Floats
-    characters: Singles | None
-    words: Singles | None
-    vectors: Floats | None
+    surface: Floats  # K × numbers of the surface
+    characters: Singles | None  # K × places of character n-grams
+    words: Singles | None  # K × places of words and pairs of words
+    vectors: Floats | None  # K × dimensions of the embedding
     intercepts: Floats
 
     def standard(self, spans: Spans) -> Floats:
@@ -83,14 +71,10 @@ class LinearWeights:
             return predictions
         for weights, parts in ((self.characters, character_ngrams(spans)), (self.words, word_ngrams(spans))):
             if weights is not None:
-                predictions += _weighted_sums(spans, parts, weights)
+                at, roots = places(parts.hashes, BITS), np.sqrt(np.maximum(parts.counts, 1))
+                sums = [spans.sums(row[at].astype(np.float64), parts.counts) for row in weights]
+                predictions += np.stack([column / roots for column in sums], axis=1)
         return predictions
-
-
-def _weighted_sums(spans: Spans, parts: Ragged, weights: Singles) -> Floats:
-    place, roots = places(parts.hashes, BITS), np.sqrt(np.maximum(parts.counts, 1))
-    columns = [spans.sums(row[place].astype(np.float64), parts.counts) / roots for row in weights]
-    return np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,46 +109,50 @@ class LightFit:
         return np.stack(columns, axis=1)
 
 
-class TrainingFeatures(NamedTuple):
-    """The features of the training texts, and what turns slopes on them into weights of n-grams."""
-
-    x: Floats
-    size: float
-    axes: Floats | None
-    columns: NDArray[np.int64]
-    rarity: Floats
-
-
 def fit_light(
     texts: Sequence[str], targets: Floats, vectors: Floats | None, boosting: bool, seed: int
 ) -> LightFit:
     """Learn targets (texts × utilities, NaN where unknown) from distinct texts, which stand in order."""
-    rare = _rarity_of_words(texts)
+    word_counts = np.zeros(1 << WORD_BITS, np.int64)
+    for _, spans in blocks(texts):
+        pairs = np.unique((spans.word_texts << WORD_BITS) | places(spans.words, WORD_BITS))
+        word_counts += np.bincount(pairs & ((1 << WORD_BITS) - 1), minlength=len(word_counts))
+    rare = word_rarity(word_counts, len(texts))
     shape = np.concatenate([surface(spans, rare) for _, spans in blocks(texts)])
     centre, spread = shape.mean(axis=0), shape.std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
     standard = (shape - centre) / spread
-    base = _ngram_base(texts) if vectors is None else _vector_base(vectors)
-    size = base.size * np.sqrt(standard.shape[1])
-    x = np.hstack([standard, base.x * size])
+    width = standard.shape[1]
+    inside, axes, columns, rarity = (
+        _ngram_directions(texts) if vectors is None else (vectors, None, None, None)
+    )
+    # Scaled so that the total variance of these columns is that of the surface's.
+    variance = float(inside.var(axis=0).sum()) if inside.size else 0.0
+    size = (1.0 / np.sqrt(variance) if variance > 0 else 1.0) * np.sqrt(width)
+    x = np.hstack([standard, inside * size])
     ridges = [_ridge(x, column) for column in targets.T]
     slopes = np.stack([ridge.coefficients for ridge in ridges])
-    width = standard.shape[1]
     inner = slopes[:, width:] * size
-    weights = _ngram_weights(inner, base) if vectors is None else None
+    weights = np.zeros((len(slopes), 2 << BITS), np.float32)
+    if axes is not None:
+        weights[:, columns] = (inner @ axes.T) * rarity
     linear = LinearWeights(
         rarity=rare,
         centre=centre,
         spread=spread,
         surface=slopes[:, :width],
-        characters=None if weights is None else weights[:, : 1 << BITS],
-        words=None if weights is None else weights[:, 1 << BITS :],
+        characters=weights[:, : 1 << BITS] if vectors is None else None,
+        words=weights[:, 1 << BITS :] if vectors is None else None,
         vectors=None if vectors is None else inner,
         intercepts=np.array([ridge.intercepts[0] for ridge in ridges]),
     )
-    if not boosting:
-        return LightFit(linear)
-    trees = [_trees(standard, ridge, column, seed) for ridge, column in zip(ridges, targets.T, strict=True)]
+    trees: list[BoostedTrees] = []
+    for ridge, column in zip(ridges, targets.T, strict=True) if boosting else ():
+        # Trees learn from the ridge's predictions of texts that were left out.
+        present = ~np.isnan(column)
+        ridge_values = column[present] - ridge.left_out[:, 0]
+        features = np.column_stack([standard[present], ridge_values])
+        trees.append(fit_trees(features, column[present], seed))
     return LightFit(linear, tuple(trees))
 
 
@@ -173,51 +161,25 @@ def _ridge(x: Floats, target: Floats) -> RidgeFit:
     return fit_ridge(x[present, None, :], target[present, None], np.ones((int(present.sum()), 1)))
 
 
-def _trees(standard: Floats, ridge: RidgeFit, target: Floats, seed: int) -> BoostedTrees:
-    """Learn trees from the ridge's predictions of texts that were left out."""
-    present = ~np.isnan(target)
-    ridge_values = target[present] - ridge.left_out[:, 0]
-    return fit_trees(np.column_stack([standard[present], ridge_values]), target[present], seed)
+def _ngram_directions(texts: Sequence[str]) -> tuple[Floats, Floats, Ints, Floats]:
+    """Return texts along the main directions of the n-grams that at least two of them have.
 
-
-def _rarity_of_words(texts: Sequence[str]) -> Singles:
-    counts = np.zeros(1 << WORD_BITS, np.int64)
-    for _, spans in blocks(texts):
-        pairs = np.unique((spans.word_texts << WORD_BITS) | places(spans.words, WORD_BITS))
-        counts += np.bincount(pairs & ((1 << WORD_BITS) - 1), minlength=len(counts))
-    return word_rarity(counts, len(texts))
-
-
-def _vector_base(vectors: Floats) -> TrainingFeatures:
-    empty = np.zeros(0)
-    return TrainingFeatures(vectors, _size(vectors), None, empty.astype(np.int64), empty)
-
-
-def _ngram_base(texts: Sequence[str]) -> TrainingFeatures:
-    """Return the main directions of the n-grams that at least two texts have, weighted by their rarity."""
+    And what turns slopes on the directions into weights of n-grams: the axes, the places, and the rarity
+    that n-grams are weighted by.
+    """
     counts = _counts(texts)
     with_one = np.bincount(counts.indices, minlength=counts.shape[1])
     columns = np.flatnonzero(with_one >= _FEWEST_WITH)
     rarity = 1.0 + np.log((1.0 + len(texts)) / (1.0 + with_one[columns]))
     if not len(columns):
-        return TrainingFeatures(np.zeros((len(texts), 0)), 1.0, np.zeros((0, 0)), columns, rarity)
+        return np.zeros((len(texts), 0)), np.zeros((0, 0)), columns, rarity
     weighted = counts[:, columns]
     weighted.data = weighted.data * rarity[weighted.indices]
-    axes = singular_axes(weighted[_fit_rows(texts)], _AXES)
-    x = np.asarray(weighted @ axes)
-    return TrainingFeatures(x, _size(x), axes, columns, rarity)
-
-
-def _size(x: Floats) -> float:
-    """Return the factor that scales the total variance of all columns to 1."""
-    spread = float(x.var(axis=0).sum()) if x.size else 0.0
-    return 1.0 / np.sqrt(spread) if spread > 0 else 1.0
-
-
-def _fit_rows(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the texts that the directions are fitted to, chosen by a hash of their content."""
+    # Directions are fitted to texts that a hash of their content chooses.
     keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
-    return np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
+    rows = np.sort(sorted(range(len(texts)), key=keys.__getitem__)[:_FIT_TEXTS])
+    axes = singular_axes(weighted[rows], _AXES)
+    return np.asarray(weighted @ axes), axes, columns, rarity
 
 
 def _counts(texts: Sequence[str]) -> csr_array:
@@ -237,38 +199,21 @@ def _counts(texts: Sequence[str]) -> csr_array:
     return csr_array(vstack(parts, format="csr"))
 
 
-def _ngram_weights(slopes: Floats, base: TrainingFeatures) -> Singles:
-    """Return the weight of every place, from the slopes on the directions."""
-    weights = np.zeros((len(slopes), 2 << BITS), np.float32)
-    if base.axes is not None and base.axes.size:
-        weights[:, base.columns] = (slopes @ base.axes.T) * base.rarity
-    return weights
-
-
-# Boosted trees as plain arrays: learned by scikit-learn, saved and applied without it
-
-
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """The sum of many small trees; their nodes lie one after the other, and a leaf points at itself.
+    """The sum of many small trees as plain arrays: learned by scikit-learn, saved and applied without it.
 
-    Attributes:
-        feature: The feature that a node looks at.
-        threshold: A text goes left where its feature is at most this.
-        left: The node on the left.
-        right: The node on the right.
-        value: What a leaf adds.
-        roots: The first node of every tree.
-        start: What all trees add to.
+    The nodes of the trees lie one after the other. A text goes left where its feature is at most the
+    threshold; a leaf points at itself.
     """
 
     feature: NDArray[np.int32]
     threshold: Floats
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    value: Floats
-    roots: NDArray[np.int32]
-    start: float
+    value: Floats  # what a leaf adds
+    roots: NDArray[np.int32]  # the first node of every tree
+    start: float  # what all trees add to
 
     def predict(self, x: Floats) -> Floats:
         """Return the sum for every row of features."""
@@ -297,34 +242,19 @@ def fit_trees(x: Floats, y: Floats, seed: int) -> BoostedTrees:
         min_samples_leaf=min(_LEAF, max(1, len(y) // 10)),
         random_state=seed % 2**32,
     ).fit(x, y)
-    parts = [_tree_nodes(tree.tree_) for tree in learner.estimators_[:, 0]]
-    sizes = np.array([len(part[0]) for part in parts])
+    trees: list[Any] = [estimator.tree_ for estimator in learner.estimators_[:, 0]]
+    sizes = np.array([tree.node_count for tree in trees])
     roots = np.cumsum(sizes) - sizes
-    feature, threshold, left, right, value = (
-        np.concatenate([part[place] for part in parts]) for place in range(5)
-    )
-    moved = np.repeat(roots, sizes)
+    first = np.repeat(roots, sizes)
+    left = np.concatenate([tree.children_left for tree in trees])
+    right = np.concatenate([tree.children_right for tree in trees])
+    is_leaf, itself = left < 0, np.arange(len(left))
     return BoostedTrees(
-        feature=feature.astype(np.int32),
-        threshold=threshold,
-        left=(left + moved).astype(np.int32),
-        right=(right + moved).astype(np.int32),
-        value=value * _RATE,
+        feature=np.where(is_leaf, 0, np.concatenate([tree.feature for tree in trees])).astype(np.int32),
+        threshold=np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
+        left=np.where(is_leaf, itself, left + first).astype(np.int32),
+        right=np.where(is_leaf, itself, right + first).astype(np.int32),
+        value=np.where(is_leaf, np.concatenate([tree.value[:, 0, 0] for tree in trees]), 0.0) * _RATE,
         roots=roots.astype(np.int32),
         start=float(y.mean()),
-    )
-
-
-def _tree_nodes(tree: object) -> tuple[NDArray[np.float64], ...]:
-    """Return feature, threshold, children and value of every node; a leaf has itself as both children."""
-    names = ("feature", "threshold", "children_left", "children_right")
-    feature, threshold, left, right = (np.array(getattr(tree, name), np.float64) for name in names)
-    leaf, self_index = left < 0, np.arange(len(left), dtype=np.float64)
-    value = np.array(getattr(tree, "value"), np.float64)[:, 0, 0]  # noqa: B009 - scikit-learn has no types
-    return (
-        np.where(leaf, 0, feature),
-        np.where(leaf, 0.0, threshold),
-        np.where(leaf, self_index, left),
-        np.where(leaf, self_index, right),
-        np.where(leaf, value, 0.0),
     )

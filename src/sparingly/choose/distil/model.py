@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from json import dumps
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,15 +31,10 @@ from sparingly.data.values import as_mapping
 
 
 class ScoredTexts(NamedTuple):
-    """Predicted utilities of texts.
+    """Predicted utilities of texts."""
 
-    Attributes:
-        values: Texts × utilities, NaN where there is no text.
-        unlike: For every text, how it differs from the training texts; empty for most.
-    """
-
-    values: Floats
-    unlike: list[tuple[str, ...]]
+    values: Floats  # texts × utilities, NaN where there is no text
+    unlike: list[tuple[str, ...]]  # how every text differs from the training texts; empty for most
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +70,12 @@ class DistilledModel:
             embedding: The vectors of these sources, if the model learned from precomputed vectors.
             flags: Whether to look for texts unlike the training texts.
         """
-        all_texts = _texts(sources)
+        if isinstance(sources, str):
+            raise UsageError("Give a list of sources, not one text.")
+        source_texts = sources.sources if isinstance(sources, EvalSet) else sources
+        if source_texts is None:
+            raise MissingDataError("A distilled utility needs sources, and the evaluation set has none.")
+        all_texts = [text or "" for text in source_texts]
         present = np.array([bool(text) and not text.isspace() for text in all_texts], bool)
         vectors = self._vectors(sources, embedding, bool(present.any()))
         if vectors is not None:
@@ -117,12 +116,22 @@ class DistilledModel:
 
     def save(self, path: str | Path) -> None:
         """Write the model, whole or not at all; ``sparingly.load_distilled`` reads it."""
-        save_distilled(self, path)
+        if not isinstance(self.fit, LightFit):
+            save_encoder(self.card, self.fit, self.seen_ngrams, Path(path))
+            return
+        parts = {
+            "card": json.dumps(self.card.to_dict(), ensure_ascii=True, allow_nan=False),
+            "arrays": model_arrays(self),
+        }
+        content: bytes = _skops().dumps(parts, compression=zipfile.ZIP_DEFLATED)
+        # A later skops may write archives of another form: better to hear of it now than when it is needed.
+        _read_model(content)
+        files.write_bytes(Path(path), content)
 
     @cached_property
     def digest(self) -> str:
         """The digest of the card and of all numbers."""
-        total = sha256(dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
+        total = sha256(json.dumps(self.card.to_dict(), sort_keys=True, ensure_ascii=True).encode())
         for name, array in sorted(model_arrays(self).items()):
             total.update(f"\x1f{name}{array.shape}{array.dtype.str}".encode())
             total.update(np.ascontiguousarray(array).tobytes())
@@ -149,17 +158,7 @@ class DistilledModel:
         return self.card.features != NGRAMS and self.card.learner != ENCODER
 
 
-def _texts(sources: EvalSet | Sequence[str | None]) -> list[str]:
-    if isinstance(sources, str):
-        raise UsageError("Give a list of sources, not one text.")
-    if isinstance(sources, EvalSet):
-        if sources.sources is None:
-            raise MissingDataError("A distilled utility needs sources, and the evaluation set has none.")
-        return [text or "" for text in sources.sources]
-    return [text or "" for text in sources]
-
-
-# --- the file -------------------------------------------------------------------------------------
+# --- the file ---
 # An encoder is an archive of its own kind (``encoder.fitted``).
 #
 # skops can hold objects of many kinds, some of which it makes by calling what the file names. A model needs
@@ -180,21 +179,6 @@ _MOST_BYTES = 1 << 30
 _MOST_LEVELS = 3
 _CUT_OFF = "Is the file cut off? Copy it again, or train the model again"
 _OURS = "Use a model that was saved by sparingly distil train"
-
-
-def save_distilled(model: DistilledModel, path: str | Path) -> None:
-    """Write a model, whole or not at all."""
-    if not isinstance(model.fit, LightFit):
-        save_encoder(model.card, model.fit, model.seen_ngrams, Path(path))
-        return
-    content_dict = {
-        "card": json.dumps(model.card.to_dict(), ensure_ascii=True, allow_nan=False),
-        "arrays": fit_arrays(model.fit, model.seen_ngrams),
-    }
-    content: bytes = _skops().dumps(content_dict, compression=zipfile.ZIP_DEFLATED)
-    # A later skops may write archives of another form: better to hear of it now than when it is needed.
-    _read_model(content)
-    files.write_bytes(Path(path), content)
 
 
 def load_distilled(path: str | Path) -> DistilledModel:
@@ -262,7 +246,7 @@ def _read_archive(content: bytes) -> Mapping[str, Any]:
 
 
 def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
-    """Build a text, an array of numbers, or a dictionary of them; refuse any other type."""
+    """Build a text, an array of numbers, or a dictionary of them; raise InputError for any other type."""
     kind = tuple(plan[name] for name in ("__module__", "__class__", "__loader__"))
     if kind not in TRUSTED or level > _MOST_LEVELS:
         class_name = ".".join(map(str, kind[:2]))
@@ -271,12 +255,8 @@ def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
         return {str(name): _unpack(part, archive, level + 1) for name, part in plan["content"].items()}
     if kind == _TEXT:
         return json.loads(plan["content"])
-    return _array(archive.read(plan["file"]))
-
-
-def _array(content: bytes) -> NDArray[Any]:
     # Arrays of objects are pickles inside, and are refused.
-    array = np.load(io.BytesIO(content), allow_pickle=False)
+    array = np.load(io.BytesIO(archive.read(plan["file"])), allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise TypeError("an array of numbers is wanted")
     return array
@@ -291,21 +271,14 @@ def _skops() -> Any:
     return import_extra("skops.io", "Saving a distilled model", EXTRA)
 
 
-# The numbers of a model by name
-
-
 def model_arrays(model: DistilledModel) -> dict[str, NDArray[Any]]:
     """Return all arrays of a model by name."""
-    if isinstance(model.fit, LightFit):
-        return fit_arrays(model.fit, model.seen_ngrams)
-    documents = {name: np.frombuffer(text.encode(), np.uint8) for name, text in model.fit.documents().items()}
-    return {**model.fit.numbers(), **documents, "seen": model.seen_ngrams}
-
-
-def fit_arrays(fit: LightFit, seen_ngrams: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Return all numbers of a light model by name."""
+    fit, seen = model.fit, {"seen": model.seen_ngrams}
+    if not isinstance(fit, LightFit):
+        documents = {name: np.frombuffer(text.encode(), np.uint8) for name, text in fit.documents().items()}
+        return {**fit.numbers(), **documents, **seen}
     weights = {name: getattr(fit.linear, name) for name in _LINEAR}
-    arrays = {name: array for name, array in weights.items() if array is not None} | {"seen": seen_ngrams}
+    arrays = {name: array for name, array in weights.items() if array is not None} | seen
     for place, trees in enumerate(fit.trees):
         arrays |= {f"trees.{place}.{name}": getattr(trees, name) for name in (*_NODE_ARRAYS, "roots")}
         arrays[f"trees.{place}.start"] = np.array([trees.start])
@@ -314,56 +287,13 @@ def fit_arrays(fit: LightFit, seen_ngrams: NDArray[np.uint8]) -> dict[str, NDArr
 
 def model_from_arrays(card: ModelCard, arrays: Mapping[str, NDArray[Any]]) -> DistilledModel:
     """Build a model; raise InputError if the arrays do not fit the card."""
-    checked, count = CheckedArrays(arrays), len(card.utilities)
+    count = len(card.utilities)
     if not count or len(set(card.names)) < count:
         raise InputError("the card names no utility, or one twice", field="utilities")
-    is_embedded = "vectors" in arrays
-    width = (len(SURFACE_NAMES),)
-    linear = LinearWeights(
-        rarity=checked.take("rarity", "f4", (1 << WORD_BITS,)),
-        centre=checked.take("centre", "f8", width),
-        spread=checked.take("spread", "f8", width),
-        surface=checked.take("surface", "f8", (count, *width)),
-        characters=None if is_embedded else checked.take("characters", "f4", (count, 1 << BITS)),
-        words=None if is_embedded else checked.take("words", "f4", (count, 1 << BITS)),
-        vectors=checked.take("vectors", "f8", (count, None)) if is_embedded else None,
-        intercepts=checked.take("intercepts", "f8", (count,)),
-    )
-    if (linear.spread <= 0).any():
-        raise InputError("a standard deviation is not above 0", field="spread")
-    boosted = card.learner == "boosting"
-    trees = tuple(_trees(checked, f"trees.{place}.") for place in range(count)) if boosted else ()
-    return DistilledModel(card, LightFit(linear, trees), checked.take("seen", "u1", ((1 << SEEN_BITS) // 8,)))
 
-
-def _trees(checked: CheckedArrays, start: str) -> BoostedTrees:
-    size = checked.take(f"{start}feature", "i4", (None,)).shape
-    numbers = {
-        name: checked.take(f"{start}{name}", "f8" if name in ("threshold", "value") else "i4", size)
-        for name in _NODE_ARRAYS
-    }
-    roots = checked.take(f"{start}roots", "i4", (None,))
-    features, nodes = len(SURFACE_NAMES) + 1, size[0]
-    for name, array, limit in (
-        ("feature", numbers["feature"], features),
-        ("left", numbers["left"], nodes),
-        ("right", numbers["right"], nodes),
-        ("roots", roots, nodes),
-    ):
-        if array.size and not 0 <= array.min() <= array.max() < limit:
-            raise InputError("a tree points at something that is not there", field=f"{start}{name}")
-    return BoostedTrees(**numbers, roots=roots, start=float(checked.take(f"{start}start", "f8", (1,))[0]))
-
-
-class CheckedArrays:
-    """The arrays of a file, each checked when it is read."""
-
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._arrays = arrays
-
-    def take(self, name: str, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    def take(name: str, kind: str, *shape: int | None) -> NDArray[Any]:
         """Return an array; a wrong kind or shape, or a number that is not finite, is an error."""
-        array = self._arrays.get(name)
+        array = arrays.get(name)
         if array is None:
             raise InputError("the model lacks these numbers", field=name)
         fits = array.ndim == len(shape) and all(
@@ -374,3 +304,31 @@ class CheckedArrays:
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise InputError("a number is not finite", field=name)
         return array
+
+    is_embedded, width = "vectors" in arrays, len(SURFACE_NAMES)
+    linear = LinearWeights(
+        rarity=take("rarity", "f4", 1 << WORD_BITS),
+        centre=take("centre", "f8", width),
+        spread=take("spread", "f8", width),
+        surface=take("surface", "f8", count, width),
+        characters=None if is_embedded else take("characters", "f4", count, 1 << BITS),
+        words=None if is_embedded else take("words", "f4", count, 1 << BITS),
+        vectors=take("vectors", "f8", count, None) if is_embedded else None,
+        intercepts=take("intercepts", "f8", count),
+    )
+    if (linear.spread <= 0).any():
+        raise InputError("a standard deviation is not above 0", field="spread")
+    trees = []
+    for place in range(count if card.learner == "boosting" else 0):
+        start = f"trees.{place}."
+        nodes = len(take(f"{start}feature", "i4", None))
+        kinds = {name: "f8" if name in ("threshold", "value") else "i4" for name in _NODE_ARRAYS}
+        numbers = {name: take(f"{start}{name}", kind, nodes) for name, kind in kinds.items()}
+        numbers["roots"] = take(f"{start}roots", "i4", None)
+        for name, limit in {"feature": width + 1, "left": nodes, "right": nodes, "roots": nodes}.items():
+            array = numbers[name]
+            if array.size and not 0 <= array.min() <= array.max() < limit:
+                raise InputError("a tree points at something that is not there", field=f"{start}{name}")
+        trees.append(BoostedTrees(**numbers, start=float(take(f"{start}start", "f8", 1)[0])))
+    seen_ngrams = take("seen", "u1", (1 << SEEN_BITS) // 8)
+    return DistilledModel(card, LightFit(linear, tuple(trees)), seen_ngrams)

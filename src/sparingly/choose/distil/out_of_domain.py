@@ -30,23 +30,14 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a text, or a whole set, counts as unlike the training data.
+    """When a text, or a whole set, counts as unlike the training data."""
 
-    Attributes:
-        unseen: The share of character 4-grams that no training text has.
-        shortest: The least number of letters.
-        longest: The largest number of letters.
-        script_share: The share of training texts that a script needs to count as known.
-        flagged_share: The share of flagged texts from which on a warning is due.
-        correlation: The hold-out rank correlation below which a warning is due.
-    """
-
-    unseen: float
-    shortest: float
+    unseen: float  # share of character 4-grams that no training text has
+    shortest: float  # in letters
     longest: float
-    script_share: float = _RARE_SCRIPT
-    flagged_share: float = 0.1
-    correlation: float = 0.1
+    script_share: float = _RARE_SCRIPT  # of training texts that a script needs to count as known
+    flagged_share: float = 0.1  # of flagged texts, from which on a warning is due
+    correlation: float = 0.1  # hold-out rank correlation below which a warning is due
 
 
 def ngram_bits(texts: Sequence[str]) -> Bits:

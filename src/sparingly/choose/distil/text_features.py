@@ -18,6 +18,7 @@ from sparingly.base.arrays import Floats, Ints
 Codes = NDArray[np.uint32]
 
 OTHER_KIND, SPACE, DIGIT, SIGN, CAPITAL, LETTER = range(6)
+_KINDS = {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}
 _COUNT = 0x110000
 _UNKNOWN = 255
 # Written without spaces between words: every letter stands for a word.
@@ -37,17 +38,9 @@ class LetterTable:
         self.joins = np.zeros(_COUNT, bool)
         self.ends = np.zeros(_COUNT, bool)
         self.scripts = [NO_SCRIPT]
-        self._lock = Lock()
 
-    def add(self, codes: Codes) -> None:
-        """Look up the letters that are new."""
-        new = codes[self.kind[codes] == _UNKNOWN]
-        if new.size:
-            with self._lock:
-                for code in np.unique(new).tolist():
-                    self._add(code)
-
-    def _add(self, code: int) -> None:
+    def add(self, code: int) -> None:
+        """Look up a letter."""
         letter = chr(code)
         category = unicodedata.category(letter)
         self.ends[code] = letter in _SENTENCE_ENDS
@@ -61,24 +54,21 @@ class LetterTable:
             self.alone[code] = name in _UNSPACED
             # The lower case of a few letters is two letters: the first stands for both.
             self.lower[code] = ord(letter.lower()[0])
+        kind = CAPITAL if category in ("Lu", "Lt") else _KINDS.get(category[0], OTHER_KIND)
         # Last, so that another thread sees a letter as known only when all of it is.
-        self.kind[code] = _kind(letter, category)
+        self.kind[code] = SPACE if letter.isspace() else kind
 
 
-def _kind(letter: str, category: str) -> int:
-    if letter.isspace():
-        return SPACE
-    if category in ("Lu", "Lt"):
-        return CAPITAL
-    return {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}.get(category[0], OTHER_KIND)
-
-
-_TABLE = LetterTable()
+_TABLE, _lock = LetterTable(), Lock()
 
 
 def letter_table(codes: Codes) -> LetterTable:
     """Return the table, with these letters in it."""
-    _TABLE.add(codes)
+    new = codes[_TABLE.kind[codes] == _UNKNOWN]
+    if new.size:
+        with _lock:
+            for code in np.unique(new).tolist():
+                _TABLE.add(code)
     return _TABLE
 
 
@@ -179,12 +169,12 @@ class Spans:
         mixed = rng.scramble(self.lower.astype(np.uint64) + (place.astype(np.uint64) + np.uint64(1)) * _STEP)
         return rng.scramble(np.add.reduceat(np.where(inside, mixed, np.uint64(0)), self.word_starts))
 
-    def sums(self, values: NDArray[np.float64], counts: Ints) -> NDArray[np.float64]:
-        """Add up values text by text; a text without any has 0."""
+    def sums(self, values: Floats, counts: Ints, add: np.ufunc = np.add) -> Floats:
+        """Add up values text by text (or take their maximum, say); a text without any has 0."""
         total = np.zeros(len(counts))
         has_values = counts > 0
         if has_values.any():
-            total[has_values] = np.add.reduceat(values, (np.cumsum(counts) - counts)[has_values])
+            total[has_values] = add.reduceat(values, (np.cumsum(counts) - counts)[has_values])
         return total
 
 
@@ -251,16 +241,24 @@ def surface(spans: Spans, rarity: NDArray[np.float32]) -> Floats:
     words = np.maximum(spans.word_counts, 1)
     letters = np.maximum(spans.lengths - 2, 1)
     rare = rarity[places(spans.words, WORD_BITS)].astype(np.float64)
+    # The different words of every text.
+    order = np.lexsort((spans.words, spans.word_texts))
+    word, text = spans.words[order], spans.word_texts[order]
+    is_first = np.ones(len(word), bool)
+    is_first[1:] = (word[1:] != word[:-1]) | (text[1:] != text[:-1])
+    distinct = np.bincount(text[is_first], minlength=len(spans.texts))
+    digits = np.add.reduceat((spans.kinds == DIGIT).astype(np.int64), spans.starts)
+    signs = np.add.reduceat((spans.kinds == SIGN).astype(np.int64), spans.starts)
     return np.stack(
         [
             np.log1p(spans.word_counts),
             np.log1p(letters),
             letters / words,
             spans.sums(rare, spans.word_counts) / words,
-            _largest(rare, spans.word_counts),
-            _distinct_words(spans) / words,
-            _of_kind(spans, DIGIT) / letters,
-            _of_kind(spans, SIGN) / letters,
+            spans.sums(rare, spans.word_counts, np.maximum),
+            distinct / words,
+            digits / letters,
+            signs / letters,
             _names(spans) / words,
         ],
         axis=1,
@@ -270,27 +268,6 @@ def surface(spans: Spans, rarity: NDArray[np.float32]) -> Floats:
 def word_rarity(counts: Ints, texts: int) -> NDArray[np.float32]:
     """Return how rare a word of every place is, from the number of texts that have one."""
     return np.asarray(np.log((1.0 + texts) / (1.0 + counts)), np.float32)
-
-
-def _largest(values: Floats, counts: Ints) -> Floats:
-    largest = np.zeros(len(counts))
-    has_values = counts > 0
-    if has_values.any():
-        largest[has_values] = np.maximum.reduceat(values, (np.cumsum(counts) - counts)[has_values])
-    return largest
-
-
-def _distinct_words(spans: Spans) -> Ints:
-    """Count the different words of every text."""
-    order = np.lexsort((spans.words, spans.word_texts))
-    words, text = spans.words[order], spans.word_texts[order]
-    first = np.ones(len(words), bool)
-    first[1:] = (words[1:] != words[:-1]) | (text[1:] != text[:-1])
-    return np.bincount(text[first], minlength=len(spans.texts))
-
-
-def _of_kind(spans: Spans, kind: int) -> Ints:
-    return np.add.reduceat((spans.kinds == kind).astype(np.int64), spans.starts)
 
 
 def _names(spans: Spans) -> Ints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
@@ -95,23 +94,60 @@ def distil(
         >>> model.predict(["A short one.", "Some longer sentence about trees."]).shape
         (2,)
     """
-    _check_options(learner, scale, hold_out, folds)
+    if hold_out not in (None, *HOLD_OUTS):
+        raise UnknownNameError("way to hold out", hold_out, HOLD_OUTS)
+    if learner not in LEARNERS:
+        raise UnknownNameError("learner", learner, LEARNERS)
+    if scale not in SCALES:
+        raise UnknownNameError("scale", scale, SCALES)
+    if folds < 2:
+        raise UsageError(f"At least 2 folds are needed to hold something out, not {folds}.")
     training = _encoder_settings(learner, features, encoder)
     method = TrainingMethod(learner, training.base if training else features, scale, seed)
     targets = parse_targets(utilities)
     corpus = build_corpus(_name_sets(data), targets, scale)
     vectors = corpus_vectors(corpus, check_embedding(features)) if method.is_embedded else None
     by, parts = assign_folds(corpus, hold_out, folds, seed)
-    teach = _make_teacher(corpus, method, vectors, training)
+
+    def teach(rows: Ints, labels: Floats, part: str) -> LightFit | EncoderFit:
+        texts = [corpus.texts[place] for place in rows]
+        if training is None:
+            text_vectors = None if vectors is None else vectors[rows]
+            return fit_light(texts, labels, text_vectors, learner == "boosting", seed)
+        from sparingly.choose.distil.encoder.training import fit_encoder
+
+        return fit_encoder(texts, labels, training, seed, part)
+
     hold_outs = held_out(corpus, parts, teach, vectors, training.measured if training else None)
     fitted_model = teach(*corpus.training(np.ones(len(corpus.text), bool)), "whole")
-    signature = _signature(corpus, method, targets, training)
-    card = _card(corpus, method, by, _learned_utilities(corpus, targets, hold_outs), signature)
-    card = replace(card, families=families_of(card.models, families), languages=tuple(languages))
+    counts = [len(np.unique(corpus.text[~np.isnan(column)])) for column in corpus.targets.T]
+    learned_utilities = tuple(
+        LearnedUtility(target.name, str(target.utility), count, hold_out)
+        for target, count, hold_out in zip(targets, counts, hold_outs, strict=True)
+    )
+    digest = embedding_digest(features) if method.is_embedded else None
+    training_card = None
     if training and isinstance(fitted_model, EncoderFit):
-        card = replace(
-            card, embedding_digest=fitted_model.started_from, encoder=fitted_model.training_card(training)
-        )
+        digest, training_card = fitted_model.started_from, fitted_model.training_card(training)
+    # Sources alone say nothing of the models.
+    of_models = [part for part in corpus.parts if any(name.startswith(_OF_MODELS) for name in part.read)]
+    models = sorted({name for part in of_models for name in part.data.models})
+    card = ModelCard(
+        **method._asdict(),
+        embedding_digest=digest,
+        texts=len(corpus.texts),
+        held_out_by=by,
+        utilities=learned_utilities,
+        data=_training_sets(corpus),
+        models=tuple(models),
+        families=families_of(models, families),
+        languages=tuple(languages),
+        scripts=script_shares(corpus.texts),
+        thresholds=thresholds_of(corpus.texts),
+        signature=_signature(corpus, method, targets, training),
+        made_by=__version__,
+        encoder=training_card,
+    )
     return DistilledModel(card, fitted_model, ngram_bits(corpus.texts))
 
 
@@ -145,58 +181,6 @@ def _encoder_settings(
     return EncoderTraining(encoder) if isinstance(encoder, str) else encoder
 
 
-def _make_teacher(
-    corpus: Corpus, method: TrainingMethod, vectors: Floats | None, training: EncoderTraining | None
-) -> FitFunction:
-    """Return a function that learns the targets of some texts of a corpus."""
-
-    def teach(rows: Ints, targets: Floats, part: str) -> LightFit | EncoderFit:
-        texts = [corpus.texts[place] for place in rows]
-        if training is None:
-            text_vectors = None if vectors is None else vectors[rows]
-            return fit_light(texts, targets, text_vectors, method.learner == "boosting", method.seed)
-        from sparingly.choose.distil.encoder.training import fit_encoder
-
-        return fit_encoder(texts, targets, training, method.seed, part)
-
-    return teach
-
-
-def _card(
-    corpus: Corpus, method: TrainingMethod, by: str, utilities: tuple[LearnedUtility, ...], signature: str
-) -> ModelCard:
-    """Return the card; the families of models are by their names."""
-    # Sources alone say nothing of the models.
-    of_models = [part for part in corpus.parts if any(name.startswith(_OF_MODELS) for name in part.read)]
-    models = sorted({name for part in of_models for name in part.data.models})
-    return ModelCard(
-        **method._asdict(),
-        embedding_digest=embedding_digest(method.features) if method.is_embedded else None,
-        texts=len(corpus.texts),
-        held_out_by=by,
-        utilities=utilities,
-        data=_training_sets(corpus),
-        models=tuple(models),
-        families=families_of(models),
-        languages=(),
-        scripts=script_shares(corpus.texts),
-        thresholds=thresholds_of(corpus.texts),
-        signature=signature,
-        made_by=__version__,
-    )
-
-
-def _check_options(learner: str, scale: str, hold_out: str | None, folds: int) -> None:
-    if hold_out not in (None, *HOLD_OUTS):
-        raise UnknownNameError("way to hold out", hold_out, HOLD_OUTS)
-    if learner not in LEARNERS:
-        raise UnknownNameError("learner", learner, LEARNERS)
-    if scale not in SCALES:
-        raise UnknownNameError("scale", scale, SCALES)
-    if folds < 2:
-        raise UsageError(f"At least 2 folds are needed to hold something out, not {folds}.")
-
-
 def _name_sets(data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet]) -> dict[str, EvalSet]:
     """Return sets by name; unnamed ones are numbered by digest, so that their order does not matter."""
     if isinstance(data, EvalSet):
@@ -213,24 +197,13 @@ def _name_sets(data: EvalSet | Mapping[str, EvalSet] | Sequence[EvalSet]) -> dic
     return by_name
 
 
-def _learned_utilities(
-    corpus: Corpus, targets: Sequence[Target], hold_outs: Sequence[HoldOut]
-) -> tuple[LearnedUtility, ...]:
-    counts = [len(np.unique(corpus.text[~np.isnan(column)])) for column in corpus.targets.T]
-    return tuple(
-        LearnedUtility(target.name, str(target.utility), count, hold_out)
-        for target, count, hold_out in zip(targets, counts, hold_outs, strict=True)
-    )
-
-
 def _training_sets(corpus: Corpus) -> tuple[TrainingSet, ...]:
     sets = []
     for part in corpus.parts:
         labels = fields.labels(part.read)
         inputs = part.data.digest(part.read - labels)
-        sets.append(
-            TrainingSet(part.name, len(part.data), inputs, part.data.digest(labels) if labels else None)
-        )
+        label_digest = part.data.digest(labels) if labels else None
+        sets.append(TrainingSet(part.name, len(part.data), inputs, label_digest))
     return tuple(sets)
 
 
@@ -240,12 +213,9 @@ def _signature(
     """Return how a model was made: the same line, from the same data, gives the same model."""
     utility_text = "+".join(f"({target.name}={target.utility.full_text})" for target in targets)
     sets = _training_sets(corpus)
-    inputs, labels = sha256(), sha256()
-    for training_set in sets:
-        inputs.update(f"{training_set.inputs}\x1f".encode())
-        labels.update(f"{training_set.labels}\x1f".encode())
-    has_labels = any(training_set.labels for training_set in sets)
-    label_digest = labels.hexdigest()[:LETTERS] if has_labels else "none"
+    inputs = sha256("".join(f"{part.inputs}\x1f" for part in sets).encode())
+    labels = sha256("".join(f"{part.labels}\x1f" for part in sets).encode())
+    label_digest = labels.hexdigest()[:LETTERS] if any(part.labels for part in sets) else "none"
     return "|".join(
         (
             f"distil:learner={method.learner},features={method.features},scale={method.scale}",
@@ -261,15 +231,8 @@ def _signature(
     )
 
 
-# Held-out texts
-
-
 def held_out(
-    corpus: Corpus,
-    folds: Ints,
-    teach: FitFunction,
-    vectors: Floats | None = None,
-    fold_limit: int | None = None,
+    corpus: Corpus, folds: Ints, teach: FitFunction, vectors: Floats | None, fold_limit: int | None
 ) -> tuple[HoldOut, ...]:
     """Learn without each fold (or the first few), predict it, and correlate set by set.
 

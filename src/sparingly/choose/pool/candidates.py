@@ -107,35 +107,20 @@ def read_frame(
     """Return all sources in their order, and the digest of the columns; every anchor must be in the pool."""
     names = ("key", "row", "text", "utility", "length", *(() if pool.against is None else ("overlap",)))
     columns = {name: pool.column(name).to_series().to_numpy() for name in names}
-    key, row = columns["key"], columns["row"]
-    anchor = np.isin(key, _keys_in_pool(list(anchors), key))
-    barred = np.isin(key, keys_of(list(never))) & ~anchor
-    frame = SourceFrame(
-        np.arange(len(key)),
-        key,
-        columns["text"],
-        columns["utility"],
-        columns["length"],
-        columns.get("overlap", np.broadcast_to(0.0, len(key))),
-        anchor,
-        barred,
-    )
-    return frame.take(_frame_order(key, row, anchor | barred)), _digest(row, columns["utility"])
-
-
-def _digest(row: Keys, utility: Floats) -> str:
-    """Return a digest of all sources and their utilities, whatever their order and last bits."""
-    steps = round_to_range(utility) + 0.0
-    return f"{int(scramble(row ^ scramble(steps.view(np.uint64))).sum(dtype=np.uint64)):016x}"
-
-
-def _keys_in_pool(ids: list[str], key: Keys) -> Keys:
-    keys = keys_of(ids)
-    lost = np.flatnonzero(~np.isin(keys, key))
+    key, row, anchor_ids = columns["key"], columns.pop("row"), list(anchors)
+    anchor_keys = keys_of(anchor_ids)
+    lost = np.flatnonzero(~np.isin(anchor_keys, key))
     if len(lost):
-        names = listing([ids[place] for place in lost], 3)
-        raise UsageError(f"{len(lost)} of {len(ids)} anchors are not in the pool: {names}.")
-    return keys
+        lost_ids = listing([anchor_ids[place] for place in lost], 3)
+        raise UsageError(f"{len(lost)} of {len(anchor_ids)} anchors are not in the pool: {lost_ids}.")
+    anchor = np.isin(key, anchor_keys)
+    barred = np.isin(key, keys_of(list(never))) & ~anchor
+    columns.setdefault("overlap", np.broadcast_to(0.0, len(key)))
+    frame = SourceFrame(place=np.arange(len(key)), **columns, anchor=anchor, never=barred)
+    # A digest of all sources and their utilities, whatever their order and last bits.
+    steps = round_to_range(frame.utility) + 0.0
+    digest = int(scramble(row ^ scramble(steps.view(np.uint64))).sum(dtype=np.uint64))
+    return frame.take(_frame_order(key, row, anchor | barred)), f"{digest:016x}"
 
 
 def _frame_order(key: Keys, row: Keys, is_named: Mask) -> Ints:
@@ -180,7 +165,15 @@ def filter_candidates(
     )
     drop("duplicate_text", free & repeated)
     if limits.near is not None:
-        drop("near_duplicate", free & _near_texts(pool, frame, np.flatnonzero(alive), limits.near))
+        rows = np.flatnonzero(alive)
+        places, duplicate = frame.place[rows], np.zeros(len(frame), bool)
+        duplicate[rows] = near_duplicates(
+            len(rows),
+            lambda band: pool.band(band, places),
+            lambda positions: pool.bands(places[positions]),
+            limits.near,
+        )
+        drop("near_duplicate", free & duplicate)
     if limits.cosine is not None:
         drop("near_embedding", free & _near_embeddings(pool, frame, np.flatnonzero(alive), limits.cosine))
     drop("never", frame.never)
@@ -219,18 +212,6 @@ def _repeated(values: Keys, alive: Mask) -> Mask:
     return repeated
 
 
-def _near_texts(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold: float) -> Mask:
-    places = frame.place[rows]
-    duplicate = np.zeros(len(frame), bool)
-    duplicate[rows] = near_duplicates(
-        len(rows),
-        lambda band: pool.band(band, places),
-        lambda positions: pool.bands(places[positions]),
-        threshold,
-    )
-    return duplicate
-
-
 def _near_embeddings(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold: float) -> Mask:
     places = frame.place[rows]
     duplicate = np.zeros(len(frame), bool)
@@ -246,46 +227,26 @@ def _near_embeddings(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold
 class FilterOptions(TypedDict, total=False):
     """Which sources may be chosen; every key is optional.
 
-    Attributes:
-        anchors: Ids that are always chosen; they count towards the budget and pass every filter.
-        never: Ids that must not be chosen, nor copies of them; an anchor among them is chosen all the same.
-        shortest: The fewest words of a source.
-        longest: The most words of a source.
-        overlap: Leave out sources with so large a share in the corpus.
-        near: Leave out sources so similar to another (Jaccard similarity of character 5-grams).
-        cosine: Leave out sources whose embedding is so near another's.
-        duplicates: Whether several sources may have the same text.
-        languages: The languages that sources may be in.
-        familiar: Leave out sources unlike the texts that the model of the utility was trained on.
+    Anchors count towards the budget and pass every filter, the never-select list too; what is on that list
+    goes with its copies.
     """
 
-    anchors: Iterable[str]
-    never: Iterable[str]
-    shortest: float | None
+    anchors: Iterable[str]  # ids that are always chosen
+    never: Iterable[str]  # ids that must not be
+    shortest: float | None  # in words
     longest: float | None
-    overlap: float | None
-    near: float | None
-    cosine: float | None
-    duplicates: bool
+    overlap: float | None  # leave out sources with so large a share in the corpus
+    near: float | None  # so similar to another (Jaccard similarity of character 5-grams)
+    cosine: float | None  # with an embedding so near another's
+    duplicates: bool  # whether several sources may have the same text
     languages: Iterable[str] | None
-    familiar: bool
+    familiar: bool  # leave out sources unlike the texts that the model of the utility was trained on
 
 
-@dataclass(frozen=True)
-class SourceFilters:
-    """The limits, the sources that must be chosen, and those that must not."""
-
-    limits: Limits
-    anchors: tuple[str, ...]
-    never: tuple[str, ...]
-
-
-def parse_filters(options: FilterOptions) -> SourceFilters:
-    """Return the filters; ids and languages are sorted, and an anchor is not among those never chosen."""
+def parse_filters(options: FilterOptions) -> tuple[Limits, tuple[str, ...], tuple[str, ...]]:
+    """Return the limits, the anchors, and what must never be chosen (no anchor); ids are sorted."""
     limits: dict[str, Any] = {**options}
     anchors, never = set(limits.pop("anchors", ())), set(limits.pop("never", ()))
     languages = limits.pop("languages", None)
     names = None if languages is None else tuple(sorted(set(languages)))
-    return SourceFilters(
-        Limits(**limits, languages=names), tuple(sorted(anchors)), tuple(sorted(never - anchors))
-    )
+    return Limits(**limits, languages=names), tuple(sorted(anchors)), tuple(sorted(never - anchors))

@@ -13,15 +13,8 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
 from sparingly.choose.pool.near_duplicates import ngram_hashes
-from sparingly.choose.pool.records import (
-    OnProblem,
-    RecordCounts,
-    RecordProblem,
-    cut_files,
-    pool_files,
-    records,
-)
-from sparingly.choose.pool.sources import Hashes, Layout, normalised, source_of, text_hashes
+from sparingly.choose.pool.records import OnProblem, RecordCounts, cut_files, pool_files, records
+from sparingly.choose.pool.sources import Hashes, Layout, normalised, read_source, text_hashes
 
 GRAM = 20
 _BATCH = 20_000
@@ -49,9 +42,9 @@ class ReferenceCorpus:
         Containment |G(text) ∩ G(corpus)| / |G(text)| with repeated n-grams counted as often as they occur: 1
         when all of the source can be read in the corpus, though not always in one piece.
         """
-        ngrams = ngram_hashes(texts, self.n)
-        counts = np.diff(np.r_[ngrams.starts, len(ngrams.hashes)])
-        shares = np.add.reduceat(_is_member(ngrams.hashes, self.grams), ngrams.starts) / counts
+        hashes, starts = ngram_hashes(texts, self.n)
+        counts = np.diff(np.r_[starts, len(hashes)])
+        shares = np.add.reduceat(_is_member(hashes, self.grams), starts) / counts
         is_whole_text = _is_member(text_hashes([normalised(text) for text in texts]), self.texts)
         return np.asarray(np.maximum(shares, is_whole_text), np.float64)
 
@@ -63,10 +56,10 @@ def read_corpus(
     texts: list[Hashes] = []
     grams: list[Hashes] = []
     tally = RecordCounts()
-    source = _texts(pool_files(paths).files, layout, tally)
-    while batch := list(islice(source, _BATCH)):
+    sources = _texts(pool_files(paths)[0], layout, tally)
+    while batch := list(islice(sources, _BATCH)):
         texts.append(text_hashes([normalised(text) for text in batch]))
-        grams.append(np.unique(ngram_hashes(batch, n).hashes))
+        grams.append(np.unique(ngram_hashes(batch, n)[0]))
         if bad == "refuse":
             tally.refuse()
     if bad == "refuse":
@@ -79,13 +72,9 @@ def read_corpus(
 def _texts(paths: Sequence[Path], layout: Layout, tally: RecordCounts) -> Iterator[str]:
     for file_range in cut_files(paths):
         raw_records, read = records(file_range)
-        for line, raw in raw_records:
-            record = read(raw) if isinstance(raw, bytes) else raw
-            source = record if isinstance(record, RecordProblem) else source_of(record, layout)
+        for raw in raw_records:
             tally.read += 1
-            if isinstance(source, RecordProblem):
-                tally.add(source, file_range.file, line)
-            else:
+            if source := read_source(raw, read, layout, tally, file_range.file):
                 tally.good += 1
                 yield source.text
 

@@ -44,12 +44,10 @@ _LETTERS = 2**17
 
 @dataclass(frozen=True)
 class PoolEmbedding:
-    """How texts are embedded.
+    """How texts are embedded: by ``hashed``, the name or folder of a model, or a function of texts.
 
-    Attributes:
-        name: Its name in files: ``hashed``, a model's name on the hub, or a folder's name with a digest of
-            its content.
-        model: ``hashed``, the name or folder of a model, or a function of texts.
+    Its name in files is ``hashed``, a model's name on the hub, or a folder's name with a digest of its
+    content.
     """
 
     name: str
@@ -107,10 +105,10 @@ def hashed_ngrams(texts: Sequence[str]) -> Floats:
 
 
 def _projected_counts(texts: Sequence[str]) -> Floats:
-    grams = ngram_hashes(texts, GRAM)
-    counts = np.diff(np.r_[grams.starts, len(grams.hashes)])
+    hashes, starts = ngram_hashes(texts, GRAM)
+    counts = np.diff(np.r_[starts, len(hashes)])
     # A byte of the hash is one of the 128 coordinates, and up or down.
-    moves = grams.hashes.astype("<u8").view(np.uint8).reshape(-1, _MOVED)
+    moves = hashes.astype("<u8").view(np.uint8).reshape(-1, _MOVED)
     rows = np.repeat(np.arange(len(texts), dtype=np.int64) * 2 * DIMENSIONS, counts)
     size = 2 * DIMENSIONS * len(texts)
     totals = np.zeros(size, np.int64)
@@ -153,14 +151,10 @@ def embed_part(part: PoolPart, folder: Path, embedding: PoolEmbedding, batch: in
     # A text is embedded alike whatever batch it is in, so their size is one of memory only.
     blocks = [embedding.vectors(texts[start : start + batch]) for start in range(0, len(texts), batch)]
     vectors = np.concatenate(blocks) if blocks else np.zeros((0, 1), np.float16)
-    content = dict(zip(endings, (_packed(vectors), _packed(sketches_of(vectors))), strict=True))
+    content = {ending: BytesIO() for ending in endings}
+    np.save(content[endings[0]], vectors)
+    np.save(content[endings[1]], sketches_of(vectors))
     return write_part(part, folder, content, marker)
-
-
-def _packed(values: NDArray[Any]) -> BytesIO:
-    content = BytesIO()
-    np.save(content, values)
-    return content
 
 
 def label_of(pool: ScoredPool) -> str:

@@ -12,6 +12,7 @@ whatever part it is in and whichever worker computes it. The tree depends neithe
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -83,10 +84,15 @@ def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> Sour
     if by in (LENGTH, UTILITY):
         return _band_groups(getattr(frame, by), by, bands)
     if by == EMBEDDING:
-        return _cluster_groups(assign_clusters(pool, frame, bands))
+        used_codes, of_row = np.unique(assign_clusters(pool, frame, bands), return_inverse=True)
+        width = len(str(len(used_codes)))
+        clusters = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used_codes) + 1))
+        return SourceGroups(clusters, of_row.astype(np.int64))
     labels = pool.labels(by)
     if labels.null_count() == len(labels):
-        raise UnknownNameError("kept column", by, _extra_names(pool), f"Bands are by {LENGTH} or {UTILITY}.")
+        sample = pool.column("kept").to_series().head(1000)
+        columns = sorted({name for text in sample for name in json.loads(text)})
+        raise UnknownNameError("kept column", by, columns, f"Bands are by {LENGTH} or {UTILITY}.")
     mine = labels.gather(frame.place).fill_null(MISSING)
     names = mine.unique().sort()
     codes = names.search_sorted(mine).to_numpy().astype(np.int64)
@@ -107,20 +113,6 @@ def _band_groups(values: Floats, by: str, bands: int) -> SourceGroups:
     return SourceGroups(tuple(names), of_row.astype(np.int64))
 
 
-def _cluster_groups(codes: Ints) -> SourceGroups:
-    used_codes, of_row = np.unique(codes, return_inverse=True)
-    width = len(str(len(used_codes)))
-    names = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used_codes) + 1))
-    return SourceGroups(names, of_row.astype(np.int64))
-
-
-def _extra_names(pool: ScoredPool) -> list[str]:
-    import json
-
-    sample = pool.column("kept").to_series().head(1000)
-    return sorted({name for text in sample for name in json.loads(text)})
-
-
 def group_shares(
     budget: Budget | None, frame: SourceFrame, groups: SourceGroups, quota: Quota, costs: Floats | None
 ) -> Floats:
@@ -129,18 +121,20 @@ def group_shares(
     Equal parts, or parts by size; what a small group cannot give goes to the others. Numbers by name are
     taken as they are, and groups that are not named give nothing.
     """
-    sizes = groups.totals(np.ones(len(frame)))
+    totals = groups.totals(np.ones(len(frame)))
     if isinstance(quota, Mapping):
-        return _named_shares(quota, groups, sizes)
+        requested = np.array([float(quota.get(name, 0)) for name in groups.names])
+        short = [groups.names[place] for place in np.flatnonzero(requested > totals)]
+        if short:
+            raise UsageError(f"There are fewer sources than the quota asks for in {listing(short)}.")
+        return requested
     if budget is None:
         raise UsageError("Say how much may be judged: budget=1000, or a share such as 1%.")
     if budget.kind == "cost" and costs is not None:
-        totals = groups.totals(costs)
-        return quotas(
-            budget.amount, totals, np.ones(len(sizes)) if quota == "equal" else totals, integral=False
-        )
-    count = budget.count_of(len(frame), "sources")
-    return quotas(count, sizes, np.ones(len(sizes)) if quota == "equal" else sizes, integral=True)
+        amount, totals, integral = budget.amount, groups.totals(costs), False
+    else:
+        amount, integral = float(budget.count_of(len(frame), "sources")), True
+    return quotas(amount, totals, np.ones(len(totals)) if quota == "equal" else totals, integral=integral)
 
 
 def with_quota(
@@ -157,14 +151,6 @@ def with_quota(
     is_named = np.array([name in quota for name in groups.names], bool)
     stays = is_named[groups.of_row] | frame.anchor
     return frame.take(stays), SourceGroups(groups.names, groups.of_row[stays]), int((~stays).sum())
-
-
-def _named_shares(quota: Mapping[str, int], groups: SourceGroups, sizes: Floats) -> Floats:
-    requested = np.array([float(quota.get(name, 0)) for name in groups.names])
-    short = [name for name, count, size in zip(groups.names, requested, sizes, strict=True) if count > size]
-    if short:
-        raise UsageError(f"There are fewer sources than the quota asks for in {listing(short)}.")
-    return requested
 
 
 def after_anchors(
@@ -191,7 +177,7 @@ def after_anchors(
     return quotas(remaining, np.where(free_shares > 0, free, 0.0), free_shares, integral=costs is None)
 
 
-# Clusters of embeddings
+# --- clusters of embeddings ---
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,26 +239,16 @@ def _centres(points: Floats, count: int, start: Floats | None = None) -> Floats:
     """Return the centres of k-means in half precision, along a path from the one nearest to ``start``."""
     labels = kmeans(points, count, rng.generator(0, _PURPOSE))
     centres = np.unique(cluster_means(points, labels).astype(np.float16).astype(np.float64), axis=0)
-    return centres[_path(centres, start)]
-
-
-def _path(points: Floats, start: Floats | None) -> Ints:
-    """Return an order in which each point is followed by the nearest one that is left.
-
-    It begins at the point nearest to ``start``, or at the one farthest from the middle.
-    """
+    # The path begins at the centre nearest to the start, or farthest from the middle, and goes on to the
+    # nearest centre that is left.
     if start is None:
-        first = int(_squares(points, points.mean(axis=0)).argmax())
+        order = [int(_squares(centres, centres.mean(axis=0)).argmax())]
     else:
-        first = int(_squares(points, start).argmin())
-    order, unvisited = [first], np.ones(len(points), bool)
-    unvisited[first] = False
-    while unvisited.any():
-        rows = np.flatnonzero(unvisited)
-        nearest = int(rows[_squares(points[rows], points[order[-1]]).argmin()])
-        order.append(nearest)
-        unvisited[nearest] = False
-    return np.array(order)
+        order = [int(_squares(centres, start).argmin())]
+    while len(order) < len(centres):
+        rows = np.delete(np.arange(len(centres)), order)
+        order.append(int(rows[_squares(centres[rows], centres[order[-1]]).argmin()]))
+    return centres[order]
 
 
 def _squares(points: Floats, centre: Floats) -> Floats:

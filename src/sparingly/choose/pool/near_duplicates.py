@@ -18,9 +18,8 @@ with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -39,16 +38,10 @@ _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 2**64)
 
 
-@dataclass(frozen=True, eq=False)
-class TextNgrams:
-    """The n-grams of several texts, text after text; those of text i start at ``starts[i]``."""
+def ngram_hashes(texts: Sequence[str], n: int) -> tuple[NgramHashes, Ints]:
+    """Return the hashes of all n-grams, text after text, and where those of every text start.
 
-    hashes: NgramHashes
-    starts: Ints
-
-
-def ngram_hashes(texts: Sequence[str], n: int) -> TextNgrams:
-    """Return the hashes of all n-grams of every text, case and white space made alike.
+    Case and white space are made alike.
 
     With S the running sum of c_k·b^k over the letters c, the n-gram at k has the hash (S_{k+n} − S_k)·b^{−k}
     modulo 2⁶⁴, mixed: one pass, whatever n is. A text shorter than n is one n-gram, an empty one too.
@@ -64,7 +57,7 @@ def ngram_hashes(texts: Sequence[str], n: int) -> TextNgrams:
     place = np.arange(int(counts.sum())) + np.repeat(np.cumsum(lengths) - lengths - starts, counts)
     end = place + np.repeat(np.minimum(lengths, n), counts)
     hashes = (sums[end] - sums[place]) * _powers(_INVERSE, len(letters))[place]
-    return TextNgrams(scramble(hashes), starts)
+    return scramble(hashes), starts
 
 
 def _powers(base: int, count: int) -> NgramHashes:
@@ -103,14 +96,14 @@ def _minima(texts: Sequence[str]) -> NDArray[np.uint8]:
     """Return a byte of the smallest value of every function, functions × texts."""
     if not texts:
         return np.empty((_FUNCTIONS, 0), np.uint8)
-    grams = ngram_hashes(texts, GRAM)
-    values = (grams.hashes >> np.uint64(32)).astype(np.uint32)
+    hashes, starts = ngram_hashes(texts, GRAM)
+    values = (hashes >> np.uint64(32)).astype(np.uint32)
     draws = generator(0, "minhash").integers(0, 2**32, (_FUNCTIONS, 2), dtype=np.uint32)
     minima, work = np.empty((_FUNCTIONS, len(texts)), np.uint32), np.empty_like(values)
     for place, (factor, shift) in enumerate(draws):
         np.multiply(values, factor | np.uint32(1), out=work)
         work += shift
-        minima[place] = np.minimum.reduceat(work, grams.starts)
+        minima[place] = np.minimum.reduceat(work, starts)
     return np.asarray((minima * np.uint32(0x9E3779B1)) >> np.uint32(24), np.uint8)
 
 
@@ -130,13 +123,8 @@ def near_duplicates(
 
     Within a band, every text is compared with the first of those that it agrees with; it goes when they are
     at least so much alike. So a text never goes for one that stands after it, and which ones go depends on
-    the order of the list alone. One band at a time is in memory.
-
-    Args:
-        count: How many texts there are.
-        band: The values of one band of all texts.
-        bands_at: All bands of some texts.
-        threshold: The similarity from which on a text is a near duplicate.
+    the order of the list alone. One band at a time is in memory: ``band`` gives the values of one of all
+    texts, ``bands_at`` all bands of some texts.
     """
     duplicate = np.zeros(count, bool)
     for place in range(BANDS):
@@ -186,38 +174,26 @@ def near_vectors(
     """Return which vectors have one before them in the list with a cosine of at least ``threshold``.
 
     A vector never goes for one that stands after it, and which ones go depends on the order of the list
-    alone, not on the executor.
-
-    Args:
-        words: The sketches, words × vectors.
-        vectors_at: The vectors of some places.
-        threshold: The cosine from which on a vector is a near duplicate.
-        executor: Makes the sorted lists.
-        folder: A folder that all workers see, for the sketches; None to pass them in memory.
+    alone, not on the executor, which makes the sorted lists. ``words`` are the sketches, words × vectors;
+    without a folder that all workers see they are passed in memory. ``vectors_at`` gives vectors by place.
     """
     duplicate = np.zeros(words.shape[1], bool)
-    with _shared_sketches(words, folder) as shared:
-        for _, codes in executor.map_unordered(
-            pairs_of_list, range(WORDS * _TURNS), shared, _most_bits(threshold)
-        ):
+    shared: Words | Path = words
+    # In how many bits vectors that near differ at most: the mean and 3 deviations.
+    bits, share = WORDS * _BITS, float(np.arccos(min(threshold, 1.0)) / np.pi)
+    most_bits = bits * share + 3.0 * float(np.sqrt(bits * share * (1.0 - share)))
+    with ExitStack() as stack:
+        if folder is not None:
+            with NamedTemporaryFile(dir=folder, prefix=".sketches-", suffix=".npy", delete=False) as file:
+                np.save(file, words)
+            shared = Path(file.name)
+            stack.callback(Path(file.name).unlink)
+        for _, codes in executor.map_unordered(pairs_of_list, range(WORDS * _TURNS), shared, most_bits):
             open_ones = codes[~duplicate[codes >> _PLACE_BITS]]
             # Many pairs at once, so that every file of vectors is opened seldom.
             for start in range(0, len(open_ones), _PAIRS_IN_MEMORY):
                 _compare(open_ones[start : start + _PAIRS_IN_MEMORY], vectors_at, threshold, duplicate)
     return duplicate
-
-
-@contextmanager
-def _shared_sketches(words: Words, folder: Path | None) -> Iterator[Words | Path]:
-    if folder is None:
-        yield words
-        return
-    with NamedTemporaryFile(dir=folder, prefix=".sketches-", suffix=".npy", delete=False) as file:
-        np.save(file, words)
-    try:
-        yield Path(file.name)
-    finally:
-        Path(file.name).unlink()
 
 
 def pairs_of_list(place: int, shared: Words | Path, limit: float) -> Ints:
@@ -235,7 +211,10 @@ def pairs_of_list(place: int, shared: Words | Path, limit: float) -> Ints:
         for start in range(0, len(order) - gap, _PAIRS):
             stop = min(start + _PAIRS, len(order) - gap)
             left, right = order[start:stop], order[start + gap : stop + gap]
-            near = _count_differing(words, left, right) <= limit
+            differing = np.zeros(stop - start, np.int64)
+            for bits in words:
+                differing += np.bitwise_count(bits[left] ^ bits[right])
+            near = differing <= limit
             earlier, later = np.minimum(left[near], right[near]), np.maximum(left[near], right[near])
             codes.append(later << _PLACE_BITS | earlier)
     return np.unique(np.concatenate(codes))
@@ -251,19 +230,6 @@ def _compare(codes: Ints, vectors_at: Callable[[Ints], Vectors], threshold: floa
         block = slice(start, start + _PAIRS)
         alike = cosines(vectors[earlier[block]], vectors[later[block]]) >= threshold
         duplicate[pairs[1, block][alike]] = True
-
-
-def _most_bits(threshold: float) -> float:
-    """Return the number of bits in which vectors that near differ at most: the mean and 3 deviations."""
-    bits, share = WORDS * _BITS, float(np.arccos(min(threshold, 1.0)) / np.pi)
-    return bits * share + 3.0 * float(np.sqrt(bits * share * (1.0 - share)))
-
-
-def _count_differing(words: Words, first: Ints, second: Ints) -> Ints:
-    counts = np.zeros(len(first), np.int64)
-    for word in words:
-        counts += np.bitwise_count(word[first] ^ word[second])
-    return counts
 
 
 def cosines(left_vectors: Vectors, right_vectors: Vectors) -> Floats:

@@ -43,7 +43,7 @@ from sparingly.choose.pool.sources import (
     Layout,
     Source,
     normalised,
-    source_of,
+    read_source,
     text_hashes,
 )
 from sparingly.data import files, schema
@@ -63,13 +63,7 @@ NO_CHECKSUMS = (
 _MISSING_FILE = "the file is gone"
 # What numpy raises on damaged files, beside the errors of the operating system.
 _DAMAGE = (
-    ValueError,
-    EOFError,
-    OSError,
-    SyntaxError,
-    TypeError,
-    OverflowError,
-    MemoryError,
+    *(ValueError, EOFError, OSError, SyntaxError, TypeError, OverflowError, MemoryError),
     tokenize.TokenError,
 )
 # Raised when the content of parts changes, so that parts of an older version are not reused.
@@ -80,31 +74,18 @@ _NAME = re.compile(r"part-[0-9a-f]+-[0-9]+")
 
 @dataclass(frozen=True, eq=False)
 class ScoringPlan:
-    """How the records of a pool become parts.
-
-    Attributes:
-        out: The folder of the parts.
-        layout: Which columns hold what.
-        scoring: How sources are scored.
-        bad: What to do with bad records.
-        near: Whether to compute the MinHash bands for near duplicates.
-        corpus: What sources are compared with, or None.
-        languages: How the languages of sources are determined.
-        longest: The most bytes of a record.
-        rows: The records of a part.
-        batch: The texts that are scored at once.
-    """
+    """How the records of a pool become parts in the folder ``out``."""
 
     out: Path
     layout: Layout
     scoring: Scoring
     bad: OnProblem = "skip"
-    near: bool = False
-    corpus: ReferenceCorpus | None = None
+    near: bool = False  # whether to compute the MinHash bands for near duplicates
+    corpus: ReferenceCorpus | None = None  # what sources are compared with
     languages: Languages = UNKNOWN_LANGUAGES
-    longest: int = 1_000_000
-    rows: int = 100_000
-    batch: int = 10_000
+    longest: int = 1_000_000  # bytes of a record
+    rows: int = 100_000  # records of a part
+    batch: int = 10_000  # texts that are scored at once
 
     def name_of(self, file_range: FileRange) -> str:
         """Return the name of a range's parts, which depends on the file and the plan."""
@@ -121,15 +102,10 @@ class ScoringPlan:
 
 @dataclass(frozen=True)
 class PoolPart:
-    """A finished part.
+    """A finished part: how the names of its files begin, and which records of which file it holds.
 
-    Attributes:
-        name: How the names of its files begin.
-        file: The file that its records come from.
-        line: Where the first of them stands.
-        tally: The counts of its records.
-        checksums: The SHA-256 of its files by the endings of their names; none of a pool scored before there
-            were checksums.
+    ``checksums`` are the SHA-256 of its files by the endings of their names; none of a pool scored before
+    there were checksums.
     """
 
     name: Annotated[str, _read_name]
@@ -158,8 +134,15 @@ class PoolPart:
             path, checksum = self.path(folder, ending), self.checksums.get(ending)
             if checksum is None:
                 return path, "the file has no checksum, while others of the pool have one"
-            if problem := file_problem(path, checksum):
-                return path, problem
+            try:
+                with path.open("rb") as file:
+                    is_same = hashlib.file_digest(file, "sha256").hexdigest() == checksum
+            except FileNotFoundError:
+                return path, _MISSING_FILE
+            except OSError as error:
+                return path, f"the file cannot be read ({error.strerror or error})"
+            if not is_same:
+                return path, "the file is not the one that was written: it is damaged or was exchanged"
         return None
 
 
@@ -180,19 +163,14 @@ def score_range(file_range: FileRange, plan: ScoringPlan) -> list[PoolPart]:
     raw_records, read = records(file_range, plan.longest)
     parts: list[PoolPart] = []
     while raws := list(islice(raw_records, plan.rows)):
-        part = f"part-{name}-{len(parts):05d}"
-        parts.append(_finished_part(plan, part) or _score_records(raws, read, file_range.file, part, plan))
+        part_name = f"part-{name}-{len(parts):05d}"
+        part = read_marker(plan.out / f"{part_name}.json")
+        if part is None or part.name != part_name or part.problem(plan.out, tuple(part.checksums)):
+            part = _score_records(raws, read, file_range.file, part_name, plan)
+        elif plan.bad == "refuse":
+            part.tally.refuse()
+        parts.append(part)
     return parts
-
-
-def _finished_part(plan: ScoringPlan, name: str) -> PoolPart | None:
-    """Return a part that was finished before (its marker is written last); None if it is damaged."""
-    part = read_marker(plan.out / f"{name}.json")
-    if part is None or part.name != name or part.problem(plan.out, tuple(part.checksums)):
-        return None
-    if plan.bad == "refuse":
-        part.tally.refuse()
-    return part
 
 
 def read_marker(marker: Path) -> PoolPart | None:
@@ -207,8 +185,13 @@ def read_marker(marker: Path) -> PoolPart | None:
 
 
 def _score_records(raws: Sequence[Raw], read: Reader, file: Path, part: str, plan: ScoringPlan) -> PoolPart:
+    """Score the records of a part; write its table, the MinHash bands, and last the marker."""
     tally = RecordCounts(read=len(raws))
-    sources, lines = _sources(raws, read, file, plan.layout, tally)
+    sources, lines = list[Source](), list[int]()
+    for raw in raws:
+        if source := read_source(raw, read, plan.layout, tally, file):
+            sources.append(source)
+            lines.append(raw[0])
     utility, unlike = _utilities(sources, plan)
     has_score = np.isfinite(utility)
     for place in np.flatnonzero(~has_score):
@@ -220,27 +203,17 @@ def _score_records(raws: Sequence[Raw], read: Reader, file: Path, part: str, pla
         tally.refuse()
     rows = np.flatnonzero(has_score)
     scored, tally.good = [sources[row] for row in rows], len(rows)
-    new_part = PoolPart(part, str(file), raws[0][0], tally)
     numbers: dict[str, Any] = {"line": np.array(lines, np.int64)[rows], "utility": utility[rows]}
     if plan.scoring.flags:
         numbers["unlike"] = unlike[rows]
-    return _write_scored(scored, numbers, new_part, plan)
-
-
-def _sources(
-    raws: Sequence[Raw], read: Reader, file: Path, layout: Layout, tally: RecordCounts
-) -> tuple[list[Source], list[int]]:
-    sources: list[Source] = []
-    lines: list[int] = []
-    for line, raw in raws:
-        record = read(raw) if isinstance(raw, bytes) else raw
-        source = record if isinstance(record, RecordProblem) else source_of(record, layout)
-        if isinstance(source, RecordProblem):
-            tally.add(source, file, line)
-        else:
-            sources.append(source)
-            lines.append(line)
-    return sources, lines
+    # Via memory, so that a full disk raises our own error and not one of the library.
+    packed = BytesIO()
+    _frame(scored, numbers, str(file), plan).write_parquet(packed)
+    content = {TABLE: packed}
+    if plan.near:
+        content[BANDS_FILE] = BytesIO()
+        np.save(content[BANDS_FILE], bands_of([source.text for source in scored]))
+    return write_part(PoolPart(part, str(file), raws[0][0], tally), plan.out, content, f"{part}.json")
 
 
 def _utilities(sources: Sequence[Source], plan: ScoringPlan) -> tuple[Floats, Mask]:
@@ -257,26 +230,12 @@ def _utilities(sources: Sequence[Source], plan: ScoringPlan) -> tuple[Floats, Ma
     return np.concatenate([scores for scores, _ in results]), np.concatenate([odd for _, odd in results])
 
 
-def _write_scored(
-    sources: Sequence[Source], numbers: Mapping[str, Any], part: PoolPart, plan: ScoringPlan
-) -> PoolPart:
-    """Write the table, the MinHash bands, and last the marker of the finished part."""
-    # Via memory, so that a full disk raises our own error and not one of the library.
-    packed = BytesIO()
-    _frame(sources, numbers, part.file, plan).write_parquet(packed)
-    content = {TABLE: packed}
-    if plan.near:
-        content[BANDS_FILE] = BytesIO()
-        np.save(content[BANDS_FILE], bands_of([source.text for source in sources]))
-    return write_part(part, plan.out, content, f"{part.name}.json")
-
-
 def write_part(part: PoolPart, folder: Path, content: Mapping[str, BytesIO], marker: str) -> PoolPart:
     """Write files of a part by their endings, then the marker; return the part with their checksums."""
-    sums = {
-        ending: write_with_checksum(part.path(folder, ending), buffer.getbuffer())
-        for ending, buffer in content.items()
-    }
+    sums = {}
+    for ending, buffer in content.items():
+        files.write_bytes(part.path(folder, ending), buffer.getbuffer())
+        sums[ending] = hashlib.sha256(buffer.getbuffer()).hexdigest()
     files.write_json(folder / marker, with_checksum(replace(part, checksums=sums).to_dict()))
     return replace(part, checksums={**part.checksums, **sums})
 
@@ -289,6 +248,12 @@ def _frame(
     items, texts, extra = (
         [getattr(source, name) for source in sources] for name in ("item", "text", "extra")
     )
+    # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
+    bare = (columns.replace('"', "") for columns in extra)
+    whole = [
+        f"{source.item}\x1f{source.text}\x1f{columns}\x1f{source.score!r}"
+        for source, columns in zip(sources, bare, strict=True)
+    ]
     columns: dict[str, Any] = {
         "item": pl.Series(items, dtype=pl.String),
         "source": pl.Series(texts, dtype=pl.String),
@@ -298,44 +263,19 @@ def _frame(
         "length": numbers["utility"] if plan.scoring.name == SOURCE_LENGTH else source_length(texts),
         "key": keys_of(items),
         "text": text_hashes([normalised(text) for text in texts]),
-        "row": text_hashes([_identity(source) for source in sources]),
+        "row": text_hashes(whole),
     }
     if plan.corpus is not None:
         columns["overlap"] = plan.corpus.overlap(texts) if texts else np.empty(0)
     return pl.DataFrame(columns).with_columns(file=pl.lit(file))
 
 
-def _identity(source: Source) -> str:
-    """Return the whole source as one text."""
-    # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
-    bare = source.extra.replace('"', "")
-    return f"{source.item}\x1f{source.text}\x1f{bare}\x1f{source.score!r}"
-
-
-# Checksums
+# --- checksums ---
 
 
 def damaged(path: Path, problem: str = "the file is damaged") -> InputError:
     """Return the error for a damaged file of a scored pool."""
     return InputError(problem, file=path, fix=SCORE_AGAIN)
-
-
-def write_with_checksum(path: Path, content: bytes | memoryview) -> str:
-    """Write a file whole or not at all; return the checksum of its content."""
-    files.write_bytes(path, content)
-    return hashlib.sha256(content).hexdigest()
-
-
-def file_problem(path: Path, checksum: str) -> str | None:
-    """Return what is wrong with a file that should have a checksum, or None."""
-    try:
-        with path.open("rb") as file:
-            is_same = hashlib.file_digest(file, "sha256").hexdigest() == checksum
-    except FileNotFoundError:
-        return _MISSING_FILE
-    except OSError as error:
-        return f"the file cannot be read ({error.strerror or error})"
-    return None if is_same else "the file is not the one that was written: it is damaged or was exchanged"
 
 
 def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -345,10 +285,9 @@ def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def values_problem(values: Mapping[str, Any]) -> str | None:
     """Return what is wrong with values that carry their checksum, or None."""
-    is_same = values.get(CHECKSUM) == _checksum_of(values)
-    return (
-        None if is_same else "the values do not agree with their checksum: the file is damaged or was edited"
-    )
+    if values.get(CHECKSUM) == _checksum_of(values):
+        return None
+    return "the values do not agree with their checksum: the file is damaged or was edited"
 
 
 def _checksum_of(values: Mapping[str, Any]) -> str:

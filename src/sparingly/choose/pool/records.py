@@ -17,7 +17,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import InputError, UsageError, one_line
 from sparingly.data import files, schema
@@ -57,9 +57,6 @@ _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, InputError)
 _LINES_OF_A_RECORD = 1_000
 
 
-# Files
-
-
 @dataclass(frozen=True)
 class FileRange:
     """A part of a file: bytes of a text file, rows of a Parquet file, or (without a stop) all of it.
@@ -81,16 +78,10 @@ class FileRange:
         return self.root / self.file
 
 
-@dataclass(frozen=True)
-class PoolFiles:
-    """The files of a pool, and the other files in its folders, which are ignored."""
-
-    files: tuple[Path, ...]
-    ignored: tuple[Path, ...] = ()
-
-
-def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = None) -> PoolFiles:
-    """Return the files of a pool, each once, in the order of their names.
+def pool_files(
+    paths: str | Path | Iterable[str | Path], besides: Path | None = None
+) -> tuple[list[Path], list[Path]]:
+    """Return the files of a pool, each once, by name, and the other files in its folders.
 
     A folder stands for every file in and below it that has a known extension; hidden ones are ignored, and so
     is the folder ``besides``: scores may be written inside of the pool.
@@ -105,7 +96,7 @@ def pool_files(paths: str | Path | Iterable[str | Path], besides: Path | None = 
         raise UsageError(
             f"There is no file in the pool. Files end in {', '.join(FILE_KINDS)}, perhaps with .gz."
         )
-    return PoolFiles(tuple(ours), tuple(sorted(set(by_path.values()) - set(ours), key=str)))
+    return ours, sorted(set(by_path.values()) - set(ours), key=str)
 
 
 def _expand_path(path: Path) -> Sequence[Path]:
@@ -150,19 +141,18 @@ def cut_files(paths: Iterable[Path], size: int = RANGE_BYTES, rows: int = RANGE_
         kind = FILE_KINDS[files.extension(path)]
         if kind == "parquet":
             yield from _by_rows(path, rows)
-        elif kind == "csv" or path.stat().st_size <= size or _is_packed(path):
+        elif kind == "csv" or path.stat().st_size <= size:
             yield FileRange(path, kind)
         else:
             yield from _by_bytes(path, kind, size)
 
 
-def _is_packed(path: Path) -> bool:
-    with files.naming(path), path.open("rb") as file:
-        return file.read(6).startswith(_PACKED)
-
-
 def _by_bytes(path: Path, kind: str, size: int) -> Iterator[FileRange]:
     with files.naming(path), path.open("rb") as file:
+        if file.read(6).startswith(_PACKED):
+            yield FileRange(path, kind)
+            return
+        file.seek(0)
         end, start, line = path.stat().st_size, 0, 1
         while start < end:
             lines, remaining = 0, size
@@ -178,10 +168,9 @@ def _by_bytes(path: Path, kind: str, size: int) -> Iterator[FileRange]:
 def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
     import polars as pl
 
-    damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
     try:
         count = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
-    except damaged:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         # Whoever reads it says what is wrong.
         yield FileRange(path, "parquet")
         return
@@ -189,7 +178,7 @@ def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
         yield FileRange(path, "parquet", start, min(count, start + rows), start + 1)
 
 
-# Problems of records
+# --- problems of records ---
 
 
 @dataclass(frozen=True)
@@ -274,8 +263,9 @@ def add_counts(tallies: Iterable[RecordCounts]) -> RecordCounts:
         total.bad.update(tally.bad)
         for kind, of_kind in tally.examples.items():
             total.examples.setdefault(kind, []).extend(of_kind)
-    for kind, of_kind in total.examples.items():
-        total.examples[kind] = sorted(of_kind, key=lambda example: (example.file, example.line))[:_EXAMPLES]
+    for of_kind in total.examples.values():
+        of_kind.sort(key=lambda example: (example.file, example.line))
+        del of_kind[_EXAMPLES:]
     return total
 
 
@@ -284,7 +274,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
 
 
-# Records
+# --- records ---
 
 Raw = tuple[int, bytes | dict[str, Any] | RecordProblem]
 Line = tuple[int, bytes | RecordProblem]
@@ -319,22 +309,15 @@ def _lines(file_range: FileRange, longest: int) -> Iterator[Line]:
                 number += 1
                 size, line = len(raw), raw.rstrip(b"\r\n")
                 if len(line) > longest:
-                    size += _rest_of_line(file, raw)
+                    while raw and not raw.endswith(b"\n"):
+                        raw = file.readline(2**20)
+                        size += len(raw)
                     yield number, RecordProblem("too_long", f"longer than {longest:,} bytes: {_start(line)}")
                 else:
                     yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 remaining = None if remaining is None else remaining - size
     except _DAMAGE as error:
         yield number + 1, RecordProblem("unreadable", _reason(error))
-
-
-def _rest_of_line(file: IO[bytes], raw: bytes) -> int:
-    """Read to the end of a line and return how many bytes that were."""
-    size = 0
-    while raw and not raw.endswith(b"\n"):
-        raw = file.readline(2**20)
-        size += len(raw)
-    return size
 
 
 def _reason(error: BaseException) -> str:
@@ -409,28 +392,28 @@ def _csv(file_range: FileRange, lines: Iterator[Line]) -> tuple[Iterator[Raw], R
 
 def _fields(text: str, separator: str) -> list[str] | None:
     """Return the fields of one record; None where the quotes do not fit, or where it is more than one."""
-    limit_before = csv.field_size_limit(2**31 - 1)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+        rows = _csv_rows(text, separator)
     except csv.Error:
         return None
-    finally:
-        csv.field_size_limit(limit_before)
     return rows[0] if len(rows) == 1 else None
 
 
 def _is_open(raw: bytes, separator: str) -> bool:
     """Whether a quoted field of a record has not ended yet."""
-    text = raw.decode("utf-8", "surrogateescape")
-    limit_before = csv.field_size_limit(2**31 - 1)
     try:
-        for _ in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True):
-            pass
+        _csv_rows(raw.decode("utf-8", "surrogateescape"), separator)
     except csv.Error as error:
         return "end of data" in str(error)
+    return False
+
+
+def _csv_rows(text: str, separator: str) -> list[list[str]]:
+    limit_before = csv.field_size_limit(2**31 - 1)
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     finally:
         csv.field_size_limit(limit_before)
-    return False
 
 
 def _join_lines(lines: Iterator[Line], separator: str, width: int) -> Iterator[Raw]:
@@ -452,36 +435,24 @@ def _join_lines(lines: Iterator[Line], separator: str, width: int) -> Iterator[R
             if raw.strip():
                 yield head
         else:
-            record, used_lines = _read_until_closed(raw, take, separator)
-            if (
-                record is not None
-                and len(_fields(record.decode("utf-8", "replace"), separator) or ()) == width
-            ):
+            parts, used_lines, is_closed = [raw], list[Line](), False
+            while not is_closed and len(used_lines) < _LINES_OF_A_RECORD and (line := take()) is not None:
+                used_lines.append(line)
+                if isinstance(line[1], RecordProblem):
+                    break
+                parts.append(line[1])
+                is_closed = b'"' in line[1] and not _is_open(b"\n".join(parts), separator)
+            record = b"\n".join(parts)
+            if is_closed and len(_fields(record.decode("utf-8", "replace"), separator) or ()) == width:
                 yield number, record
             else:
                 ahead.extendleft(reversed(used_lines))
                 yield number, RecordProblem("broken", f"a quote that is never closed: {_start(raw)}")
 
 
-def _read_until_closed(
-    raw: bytes, take: Callable[[], Line | None], separator: str
-) -> tuple[bytes | None, list[Line]]:
-    """Return a record with the lines that its open field spans, or None, and the lines that were used."""
-    parts, used_lines = [raw], list[Line]()
-    while len(used_lines) < _LINES_OF_A_RECORD and (line := take()) is not None:
-        used_lines.append(line)
-        if isinstance(line[1], RecordProblem):
-            break
-        parts.append(line[1])
-        if b'"' in line[1] and not _is_open(record := b"\n".join(parts), separator):
-            return record, used_lines
-    return None, used_lines
-
-
 def _rows(file_range: FileRange, longest: int, block: int = 20_000) -> Iterator[Raw]:
     import polars as pl
 
-    damaged = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
     number = file_range.line
     try:
         rows = pl.scan_parquet(file_range.path, glob=False)
@@ -490,7 +461,7 @@ def _rows(file_range: FileRange, longest: int, block: int = 20_000) -> Iterator[
             for row in rows.slice(start, min(block, stop - start)).collect().iter_rows(named=True):
                 yield number, _short_row(row, longest)
                 number += 1
-    except damaged as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         yield number, RecordProblem("unreadable", f"the Parquet file cannot be read ({reason})")
 

@@ -9,21 +9,13 @@ from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
 from sparingly.choose.pool.contamination import read_corpus
-from sparingly.choose.pool.embeddings import PoolEmbedding, embed_pool, parse_embedding
+from sparingly.choose.pool.embeddings import embed_pool, parse_embedding
 from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_range
-from sparingly.choose.pool.records import (
-    LONGEST_RECORD,
-    FileRange,
-    OnProblem,
-    PoolFiles,
-    cut_files,
-    make_folder,
-    pool_files,
-)
+from sparingly.choose.pool.records import LONGEST_RECORD, OnProblem, cut_files, make_folder, pool_files
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.scorers import Scorer, parse_scoring
 from sparingly.choose.pool.sources import Languages, Layout
-from sparingly.choose.pool.workers import Executor, WorkOptions, WorkSettings, open_executor
+from sparingly.choose.pool.workers import WorkOptions, WorkSettings, open_executor
 from sparingly.signals.embed.texts import Embedder
 from sparingly.signals.length import SOURCE_LENGTH
 
@@ -81,59 +73,33 @@ def score_pool(
     layout = Layout(id, text, None if columns is None else tuple(sorted(columns)), scoring.column)
     corpus = None if against is None else read_corpus(against, Layout(text=text), bad)
     plan = ScoringPlan(
-        folder.resolve(),
-        layout,
-        scoring,
-        bad,
-        near,
-        corpus,
-        language_rule,
-        longest,
-        settings.rows,
-        settings.batch,
+        out=folder.resolve(),
+        layout=layout,
+        scoring=scoring,
+        bad=bad,
+        near=near,
+        corpus=corpus,
+        languages=language_rule,
+        longest=longest,
+        rows=settings.rows,
+        batch=settings.batch,
     )
-    return _score_files(plan, folder, pool_files(paths, besides=folder), embedding, settings)
-
-
-def _score_files(
-    plan: ScoringPlan,
-    folder: Path,
-    input_files: PoolFiles,
-    embedding: PoolEmbedding | None,
-    settings: WorkSettings,
-) -> ScoredPool:
-    """Score the files and embed the sources; files keep the names that the user gave."""
-    working_folder = Path.cwd()
-    pieces = [
-        replace(file_range, root=working_folder)
-        for file_range in cut_files(input_files.files, settings.stretch)
-    ]
+    inputs, ignored = pool_files(paths, besides=folder)
+    # Files keep the names that the user gave; workers elsewhere find them from this folder.
+    here = Path.cwd()
+    pieces = [replace(file_range, root=here) for file_range in cut_files(inputs, settings.stretch)]
     make_folder(folder)
-    with open_executor(
-        settings.jobs,
-        settings.cluster,
-        [plan.out, *(working_folder / file for file in input_files.files[:1])],
-    ) as executor:
-        pool = replace(
-            ScoredPool.from_parts(plan, _score_ranges(pieces, plan, executor, settings), input_files.ignored),
-            folder=folder,
-        )
-        _check(pool, plan.bad)
+    with open_executor(settings.jobs, settings.cluster, [plan.out, here / inputs[0]]) as executor:
+        parts, read = list[PoolPart](), 0
+        for ranges_done, (_, new_parts) in enumerate(executor.map_unordered(score_range, pieces, plan), 1):
+            parts += new_parts
+            read += sum(part.tally.read for part in new_parts)
+            settings.report(ranges_done, len(pieces), f"{read:,} records")
+        pool = replace(ScoredPool.from_parts(plan, parts, ignored), folder=folder)
+        _check(pool, bad)
         pool = pool if embedding is None else embed_pool(pool, embedding, executor, settings)
     pool.save()
     return pool
-
-
-def _score_ranges(
-    pieces: list[FileRange], plan: ScoringPlan, executor: Executor, settings: WorkSettings
-) -> list[PoolPart]:
-    parts: list[PoolPart] = []
-    read = 0
-    for ranges_done, (_, new_parts) in enumerate(executor.map_unordered(score_range, pieces, plan), 1):
-        parts += new_parts
-        read += sum(part.tally.read for part in new_parts)
-        settings.report(ranges_done, len(pieces), f"{read:,} records")
-    return parts
 
 
 def _check(pool: ScoredPool, bad: OnProblem) -> None:

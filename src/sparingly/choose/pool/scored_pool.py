@@ -50,39 +50,20 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredPool:
-    """A pool whose sources are scored.
-
-    Attributes:
-        folder: Where its parts lie.
-        by: The utility.
-        near: Whether near duplicates can be found.
-        against: The digest of the corpus that it was compared with, or None.
-        passed_over: How many records of that corpus were bad.
-        tally: How many records were read and what they were.
-        duplicate_ids: How many sources have the id of another whose text differs.
-        duplicate_examples: Some such ids.
-        languages: Whether the languages of sources are known, by a column or identified.
-        unlike: How many sources are unlike the training texts of the utility's model.
-        notes: Warnings about the utility.
-        other_files: How many files of its folders are of no kind that a pool has.
-        other_examples: Some of them.
-        embedding: The embedding of the sources, or None.
-        parts: The parts, in the order of their files.
-        executor: Reads the parts.
-    """
+    """A pool whose sources are scored: its parts in the order of their files, and what is known of them."""
 
     folder: Annotated[Path, _NOT_IN_FILE]
-    by: schema.Id
-    near: bool
-    against: str | None
-    passed_over: int = 0
+    by: schema.Id  # the utility
+    near: bool  # whether near duplicates can be found
+    against: str | None  # the digest of the corpus that it was compared with
+    passed_over: int = 0  # bad records of that corpus
     tally: Annotated[RecordCounts, _NOT_IN_FILE]
-    duplicate_ids: int = 0
+    duplicate_ids: int = 0  # sources with the id of another whose text differs
     duplicate_examples: tuple[str, ...] = ()
-    languages: bool = False
-    unlike: int = 0
+    languages: bool = False  # whether they are known, by a column or identified
+    unlike: int = 0  # sources unlike the training texts of the utility's model
     notes: tuple[str, ...] = ()
-    other_files: int = 0
+    other_files: int = 0  # files in its folders of no kind that a pool has
     other_examples: tuple[str, ...] = ()
     embedding: str | None = None
     parts: tuple[PoolPart, ...]
@@ -172,12 +153,8 @@ class ScoredPool:
         problems = map_in_order(self.executor, PoolPart.problem, self.parts, self.folder.resolve(), endings)
         damaged_files = [place for place in problems if place is not None]
         if damaged_files:
-            path, problem = damaged_files[0]
-            more = (
-                ""
-                if len(damaged_files) == 1
-                else f" (and {len(damaged_files) - 1} more of {len(self.parts)} parts)"
-            )
+            (path, problem), others = damaged_files[0], len(damaged_files) - 1
+            more = f" (and {others} more of {len(self.parts)} parts)" if others else ""
             raise damaged(path, f"{problem}{more}")
 
     def column(self, *names: str) -> pl.DataFrame:
@@ -193,16 +170,18 @@ class ScoredPool:
         if not _PLAIN_NAME.fullmatch(name):
             # Other names cannot be written in a path, and are looked up one source at a time.
             values = (json.loads(extra).get(name) for extra in self.column("kept").to_series())
-            return pl.Series(name, [_text(value) for value in values], pl.String)
+            texts = [
+                value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+                for value in values
+            ]
+            return pl.Series(name, texts, pl.String)
         return pl.concat(map_in_order(self.executor, _extra_column, self._tables(), name)).to_series()
 
     def labels(self, name: str) -> pl.Series:
         """Return a label of all sources: the language, if known, or an extra column."""
-        return (
-            self.column(LANGUAGE).to_series()
-            if name == LANGUAGE and self.languages
-            else self.extra_column(name)
-        )
+        if name == LANGUAGE and self.languages:
+            return self.column(LANGUAGE).to_series()
+        return self.extra_column(name)
 
     def rows(self, places: Ints) -> pl.DataFrame:
         """Return whole sources by their places among all sources, in the given order."""
@@ -271,10 +250,6 @@ def _rows(request: tuple[tuple[Path, int], Ints, Ints]) -> pl.DataFrame:
 
     table, rows, places = request
     return _columns(table, None)[rows].with_columns(_asked=pl.Series(places))
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _duplicate_ids(pool: ScoredPool) -> tuple[int, tuple[str, ...]]:

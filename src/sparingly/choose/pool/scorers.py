@@ -49,9 +49,16 @@ def parse_scoring(by: str | Scorer) -> Scoring:
     if by.partition(":")[0] == DISTILLED:
         model = parse_distilled(by)
         return Scoring(model.name, scorer=model, notes=model.notes)
-    if ":" in by:
-        return Scoring(by, scorer=_import_function(by))
-    return Scoring(by, column=by)
+    if ":" not in by:
+        return Scoring(by, column=by)
+    module, _, function = by.partition(":")
+    try:
+        scorer: Scorer = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"The function {by} cannot be imported: {error}.") from None
+    if not callable(scorer):
+        raise UsageError(f"{by} is no function of a list of texts.")
+    return Scoring(by, scorer=scorer)
 
 
 def source_length(texts: list[str]) -> Floats:
@@ -69,18 +76,6 @@ def score_batch(scorer: Scorer, name: str, texts: list[str]) -> tuple[Floats, Ma
             f"{name} must return one number per text: for {len(texts)} texts it gave the shape {scores.shape}"
         )
     return scores, np.zeros(len(texts), bool)
-
-
-def _import_function(by: str) -> Scorer:
-    module, _, function = by.partition(":")
-    try:
-        function_object = getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"The function {by} cannot be imported: {error}.") from None
-    if not callable(function_object):
-        raise UsageError(f"{by} is no function of a list of texts.")
-    scorer: Scorer = function_object
-    return scorer
 
 
 @dataclass(frozen=True)

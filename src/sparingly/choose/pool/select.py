@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -107,18 +107,18 @@ def select_pool(
             ``overlap``, ``near``, ``cosine``, ``duplicates``, ``languages``, ``familiar``.
     """
     scored_pool = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
-    limits = parse_filters(filters)
+    limits, anchors, never = parse_filters(filters)
     request = PoolRequest(
-        PoolDesign(design, tau, order, seed, spread is not None),
-        None if budget is None else Budget.parse(budget),
-        limits.limits,
-        groups,
-        quota,
-        bands,
-        cost,
-        limits.anchors,
-        limits.never,
-        clusters,
+        design=PoolDesign(design, tau, order, seed, spread is not None),
+        budget=None if budget is None else Budget.parse(budget),
+        limits=limits,
+        groups=groups,
+        quota=quota,
+        bands=bands,
+        cost=cost,
+        anchors=anchors,
+        never=never,
+        clusters=clusters,
     )
     with open_executor(jobs, cluster, [scored_pool.folder.resolve()]) as executor:
         return _draw_selection(replace(scored_pool, executor=executor), request)
@@ -137,20 +137,12 @@ class PoolRequest:
     cost: str | None
     anchors: tuple[str, ...]
     never: tuple[str, ...]
-    clusters: int = CLUSTERS
+    clusters: int
 
     @property
     def embedded(self) -> bool:
         """Whether embeddings have a part in the selection."""
         return self.design.spread or self.limits.cosine is not None or EMBEDDING in group_names(self.groups)
-
-    def files(self, pool: ScoredPool) -> tuple[str, ...]:
-        """Return the endings of the files of every part that the draw reads."""
-        return (
-            TABLE,
-            *(() if self.limits.near is None else (BANDS_FILE,)),
-            *(vector_files(label_of(pool)) if self.embedded else ()),
-        )
 
     def method(self, pool: ScoredPool) -> str:
         """Return everything that the selection depends on, beside the sources, as a method's text."""
@@ -175,7 +167,8 @@ class PoolRequest:
 
 def _draw_selection(pool: ScoredPool, request: PoolRequest) -> PoolSelection:
     request.limits.check(pool)
-    pool.check(*request.files(pool))
+    band_files = () if request.limits.near is None else (BANDS_FILE,)
+    pool.check(TABLE, *band_files, *(vector_files(label_of(pool)) if request.embedded else ()))
     frame, inputs = read_frame(pool, request.anchors, request.never)
     scored = len(frame)
     frame, removed = filter_candidates(pool, frame, request.limits)
@@ -186,39 +179,41 @@ def _draw_selection(pool: ScoredPool, request: PoolRequest) -> PoolSelection:
     costs = None if request.cost is None else costs_of(pool, frame, request.cost)
     if request.design.spread:
         frame = replace(frame, leaf=assign_leaves(pool, frame, request.clusters))
-    chosen = _choose_rows(frame, request, groups, costs)
-    if not len(chosen.rows):
+    rows, chances = _choose_rows(frame, request, groups, costs)
+    if not len(rows):
         raise UsageError(f"The budget {request.budget} is too small for any source.")
     signature = Signature(
         method=request.method(pool),
-        budget=str(request.budget or Budget("count", len(chosen.rows))),
+        budget=str(request.budget or Budget("count", len(rows))),
         seed=request.design.seed,
-        n=len(chosen.rows),
+        n=len(rows),
         of=len(frame),
         inputs=inputs,
         labels=None,
         version=__version__,
         never=digest_ids(request.never) if request.never else None,
     )
-    table = pool.rows(frame.place[chosen.rows])
-    selection = _selection(frame, chosen, groups, costs, request, signature)
-    selection = replace(
-        selection,
+    table, notes = pool.rows(frame.place[rows]), list(pool.notes)
+    if UNLIKE in table.columns and (unlike := int(table.get_column(UNLIKE).sum())):
+        fraction = f"{unlike:,} of the {len(table):,} chosen sources"
+        notes.append(f"{fraction} are unlike the texts that the model was trained on.")
+    if any(removed.values()):
+        notes.append(f"of {scored:,} sources, {_describe_removed(removed)}")
+    anchor, words = frame.anchor[rows], request.design.words
+    selection = Selection(
         items=np.array(table.get_column("item").to_list(), object),
-        notes=(
-            *pool.notes,
-            *_unlike_notes(table),
-            *((f"of {scored:,} sources, {_describe_removed(removed)}",) if any(removed.values()) else ()),
-        ),
+        signature=signature,
+        utility=frame.utility[rows],
+        probability=chances,
+        stratum=None if request.groups is None else np.array(groups.names, object)[groups.of_row[rows]],
+        cost=None if costs is None else costs[rows],
+        reasons=np.where(anchor, ANCHOR, words).astype(object) if anchor.any() else None,
+        reason=words,
+        cost_unit=SECONDS if request.cost == LENGTH else "",
+        notes=tuple(notes),
+        never=request.never,
     )
     return PoolSelection.build(selection, table, scored, removed, pool.checksum_notes)
-
-
-def _unlike_notes(chosen: pl.DataFrame) -> tuple[str, ...]:
-    """Warn how many of the chosen sources are unlike the training texts of the utility's model."""
-    count = int(chosen.get_column(UNLIKE).sum()) if UNLIKE in chosen.columns else 0
-    fraction = f"{count:,} of the {len(chosen):,} chosen sources"
-    return (f"{fraction} are unlike the texts that the model was trained on.",) if count else ()
 
 
 def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
@@ -234,23 +229,30 @@ def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
     return np.asarray(costs, np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
-    """The rows of the frame that were chosen, anchors first, and their inclusion probabilities."""
-
-    rows: Ints
-    chances: Floats | None
-
-
 def _choose_rows(
     frame: SourceFrame, request: PoolRequest, groups: SourceGroups, costs: Floats | None
-) -> ChosenRows:
-    """Take the anchors, and draw from every group what is left of its quota."""
-    design, weights = request.design, _weights(request, costs)
-    shares = group_shares(request.budget, frame, groups, request.quota, weights)
-    free_shares = after_anchors(shares, frame, groups, weights, by_name=isinstance(request.quota, Mapping))
+) -> tuple[Ints, Floats | None]:
+    """Take the anchors, draw from every group what is left of its quota; return rows and probabilities."""
+    design, budget, by_name = request.design, request.budget, isinstance(request.quota, Mapping)
+    if budget is not None and by_name:
+        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
+    weights = costs if budget is not None and budget.kind == "cost" else None
+    if budget is not None and budget.kind == "cost" and costs is None:
+        raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
+    shares = group_shares(budget, frame, groups, request.quota, weights)
+    free_shares = after_anchors(shares, frame, groups, weights, by_name=by_name)
     if design.name != "top":
-        _check_all_can_be_drawn(frame, groups, free_shares)
+        # No estimate could cover sources that cannot be drawn.
+        left_out = (free_shares == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
+        if left_out.any() and not free_shares.any():
+            raise UsageError(
+                "The anchors take the whole budget, and the others could not be drawn: raise it."
+            )
+        if left_out.any():
+            raise UsageError(
+                f"The budget leaves {listing(np.array(groups.names)[left_out], 3)} without any draw, and "
+                "nothing could be said of the sources there: raise it, or use fewer groups."
+            )
     rows, all_probabilities = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
     for place in np.flatnonzero(free_shares):
         inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
@@ -260,71 +262,15 @@ def _choose_rows(
         )
         rows.append(inside[drawn_rows])
         all_probabilities.append(np.full(len(drawn_rows), np.nan) if probabilities is None else probabilities)
-    all_chances = None if design.name == "top" else np.concatenate(all_probabilities)
-    return _in_one_list(frame, design, np.concatenate(rows), all_chances)
-
-
-def _check_all_can_be_drawn(frame: SourceFrame, groups: SourceGroups, more: Floats) -> None:
-    """Raise UsageError if some sources could not be drawn: no estimate could cover them."""
-    left_out = (more == 0) & (groups.totals(np.where(frame.anchor, 0.0, 1.0)) > 0)
-    if not left_out.any():
-        return
-    if not more.any():
-        raise UsageError("The anchors take the whole budget, and the others could not be drawn: raise it.")
-    names = listing(np.array(groups.names)[left_out], 3)
-    raise UsageError(
-        f"The budget leaves {names} without any draw, and nothing could be said of the sources there: raise "
-        "it, or use fewer groups."
-    )
-
-
-def _weights(request: PoolRequest, costs: Floats | None) -> Floats | None:
-    """Return the costs for a budget of cost; None if sources are counted."""
-    if request.budget is not None and isinstance(request.quota, Mapping):
-        raise UsageError("Numbers of sources by name go without a budget: leave it out.")
-    if request.budget is None or request.budget.kind != "cost":
-        return None
-    if costs is None:
-        raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
-    return costs
-
-
-def _in_one_list(frame: SourceFrame, design: PoolDesign, rows: Ints, chances: Floats | None) -> ChosenRows:
-    """Put the groups' sources into one list: anchors first, then the best first, or by hash."""
-    mine = frame.take(rows)
-    by_hash = rng.stream(mine.key, design.seed, "pool")
+    # One list of all groups: anchors first, then the best first, or by hash.
+    all_rows, chances = np.concatenate(rows), np.concatenate(all_probabilities)
+    mine = frame.take(all_rows)
     if design.name == "top":
-        ranks = np.empty(len(rows), np.int64)
-        ranks[rng.order(mine.utility, mine.key, design.seed)] = np.arange(len(rows))
-        order = np.lexsort((ranks, ~mine.anchor))
-    else:
-        order = np.lexsort((by_hash, ~mine.anchor))
-    return ChosenRows(rows[order], None if chances is None else chances[order])
-
-
-def _selection(
-    frame: SourceFrame,
-    chosen: ChosenRows,
-    groups: SourceGroups,
-    costs: Floats | None,
-    request: PoolRequest,
-    signature: Signature,
-) -> Selection:
-    anchor = frame.anchor[chosen.rows]
-    words = np.where(anchor, ANCHOR, request.design.words).astype(object)
-    strata = np.array(groups.names, object)[groups.of_row[chosen.rows]]
-    return Selection(
-        items=frame.place[chosen.rows].astype(object),
-        signature=signature,
-        utility=frame.utility[chosen.rows],
-        probability=chosen.chances,
-        stratum=None if request.groups is None else strata,
-        cost=None if costs is None else costs[chosen.rows],
-        reasons=words if anchor.any() else None,
-        reason=request.design.words,
-        cost_unit=SECONDS if request.cost == LENGTH else "",
-        never=request.never,
-    )
+        ranks = np.empty(len(all_rows), np.int64)
+        ranks[rng.order(mine.utility, mine.key, design.seed)] = np.arange(len(all_rows))
+        return all_rows[np.lexsort((ranks, ~mine.anchor))], None
+    order = np.lexsort((rng.stream(mine.key, design.seed, "pool"), ~mine.anchor))
+    return all_rows[order], chances[order]
 
 
 def _value(value: Any) -> Value:
@@ -342,20 +288,17 @@ def _describe_removed(removed: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in removed.items() if count) or "none went"
 
 
-# The draw
+# --- the draw ---
 
 
 @dataclass(frozen=True)
 class PoolDesign:
     """How sources are drawn.
 
-    Attributes:
-        name: ``top`` takes the best by utility and has no inclusion probabilities. ``uniform`` gives every
-            source the same one, ``pivotal`` and ``systematic`` a share τ of it by utility.
-        tau: The share of the probabilities that follows the utility.
-        order: What the list of ``systematic`` is sorted by.
-        seed: Settles ties and draws.
-        spread: Whether the list goes from leaf to leaf of a tree of clusters, and is in a leaf by hash.
+    ``top`` takes the best by utility and has no inclusion probabilities. ``uniform`` gives every source the
+    same one, ``pivotal`` and ``systematic`` a share ``tau`` of it by utility. ``order`` is what the list of
+    ``systematic`` is sorted by; with ``spread`` a list goes from leaf to leaf of a tree of clusters, and is
+    in a leaf by hash.
     """
 
     name: DesignName
@@ -383,68 +326,46 @@ class PoolDesign:
         return 0.0 if self.name == "uniform" else self.tau
 
 
-def hash_order(frame: SourceFrame, seed: int) -> Ints:
-    """Return the order of sources by a hash of the seed and their ids."""
-    return np.argsort(rng.stream(frame.key, seed, "pool"), kind="stable")
-
-
 def draw_sources(
     frame: SourceFrame, design: PoolDesign, count: float, costs: Floats | None, group: str
 ) -> tuple[Ints, Floats | None]:
     """Draw from the sources of a group; return them in their order and their inclusion probabilities.
 
-    Args:
-        frame: The sources of the group.
-        design: How to draw.
-        count: How many sources; with ``costs``, what they may cost.
-        costs: What every source costs, where the budget is one of costs.
-        group: The group's name, of which the draw depends.
+    ``count`` is a number of sources or, with ``costs``, what they may cost; the draw depends on the name of
+    the group.
     """
     if design.name == "top":
-        return _top(frame, design.seed, count, costs), None
-    probabilities = snap_probabilities(_probabilities(frame, design, count, costs))
+        best = rng.order(frame.utility, frame.key, design.seed)
+        if costs is None:
+            return best[: round(count)], None
+        values = knapsack.rescale(rng.round_to_range(frame.utility)[best])
+        return best[knapsack.solve(values, costs[best], count).chosen], None
+    by_hash = np.argsort(rng.stream(frame.key, design.seed, "pool"), kind="stable")
+    if costs is None:
+        if design.share == 0.0:
+            probabilities = np.full(len(frame), count / len(frame))
+        else:
+            probabilities = inclusion_probabilities(sizes_of(frame.utility), count, tau=design.share)
+        order = by_hash
+        if design.spread and frame.leaf is not None:
+            order = by_hash[np.argsort(frame.leaf[by_hash], kind="stable")]
+        elif design.order != "random":
+            values = rng.round_to_range(getattr(frame, design.order))
+            order = by_hash[np.argsort(values[by_hash], kind="stable")]
+    else:
+        if design.order != "random" or design.spread:
+            raise UsageError("Under a cost the list is sorted by cost: leave out the order, and the spread.")
+        probabilities = affordable_probabilities(sizes_of(frame.utility), costs, count, tau=design.share)
+        # The dearest first, so that the draw cannot overspend.
+        order = by_hash[np.argsort(-costs[by_hash], kind="stable")]
+    probabilities = snap_probabilities(probabilities)
     generator = rng.generator(design.seed, "pool", design.name, group)
-    order = _draw_order(frame, design, costs)
     draw = draw_systematic if design.name == "systematic" else draw_pivotal
-    is_drawn = draw(probabilities, generator, order)
-    rows = hash_order(frame, design.seed)
-    rows = rows[is_drawn[rows]]
+    rows = by_hash[draw(probabilities, generator, order)[by_hash]]
     return rows, probabilities[rows]
 
 
-def _top(frame: SourceFrame, seed: int, count: float, costs: Floats | None) -> Ints:
-    order = rng.order(frame.utility, frame.key, seed)
-    if costs is None:
-        return order[: round(count)]
-    steps = rng.round_to_range(frame.utility)
-    solved = knapsack.solve(knapsack.rescale(steps[order]), costs[order], count)
-    return order[solved.chosen]
-
-
-def _probabilities(frame: SourceFrame, design: PoolDesign, count: float, costs: Floats | None) -> Floats:
-    if costs is None:
-        if design.share == 0.0:
-            return np.full(len(frame), count / len(frame))
-        return inclusion_probabilities(sizes_of(frame.utility), count, tau=design.share)
-    if design.order != "random" or design.spread:
-        raise UsageError("Under a cost the list is sorted by cost: leave out the order, and the spread.")
-    return affordable_probabilities(sizes_of(frame.utility), costs, count, tau=design.share)
-
-
-def _draw_order(frame: SourceFrame, design: PoolDesign, costs: Floats | None) -> Ints:
-    """Return the list to draw along: by hash; under a cost the dearest first, so that it cannot overspend."""
-    order = hash_order(frame, design.seed)
-    if costs is not None:
-        return order[np.argsort(-costs[order], kind="stable")]
-    if design.spread and frame.leaf is not None:
-        return order[np.argsort(frame.leaf[order], kind="stable")]
-    if design.order == "random":
-        return order
-    values = rng.round_to_range(getattr(frame, design.order))
-    return order[np.argsort(values[order], kind="stable")]
-
-
-# The result
+# --- the result ---
 
 
 @dataclass(frozen=True, eq=False)
@@ -502,22 +423,18 @@ class PoolSelection:
         if kind == ".json":
             self.selection.save(path)
             return
-        writers = {".jsonl": self._jsonl, ".csv": self._csv, ".parquet": self._parquet}
-        if kind not in writers:
-            raise UsageError(f'The extension "{kind}" of {path.name} is none of .json, {", ".join(writers)}.')
-        files.write_atomically(path, writers[kind])
-
-    def _jsonl(self, file: IO[bytes]) -> None:
-        for row in self.rows:
-            file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-
-    def _csv(self, file: IO[bytes]) -> None:
-        self.frame().write_csv(file)
-
-    def _parquet(self, file: IO[bytes]) -> None:
-        packed = BytesIO()
-        self.frame().write_parquet(packed)
-        file.write(packed.getbuffer())
+        if kind not in (".jsonl", ".csv", ".parquet"):
+            raise UsageError(
+                f'The extension "{kind}" of {path.name} is none of .json, .jsonl, .csv, .parquet.'
+            )
+        content = BytesIO()
+        if kind == ".jsonl":
+            content.writelines(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in self.rows)
+        elif kind == ".csv":
+            self.frame().write_csv(content)
+        else:
+            self.frame().write_parquet(content)
+        files.write_bytes(path, content.getbuffer())
 
 
 def _row(

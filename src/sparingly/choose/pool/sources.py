@@ -8,15 +8,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import ExtraMissingError, InputError, UnknownNameError, UsageError
-from sparingly.choose.pool.records import RecordProblem, is_binary, shorten
+from sparingly.choose.pool.records import Raw, Reader, RecordCounts, RecordProblem, is_binary, shorten
 from sparingly.data.values import as_id, parse_number, plain
 
 ID_COLUMNS, TEXT_COLUMNS = ("item", "id"), ("source", "text")
@@ -31,18 +33,14 @@ _encoded, _quoted = json.JSONEncoder(default=str, sort_keys=True).encode, json.e
 class Layout:
     """Which columns of a record hold what.
 
-    Attributes:
-        id: The column of the ids; the first of ``item`` and ``id`` that a record has, unless given. A record
-            without any has an id made from its text, the same wherever it stands.
-        text: The column of the texts; the first of ``source`` and ``text`` that a record has, unless given.
-        keep: The further columns that are kept; None for all of them.
-        score: The column of the utility, where that is a column.
+    Unless given, ids are in the first of ``item`` and ``id`` that a record has, and texts in the first of
+    ``source`` and ``text``. A record without an id has one made from its text, the same wherever it stands.
     """
 
     id: str | None = None
     text: str | None = None
-    keep: tuple[str, ...] | None = None
-    score: str | None = None
+    keep: tuple[str, ...] | None = None  # the further columns that are kept; None for all of them
+    score: str | None = None  # where the utility is a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +63,38 @@ def source_of(record: Mapping[str, Any], layout: Layout) -> Source | RecordProbl
     if trouble := _unfit(text):
         return trouble
     id_column = _first(record, layout.id, ID_COLUMNS)
-    item = _item(None if id_column is None else record[id_column], text, layout)
-    if isinstance(item, RecordProblem):
-        return item
-    score = math.nan if layout.score is None else _score(record.get(layout.score), layout.score)
-    if isinstance(score, RecordProblem):
-        return score
+    if id_column is not None:
+        try:
+            item = as_id(record[id_column], "id")
+        except InputError as error:
+            return RecordProblem("no_id", f"{error.problem}: {shorten(text)}")
+        if trouble := _unfit(item):
+            return trouble
+    elif layout.id is not None:
+        return RecordProblem("no_id", f"no id in {layout.id}: {shorten(text)}")
+    else:
+        item = f"{_TEXT_ID}{text_hashes([normalised(text)])[0]:016x}"
+    score = math.nan
+    if layout.score is not None:
+        value: Any = record.get(layout.score)
+        with suppress(InputError, TypeError, ValueError, OverflowError):
+            score = parse_number(value, layout.score) if isinstance(value, str) else float(value)
+        if not math.isfinite(score) or isinstance(value, bool):
+            return RecordProblem("no_score", f"no number in {layout.score}: {shorten(repr(value))}")
     left_out = {column, id_column, *(() if layout.keep is None else set(record) - set(layout.keep))}
     extra = {name: value for name, value in record.items() if value is not None and name not in left_out}
     return Source(item, text, _extra_json(extra), score)
+
+
+def read_source(raw: Raw, read: Reader, layout: Layout, tally: RecordCounts, file: Path) -> Source | None:
+    """Return the source of a record of a file; None of a bad one, which is counted."""
+    line, content = raw
+    record = read(content) if isinstance(content, bytes) else content
+    source = record if isinstance(record, RecordProblem) else source_of(record, layout)
+    if not isinstance(source, RecordProblem):
+        return source
+    tally.add(source, file, line)
+    return None
 
 
 def _first(record: Mapping[str, Any], column: str | None, usual: tuple[str, ...]) -> str | None:
@@ -89,29 +110,6 @@ def _unfit(text: str) -> RecordProblem | None:
     if not text.isascii() and _HALVES.search(text):
         return RecordProblem("encoding", f"half a surrogate pair: {shorten(text)}")
     return None
-
-
-def _item(value: Any, text: str, layout: Layout) -> str | RecordProblem:
-    """Return the id; without any, one that follows from the text, unless a column was named."""
-    if value is None:
-        if layout.id is not None:
-            return RecordProblem("no_id", f"no id in {layout.id}: {shorten(text)}")
-        return f"{_TEXT_ID}{text_hashes([normalised(text)])[0]:016x}"
-    try:
-        item = as_id(value, "id")
-    except InputError as error:
-        return RecordProblem("no_id", f"{error.problem}: {shorten(text)}")
-    return _unfit(item) or item
-
-
-def _score(value: Any, column: str) -> float | RecordProblem:
-    try:
-        number = parse_number(value, column) if isinstance(value, str) else float(value)
-    except (InputError, TypeError, ValueError, OverflowError):
-        number = math.nan
-    if math.isfinite(number) and not isinstance(value, bool):
-        return number
-    return RecordProblem("no_score", f"no number in {column}: {shorten(repr(value))}")
 
 
 def _extra_json(values: dict[str, Any]) -> str:
@@ -152,12 +150,9 @@ LANGUAGE = "language"
 
 @dataclass(frozen=True)
 class Languages:
-    """How the languages of sources are determined.
+    """How the languages of sources are determined: by a column of the records, or identified (py3langid).
 
-    Attributes:
-        column: The column of the records that says it.
-        identify: Whether it is identified (py3langid) where no column says it.
-        among: The languages to choose from; all that the identifier knows unless given.
+    ``among`` are the languages to identify among; all that the identifier knows unless given.
     """
 
     column: str | None = None
@@ -177,15 +172,11 @@ class Languages:
         return [self.column, self.identify, list(self.among)]
 
     def identify_all(self, texts: Sequence[str], extra: Sequence[str]) -> list[str | None]:
-        """Return the language of every text, None where it is unknown.
-
-        Args:
-            texts: The texts.
-            extra: A JSON object of the further columns of each.
-        """
+        """Return the language of every text by its further columns (JSON), None where it is unknown."""
         stated: list[str | None] = [None] * len(texts)
         if self.column is not None:
-            stated = [_language_in_column(columns, self.column) for columns in extra]
+            values = [json.loads(columns).get(self.column) for columns in extra]
+            stated = [None if value is None else str(value).strip() or None for value in values]
         if not self.identify:
             return stated
         identifier = _identifier(self.among)
@@ -196,11 +187,6 @@ class Languages:
 
 
 UNKNOWN_LANGUAGES = Languages()
-
-
-def _language_in_column(extra: str, column: str) -> str | None:
-    value = json.loads(extra).get(column)
-    return None if value is None else str(value).strip() or None
 
 
 @lru_cache(maxsize=4)

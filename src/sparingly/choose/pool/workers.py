@@ -106,13 +106,11 @@ class ClusterExecutor:
 
         # Shared values are tasks, too: a worker that lacks one gets it from another, or recomputes it.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            shared_futures = [self.client.submit(_identity, value, pure=False) for value in shared]
-            places = {
-                self.client.submit(
-                    function, piece, *shared_futures, retries=RETRIES, priority=-place, pure=False
-                ): place
-                for place, piece in enumerate(work)
-            }
+            futures = [self.client.submit(_identity, value, pure=False) for value in shared]
+            places = {}
+            for place, piece in enumerate(work):
+                options = {"retries": RETRIES, "priority": -place, "pure": False}
+                places[self.client.submit(function, piece, *futures, **options)] = place
         try:
             for future in as_completed(list(places)):  # type: ignore[no-untyped-call]
                 result: Result = future.result()
@@ -141,38 +139,27 @@ def map_in_order(
 def open_executor(
     jobs: int = 1, cluster: str | None = None, shared_paths: Sequence[Path] = ()
 ) -> Iterator[Executor]:
-    """Yield an executor.
-
-    Args:
-        jobs: The processes, or the local workers of the cluster ``local``.
-        cluster: The address of a Dask scheduler, or ``local``; None for processes of this machine.
-        shared_paths: Folders and files that all workers must see under these names.
-    """
+    """Yield an executor; all workers of a cluster must see the shared paths under these names."""
     if jobs < 1:
         raise UsageError(f"There is 1 process or more, not {jobs}.")
     if cluster is None:
         yield SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
         return
     with cluster_client(cluster, jobs, "Working on a pool with a cluster", _PATIENCE) as client:
-        _check_workers(client, cluster, [str(path) for path in shared_paths])
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise UsageError(f"The cluster {cluster} has no worker: start some with dask worker.") from None
+        worker_states = client.run(_report, [str(path) for path in shared_paths])
+        for worker, (version, lost) in sorted(worker_states.items()):
+            if version != __version__:
+                raise UsageError(f"The worker {worker} has sparingly {version}, here it is {__version__}.")
+            if lost:
+                raise UsageError(
+                    f"The worker {worker} does not see {listing(lost)}: the pool and its scores must lie in "
+                    "a folder that all machines share under one name."
+                )
         yield ClusterExecutor(client)
-
-
-def _check_workers(client: Client, address: str, paths: list[str]) -> None:
-    """Raise UsageError for workers of another version, and for those that do not see the files."""
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
-    except TimeoutError:
-        raise UsageError(f"The cluster {address} has no worker: start some with dask worker.") from None
-    worker_states: dict[str, tuple[str, list[str]]] = client.run(_report, paths)
-    for worker, (version, lost) in sorted(worker_states.items()):
-        if version != __version__:
-            raise UsageError(f"The worker {worker} has sparingly {version}, here it is {__version__}.")
-        if lost:
-            raise UsageError(
-                f"The worker {worker} does not see {listing(lost)}: the pool and its scores must lie in a "
-                "folder that all machines share under one name."
-            )
 
 
 def _report(paths: list[str]) -> tuple[str, list[str]]:
@@ -180,23 +167,14 @@ def _report(paths: list[str]) -> tuple[str, list[str]]:
 
 
 class WorkOptions(TypedDict, total=False):
-    """How to split and run the work; every key is optional. It has no influence on what is selected.
+    """How to split and run the work; every key is optional. It has no influence on what is selected."""
 
-    Attributes:
-        rows: The records of a part, 100,000 unless given.
-        batch: The texts that are scored at once, 10,000 unless given.
-        stretch: The bytes of a large file in one piece of work.
-        jobs: The number of processes, 1 unless given.
-        cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
-        progress: Called with the pieces done, their total, and a text on what was read.
-    """
-
-    rows: int
-    batch: int
-    stretch: int
-    jobs: int
-    cluster: str | None
-    progress: Progress | None
+    rows: int  # records of a part
+    batch: int  # texts that are scored at once
+    stretch: int  # bytes of a large file in one piece of work
+    jobs: int  # processes
+    cluster: str | None  # address of a Dask scheduler, or local for one on this machine with ``jobs`` workers
+    progress: Progress | None  # called with the pieces done, their total, and a text on what was read
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,7 @@ class MetricUtility(Utility):
 
     def resolve(self, data: EvalSet) -> Self:
         """Resolve the metric."""
-        if self.metric in LENGTHS and self.metric not in data.metrics:
-            return self
-        how = f"Name one: {self.name}:metric=…" if len(data.metrics) else f"The method {self.name} needs one."
-        return replace(self, metric=the_only("metric", self.metric, data.metrics, how))
+        return replace(self, metric=resolve_metric(data, self.metric, self.name, "metric"))
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the metric, or the texts whose length it is."""
@@ -62,12 +59,21 @@ class MetricUtility(Utility):
 
     def scores(self, data: EvalSet) -> Floats:
         """Return the metric's scores, items x models."""
-        metric = self.metric or ""
-        is_length = metric in LENGTHS and metric not in data.metrics
-        return length_metric(data, metric) if is_length else data.metrics[metric]
+        return metric_scores(data, self.metric or "")
 
 
-# --- mix ---
+def resolve_metric(data: EvalSet, metric: str | None, method: str, parameter: str) -> str | None:
+    """Return the metric of a method: as named (a length, too), or the only one there is."""
+    if metric in LENGTHS and metric not in data.metrics:
+        return metric
+    how = f"Name one: {method}:{parameter}=…" if len(data.metrics) else f"The method {method} needs one."
+    return the_only("metric", metric, data.metrics, how)
+
+
+def metric_scores(data: EvalSet, metric: str) -> Floats:
+    """Return the scores of a metric, or the length of texts, items x models."""
+    is_length = metric in LENGTHS and metric not in data.metrics
+    return length_metric(data, metric) if is_length else data.metrics[metric]
 
 
 @register("mix")

@@ -34,9 +34,6 @@ class MetricAvg(MetricUtility):
         return -row_means(self.scores(data))
 
 
-# --- metric_var ---
-
-
 @register("metric_var")
 @dataclass(frozen=True)
 class MetricVar(MetricUtility):
@@ -53,9 +50,6 @@ class MetricVar(MetricUtility):
     def values(self, data: EvalSet) -> Floats:
         """Return the variance of every item's scores."""
         return row_variances(self.scores(data))
-
-
-# --- metric_cons ---
 
 
 @register("metric_cons")
@@ -90,9 +84,6 @@ class MetricCons(MetricUtility):
         }[self.correlation]
         # An item that ranks nothing scores 0; one without any score says nothing at all.
         return np.where(present.any(axis=1), agreement(means, scores), np.nan)
-
-
-# --- uncertainty ---
 
 
 @register("uncertainty")

@@ -40,27 +40,16 @@ _ROWS = {"cpu": 16, "cuda": 128}
 
 @dataclass(frozen=True, eq=False)
 class EncoderFit:
-    """A trained encoder: the network, and the scale of every utility.
-
-    Attributes:
-        network: The transformer and the network on top.
-        config: The form of the transformer.
-        tokens: Its tokenizer.
-        hidden: The hidden layers on top.
-        centre: The mean of every utility.
-        spread: Its standard deviation.
-        started_from: The digest of the transformer that it started from.
-        losses: The squared error on the texts set aside, after every epoch, in units of that deviation.
-    """
+    """A trained encoder: the network, and the scale of every utility."""
 
     network: Network
-    config: dict[str, Any]
+    config: dict[str, Any]  # the form of the transformer
     tokens: EncoderTokenizer
-    hidden: tuple[int, ...]
-    centre: Floats
+    hidden: tuple[int, ...]  # the hidden layers on top
+    centre: Floats  # mean and standard deviation of every utility
     spread: Floats
-    started_from: str
-    losses: tuple[float, ...]
+    started_from: str  # the digest of the transformer that it started from
+    losses: tuple[float, ...]  # squared error on the texts set aside after every epoch, in deviations
 
     @property
     def dimensions(self) -> int | None:
@@ -179,23 +168,16 @@ def _build_fit(
     if pad < 0 or min(longest, *hidden) < 1:
         raise InputError("a size is too small", field="network")
     tokens = EncoderTokenizer(documents["tokenizer"], pad, longest)
-    network = _network(config, hidden, count, weights)
-    start = as_text(form.get("started_from"), "network.started_from") or ""
-    return card, EncoderFit(network, config, tokens, hidden, centre, spread, start, losses), seen_ngrams
-
-
-def _network(
-    config: dict[str, Any], hidden: tuple[int, ...], utilities: int, weights: dict[str, Any]
-) -> Network:
     torch = load_package("torch")
     # First as shapes alone: a configuration may ask for more memory than there is.
     with torch.device("meta"):
-        Network(build_transformer(config), hidden, utilities, 0.0).check_weights(weights)
+        Network(build_transformer(config), hidden, count, 0.0).check_weights(weights)
     with preserve_random_state(torch):
-        network = Network(build_transformer(config), hidden, utilities, 0.0)
+        network = Network(build_transformer(config), hidden, count, 0.0)
     network.set_weights(weights)
     network.to(best_device())
-    return network
+    start = as_text(form.get("started_from"), "network.started_from") or ""
+    return card, EncoderFit(network, config, tokens, hidden, centre, spread, start, losses), seen_ngrams
 
 
 def _weights(content: bytes) -> dict[str, Any]:
@@ -233,8 +215,7 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
 
 def _parse_json(text: str, name: str) -> dict[str, Any]:
     try:
-        return as_mapping(json.loads(text), name)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
+        values = json.loads(text)
+    except (ValueError, RecursionError):
         raise InputError("this is no JSON", field=name) from None
+    return as_mapping(values, name)

@@ -63,7 +63,8 @@ class EncoderTokenizer:
         """Return the tokens of every text, at least one and at most ``longest``."""
         all_ids: list[list[int]] = []
         for start in range(0, len(texts), _AT_A_TIME):
-            part = [_encodable(text) for text in texts[start : start + _AT_A_TIME]]
+            # Without halves of surrogate pairs, which no tokenizer takes.
+            part = [text.encode("utf-8", "replace").decode() for text in texts[start : start + _AT_A_TIME]]
             all_ids += [encoding.ids or [self.pad] for encoding in self._tokenizer.encode_batch(part)]
         return all_ids
 
@@ -82,33 +83,14 @@ class EncoderTokenizer:
             places = np.flatnonzero(widths == width)
             for start in range(0, len(places), rows):
                 batch_places = places[start : start + rows]
-                yield self._padded(
-                    batch_places,
-                    [ids[place] for place in batch_places],
-                    rows if fixed else len(batch_places),
-                    width,
-                )
-
-    def _padded(self, places: Ints, ids: Sequence[Sequence[int]], rows: int, width: int) -> TokenBatch:
-        tokens = np.full((rows, width), self.pad, np.int64)
-        mask = np.zeros((rows, width), np.int64)
-        # A row without any token would be a mean over nothing.
-        mask[:, 0] = 1
-        for row, tokens_of_text in enumerate(ids):
-            tokens[row, : len(tokens_of_text)] = tokens_of_text
-            mask[row, : len(tokens_of_text)] = 1
-        return TokenBatch(places, tokens, mask)
-
-
-def _encodable(text: str) -> str:
-    """Return a text without halves of surrogate pairs, which no tokenizer takes."""
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-
-
-def make_tokenizer(tokenizer: Any, longest: int) -> EncoderTokenizer:
-    """Return the tokens of a fast tokenizer of transformers."""
-    pad = tokenizer.pad_token_id
-    return EncoderTokenizer(tokenizer.backend_tokenizer.to_str(), 0 if pad is None else int(pad), longest)
+                shape = (rows if fixed else len(batch_places), width)
+                tokens, mask = np.full(shape, self.pad, np.int64), np.zeros(shape, np.int64)
+                # A row without any token would be a mean over nothing.
+                mask[:, 0] = 1
+                for row, place in enumerate(batch_places):
+                    tokens[row, : len(ids[place])] = ids[place]
+                    mask[row, : len(ids[place])] = 1
+                yield TokenBatch(batch_places, tokens, mask)
 
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
@@ -120,7 +102,13 @@ class Network:
 
     def __init__(self, transformer: Any, hidden: Sequence[int], utilities: int, dropout: float) -> None:
         nn = load_package("torch").nn
-        sizes = [_width(transformer.config), *hidden]
+        widths = [
+            getattr(transformer.config, name, None) for name in ("hidden_size", "d_model", "dim", "n_embd")
+        ]
+        width = next((width for width in widths if isinstance(width, int)), None)
+        if width is None:
+            raise InputError("the transformer does not say how wide it is", field="config.hidden_size")
+        sizes = [width, *hidden]
         layers = [
             part
             for low, high in pairwise(sizes)
@@ -173,10 +161,7 @@ class Network:
         """Take weights by name."""
         self.check_weights(weights)
         for module, start in ((self.transformer, _ENCODER), (self.head, _HEAD)):
-            part = {
-                name.removeprefix(start): weight for name, weight in weights.items() if name.startswith(start)
-            }
-            module.load_state_dict(part)
+            module.load_state_dict(with_prefix(weights, start))
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """Yield what is trained, by name."""
@@ -194,12 +179,9 @@ class Network:
         return {name: rate * decay ** (0 if name in last else top - layers.get(name, -1)) for name in names}
 
 
-def _width(config: Any) -> int:
-    for name in ("hidden_size", "d_model", "dim", "n_embd"):
-        width = getattr(config, name, None)
-        if isinstance(width, int):
-            return width
-    raise InputError("the transformer does not say how wide it is", field="config.hidden_size")
+def with_prefix(tensors: Mapping[str, Any], start: str) -> dict[str, Any]:
+    """Return the tensors whose names begin with a text, by the rest of their names."""
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
 def best_device() -> str:
@@ -257,12 +239,27 @@ def load_base(name: str, longest: int) -> BaseTransformer:
             # Weights that were saved in half precision cannot be trained in it: small steps vanish.
             model = transformers.AutoModel.from_pretrained(name, use_safetensors=True, **how).float()
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, AttributeError, TypeError) as error:
-        raise UsageError(_not_loaded(name, is_folder, error)) from None
+        reason = str(error).strip().partition("\n")[0]
+        problem = (
+            f'The transformer "{name}" cannot be loaded: it is no folder, and none with safetensors can be '
+            f"fetched by that name ({reason})."
+        )
+        if is_folder:
+            problem = (
+                f'The folder "{name}" holds no transformer that can be loaded: it needs config.json, '
+                f"tokenizer.json and model.safetensors ({reason})."
+            )
+        raise UsageError(one_line(problem)) from None
     if not getattr(tokenizer, "is_fast", False):
         raise UsageError(f'The tokenizer of "{name}" has no tokenizer.json: save it as a fast tokenizer.')
     # As it is read from a file: names of numbers are texts there.
     config = loads(dumps(plain_config(model.config.to_dict())))
-    tokens = make_tokenizer(tokenizer, _longest(config, tokenizer, longest))
+    pad = tokenizer.pad_token_id or 0
+    # Transformers of the RoBERTa kind count their places from behind the padding's number.
+    spare = pad + 1 if pad < _FEW_IDS else 0
+    places = [config[name] - spare for name in ("max_position_embeddings", "n_positions") if config.get(name)]
+    most = int(min(longest, tokenizer.model_max_length, *places))
+    tokens = EncoderTokenizer(tokenizer.backend_tokenizer.to_str(), int(pad), most)
     return BaseTransformer(_encoding_part(model), config, tokens)
 
 
@@ -320,25 +317,3 @@ def _silence(logging: Any) -> Iterator[None]:
 def _encoding_part(model: Any) -> Any:
     """Return the part that reads texts: of a translator, for example, its encoder alone."""
     return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
-
-
-def _longest(config: dict[str, Any], tokenizer: Any, longest: int) -> int:
-    """Return the most tokens that the transformer has places for."""
-    pad = tokenizer.pad_token_id or 0
-    # Transformers of the RoBERTa kind count their places from behind the padding's number.
-    spare = pad + 1 if pad < _FEW_IDS else 0
-    places = [config[name] - spare for name in ("max_position_embeddings", "n_positions") if config.get(name)]
-    return int(min(longest, tokenizer.model_max_length, *places))
-
-
-def _not_loaded(name: str, is_folder: bool, error: Exception) -> str:
-    reason = str(error).strip().partition("\n")[0]
-    if is_folder:
-        return one_line(
-            f'The folder "{name}" holds no transformer that can be loaded: it needs config.json, '
-            f"tokenizer.json and model.safetensors ({reason})."
-        )
-    return one_line(
-        f'The transformer "{name}" cannot be loaded: it is no folder, and none with safetensors can be '
-        f"fetched by that name ({reason})."
-    )

@@ -62,26 +62,20 @@ class EncoderTraining:
             raise UsageError("An encoder starts from a transformer: name it, or its folder, with base.")
         if self.precision not in ("auto", "full"):
             raise UsageError(f'The precision is auto or full, not "{self.precision}".')
-        for name in ("epochs", "batch", "step", "patience", "every"):
-            self._check_at_least(name, 1)
-        self._check_at_least("longest", 8)
+        lowest = dict.fromkeys(("epochs", "batch", "step", "patience", "every"), 1) | {"longest": 8}
         if self.measured is not None:
-            self._check_at_least("measured", 1)
+            lowest["measured"] = 1
+        for name, minimum in lowest.items():
+            if getattr(self, name) < minimum:
+                raise UsageError(f"{name} is at least {minimum}, not {getattr(self, name)}.")
         if any(size < 1 for size in self.hidden):
             raise UsageError(f"A hidden layer has at least 1 unit, not {min(self.hidden)}.")
-        self._check_shares()
-
-    def _check_shares(self) -> None:
         for name, high in (("rate", 1.0), ("layer_decay", 1.0), ("stop_share", 0.5)):
             if not 0.0 < getattr(self, name) <= high:
                 raise UsageError(f"{name} is above 0 and at most {high:g}, not {getattr(self, name)}.")
         for name in ("dropout", "weight_decay"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise UsageError(f"{name} is at least 0 and below 1, not {getattr(self, name)}.")
-
-    def _check_at_least(self, name: str, minimum: int) -> None:
-        if getattr(self, name) < minimum:
-            raise UsageError(f"{name} is at least {minimum}, not {getattr(self, name)}.")
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the result depends on, as plain values."""

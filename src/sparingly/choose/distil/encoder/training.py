@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +28,7 @@ from sparingly.choose.distil.encoder.network import (
     deterministic,
     load_base,
     load_package,
+    with_prefix,
 )
 from sparingly.choose.distil.encoder.settings import EncoderTraining
 from sparingly.data import files
@@ -37,24 +38,14 @@ _STATE = "state"
 
 @dataclass
 class TrainingProgress:
-    """How far a training is.
+    """How far a training is."""
 
-    Attributes:
-        epoch: The epoch that is under way.
-        updates: How many updates of it are done.
-        best: The least loss so far on the validation texts.
-        waited: How many epochs ago that was.
-        losses: The loss after every epoch.
-        scaler: What half precision multiplies losses by, where that is used.
-        is_done: Whether there is nothing left to do.
-    """
-
-    epoch: int = 0
-    updates: int = 0
-    best: float | None = None
-    waited: int = 0
-    losses: list[float] = field(default_factory=list)
-    scaler: dict[str, Any] = field(default_factory=dict)
+    epoch: int = 0  # the one under way
+    updates: int = 0  # of that epoch
+    best: float | None = None  # the least loss so far on the validation texts
+    waited: int = 0  # how many epochs ago that was
+    losses: list[float] = field(default_factory=list)  # after every epoch
+    scaler: dict[str, Any] = field(default_factory=dict)  # what half precision multiplies losses by
     is_done: bool = False
 
 
@@ -104,25 +95,15 @@ _CURRENT, _BEST, _FIRST, _SECOND, _COUNT = "now.", "best.", "first.", "second.",
 
 @dataclass(frozen=True, eq=False)
 class TrainingTexts:
-    """The training texts as tokens, with targets of mean 0 and deviation 1, and a validation part.
+    """The training texts as tokens, with targets of mean 0 and deviation 1, and a validation part."""
 
-    Attributes:
-        ids: The tokens of every text.
-        targets: Texts × utilities, NaN where unknown.
-        centre: The mean of every utility.
-        spread: Its standard deviation.
-        training: The texts to learn from.
-        validation: The texts that decide when to stop.
-        keys: The key of every text, which its place in every epoch follows from.
-    """
-
-    ids: list[list[int]]
-    targets: Floats
-    centre: Floats
+    ids: list[list[int]]  # the tokens of every text
+    targets: Floats  # texts × utilities, NaN where unknown
+    centre: Floats  # mean and standard deviation of every utility
     spread: Floats
-    training: Ints
-    validation: Ints
-    keys: NDArray[np.uint64]
+    training: Ints  # the texts to learn from
+    validation: Ints  # those that decide when to stop
+    keys: NDArray[np.uint64]  # from which the place of a text in every epoch follows
 
 
 def fit_encoder(
@@ -185,15 +166,10 @@ class Trainer:
         self._network, self._texts, self._tokens = network, training_texts, tokens
         self._training, self._seed, self._checkpoint = training, seed, checkpoint
         rates = network.rates(training.rate, training.layer_decay)
-        groups = [
-            {
-                "params": [
-                    parameter for name, parameter in network.named_parameters() if rates[name] == rate
-                ],
-                "lr": rate,
-            }
-            for rate in sorted(set(rates.values()))
-        ]
+        by_rate: dict[float, list[Any]] = {rate: [] for rate in sorted(set(rates.values()))}
+        for name, parameter in network.named_parameters():
+            by_rate[rates[name]].append(parameter)
+        groups = [{"params": parameters, "lr": rate} for rate, parameters in by_rate.items()]
         self._optimiser = torch.optim.AdamW(groups, lr=training.rate, weight_decay=training.weight_decay)
         self._half = half_precision(network.device, training.precision)
         self._scaler = torch.amp.GradScaler(network.device, enabled=self._half is torch.float16)
@@ -253,7 +229,8 @@ class Trainer:
         for batch in self._tokens.batches(ids, self._training.step, fixed=False):
             targets = torch.from_numpy(self._texts.targets[rows[batch.places]]).float()
             targets = targets.to(self._network.device)
-            with self._autocast():
+            half = self._half
+            with nullcontext() if half is None else torch.autocast(self._network.device, half):
                 predictions = self._network(batch)
             present = ~torch.isnan(targets)
             yield ((predictions - torch.where(present, targets, 0.0)) ** 2 * present).sum()
@@ -273,14 +250,6 @@ class Trainer:
             self._best = {name: weight.detach().clone() for name, weight in self._network.weights().items()}
         else:
             progress.waited += 1
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self._half is None:
-            return nullcontext()
-        autocast: AbstractContextManager[Any] = load_package("torch").autocast(
-            self._network.device, self._half
-        )
-        return autocast
 
     def _write_checkpoint(self) -> None:
         """Write a checkpoint; of a training that is over, the best weights alone."""
@@ -304,12 +273,10 @@ class Trainer:
             return
         self._progress, tensors = checkpoint
         device = self._network.device
-        self._best = {name: tensor.to(device) for name, tensor in _with_prefix(tensors, _BEST).items()}
+        self._best = {name: tensor.to(device) for name, tensor in with_prefix(tensors, _BEST).items()}
         if self._progress.is_done:
             return
-        self._network.set_weights(
-            {name: tensor.to(device) for name, tensor in _with_prefix(tensors, _CURRENT).items()}
-        )
+        self._network.set_weights(with_prefix(tensors, _CURRENT))
         self._scaler.load_state_dict(self._progress.scaler)
         for name, parameter in self._network.named_parameters():
             if f"{_COUNT}{name}" in tensors:
@@ -327,10 +294,6 @@ def half_precision(device: str, precision: str) -> Any | None:
         return None
     has_it = torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.bfloat16 if has_it else torch.float16
-
-
-def _with_prefix(tensors: dict[str, Any], start: str) -> dict[str, Any]:
-    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
 def _number(seed: int, purpose: str) -> int:
