@@ -16,7 +16,7 @@ from sparingly.choose.design.probability import FEWEST
 from sparingly.choose.design.probability_design import Systematic, Uniform
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.selector import Chosen, Selector
-from sparingly.choose.design.variables import shares_documents
+from sparingly.choose.design.variables import has_documents
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -47,13 +47,8 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
     documents where these are all there is (``systematic:order=document``; under a cost, or for whole
     documents, ``uniform``); else ``uniform``. Only where scores are asked for and a part of the set was
     judged before, on 40 items or more, may chances go by how far metrics are expected to err, as much as that
-    pilot has earned it. With ``balance``, every group is drawn from at random.
-
-    Args:
-        data: The evaluation set.
-        budget: What may be spent.
-        question: What is asked: the ``ranking``, the ``best`` model, or ``scores``.
-        design: Parameters of the design that the user gives.
+    pilot has earned it. With ``balance``, every group is drawn from at random. ``design`` are parameters that
+    the user gives.
 
     Examples:
         >>> import sparingly
@@ -88,8 +83,12 @@ def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design:
     count_text = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
     items = design.get("unit") in (None, "item")
     over = f"spread over {count_text}{' and documents' if items and has_documents(data) else ''}"
-    judged = _pilot(data)
-    if question == "scores" and judged and not {"utility", "tau"} & set(design):
+    # How many items a pilot has judged. A set that is judged throughout is replayed: its labels are the
+    # truth, not a pilot.
+    aspects = list(data.aspects)
+    judged = int(data.judged(aspects[0]).any(axis=1).sum()) if len(aspects) == 1 else 0
+    has_pilot = FEWEST <= judged < len(data)
+    if question == "scores" and has_pilot and not {"utility", "tau"} & set(design):
         utility = ResidualSize(metrics=metric_names)
         return Automatic(
             LocalPivotal(utility=utility, tau="pilot", metrics=metric_names),
@@ -101,20 +100,6 @@ def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design:
         f"auto draws items with equal chances, {over} (local_pivotal): of items that look alike to the "
         f"metrics seldom two are judged. {_EQUAL}",
     )
-
-
-def has_documents(data: EvalSet) -> bool:
-    """Whether some document has several items."""
-    return fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
-
-
-def _pilot(data: EvalSet) -> int:
-    """Return how many items a pilot has judged; 0 where it is too small, ambiguous, or the whole set."""
-    if len(data.aspects) != 1:
-        return 0
-    judged = int(data.judged(next(iter(data.aspects))).any(axis=1).sum())
-    # A set that is judged throughout is replayed: its labels are the truth, not a pilot.
-    return judged if FEWEST <= judged < len(data) else 0
 
 
 @dataclass(frozen=True)

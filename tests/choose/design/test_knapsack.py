@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.choose.design.knapsack import rescale, solve
+from sparingly.choose.design.knapsack import KnapsackResult, rescale, solve
 
 Problem = tuple[list[float], list[float], float]
 
@@ -19,6 +19,11 @@ VALUES = st.one_of(
 COSTS = st.one_of(
     st.floats(0.001, 3.0), st.integers(0, 9).map(float), st.integers(1, 12).map(lambda k: k / 10)
 )
+
+
+def gap(result: KnapsackResult) -> float:
+    """The largest share of value that a better set could add."""
+    return (result.bound - result.value) / result.bound if result.bound else 0.0
 
 
 @st.composite
@@ -61,7 +66,7 @@ def test_small_problems_are_solved_well_and_bounded(problem: Problem) -> None:
     best, sure = optimum(values, costs, budget), optimum(values, costs, budget * (1 - 1e-12))
     assert 0.5 * sure <= result.value <= best
     assert result.bound >= sure * (1 - 1e-12)
-    if result.proven:
+    if gap(result) <= 1e-12:
         assert result.value >= sure * (1 - 1e-12)
 
 
@@ -85,7 +90,6 @@ def test_fits_is_at_least_greedy_and_the_bound_holds(problem: Problem) -> None:
     assert math.fsum(values[result.chosen]) == result.value
     assert result.value >= greedy(values, costs, budget) * (1 - 1e-12)
     assert result.bound >= result.value
-    assert result.gap == pytest.approx((result.bound - result.value) / result.bound if result.bound else 0.0)
     assert result.chosen[costs == 0].all()
 
 
@@ -101,7 +105,7 @@ def test_bound_holds_where_values_follow_costs(seed: int, share: float, offset: 
         table[cost:] = np.maximum(table[cost:], table[: budget + 1 - cost] + value)
     result = solve(values, costs, float(budget))
     assert result.value <= table[-1] <= result.bound * (1 + 1e-12)
-    if result.proven:
+    if gap(result) <= 1e-12:
         assert result.value == pytest.approx(table[-1], rel=1e-12)
 
 
@@ -112,7 +116,6 @@ def test_hand_computed() -> None:
     assert (result.value, result.cost) == (3.0, 3.0)
     # The relaxation takes the first item and two thirds of another: 2.1 + 1.0.
     assert result.bound == pytest.approx(3.1)
-    assert result.gap == pytest.approx(1 - 3.0 / result.bound)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ def test_hand_computed() -> None:
 def test_budgets_may_be_spent_exactly(budget: float, count: int) -> None:
     result = solve([0.1] * 5, [1.0] * 5, budget)
     assert result.chosen.tolist() == [True] * count + [False] * (5 - count)
-    assert result.proven
+    assert gap(result) <= 1e-12
 
 
 def test_ten_tenths_fit_into_one() -> None:
@@ -133,7 +136,7 @@ def test_equal_values_take_the_cheapest() -> None:
     budget = 0.3 * float(costs.sum())
     result = solve(np.full(50_000, 0.1), costs, budget)
     assert result.chosen.sum() == np.searchsorted(np.cumsum(np.sort(costs)), budget)
-    assert result.proven
+    assert gap(result) <= 1e-12
 
 
 def test_items_without_cost_are_always_taken() -> None:
@@ -152,19 +155,13 @@ def test_one_item(budget: float, taken: bool) -> None:
 def test_nothing_fits_and_no_items() -> None:
     for result in (solve([0.4, 0.5], [3.0, 4.0], 2.0), solve([], [], 2.0)):
         assert not result.chosen.any()
-        assert (result.value, result.cost, result.bound, result.gap, result.proven) == (
-            0.0,
-            0.0,
-            0.0,
-            0.0,
-            True,
-        )
+        assert (result.value, result.cost, result.bound) == (0.0, 0.0, 0.0)
 
 
 def test_one_dear_item_beats_a_dense_cheap_one() -> None:
     result = solve([0.2, 10.0], [0.1, 100.0], 100.0)
     assert result.chosen.tolist() == [False, True]
-    assert result.proven
+    assert gap(result) <= 1e-12
 
 
 def test_huge_spread_of_costs() -> None:
@@ -172,7 +169,7 @@ def test_huge_spread_of_costs() -> None:
     costs = 10 ** draw.uniform(-9, 9, 5_000)
     result = solve(draw.uniform(0.1, 0.6, 5_000), costs, 1e6)
     assert math.fsum(costs[result.chosen]) <= 1e6
-    assert result.gap < 1e-3
+    assert gap(result) < 1e-3
 
 
 def test_order_of_items_does_not_matter() -> None:
@@ -202,14 +199,14 @@ def test_ten_thousand_items_have_a_small_gap(kind: str, share: float) -> None:
     result = solve(values, costs, budget)
     assert math.fsum(costs[result.chosen]) <= budget
     # A set of about 90 items is within a fraction of one of them.
-    assert result.gap < (1e-2 if share < 0.1 else 1e-3)
+    assert gap(result) < (1e-2 if share < 0.1 else 1e-3)
 
 
 def test_a_million_items() -> None:
     values, costs, budget = random_problem(1_000_000)
     result = solve(values, costs, budget)
     assert math.fsum(costs[result.chosen].tolist()) <= budget
-    assert result.gap < 1e-6
+    assert gap(result) < 1e-6
 
 
 def test_inputs_are_left_alone() -> None:

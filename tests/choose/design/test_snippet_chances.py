@@ -114,7 +114,7 @@ def test_chances_of_segments_are_those_of_all_outcomes(counts: Ints, share: floa
     place = np.concatenate([np.arange(count) for count in counts])
     plans = [
         SnippetPlan.of_share(counts, np.full(len(counts), share)),
-        SnippetPlan.of_length(counts, np.minimum(counts, 10), np.full(len(counts), share)),
+        SnippetPlan(counts, np.full(len(counts), share), np.minimum(counts, 10), np.zeros(len(counts))),
     ]
     for plan in plans:
         found = plan.segment_chances(of_row, place, wrap=wrap)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sparingly.choose.design.variables import (
+    has_documents,
     metric_points,
     principal,
-    shares_documents,
     text_points,
     with_documents,
 )
@@ -74,7 +74,10 @@ def test_an_item_in_no_document_lies_in_the_middle() -> None:
     [(["a", "a", "b"], True), (["a", "b", "c"], False), (["a", "a"], False), ([None, None, "a"], False)],
 )
 def test_documents_matter_where_several_have_several_items(document: list[str | None], shared: bool) -> None:
-    assert shares_documents(np.array(document, object)) is shared
+    items = [str(place) for place in range(len(document))]
+    data = EvalSet.from_arrays(items, ["A"], columns={"document": document})
+    assert has_documents(data) is shared
+    assert not has_documents(EvalSet.from_arrays(items, ["A"]))
 
 
 def _width(points: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:

@@ -14,7 +14,6 @@ from sparingly.choose.design.units import (
     document_units,
     groups_by,
     item_units,
-    one_group,
     quotas,
 )
 from sparingly.data.evalset import EvalSet
@@ -174,8 +173,3 @@ def test_groups_split_an_order_and_keep_it() -> None:
     split = groups.split(np.array([4, 3, 2, 1, 0]))
     assert [part.tolist() for part in split] == [[4, 2, 0], [3, 1], []]
     assert groups.totals(np.arange(5.0)).tolist() == [6.0, 4.0, 0.0]
-
-
-def test_everything_is_one_group() -> None:
-    data = columned(domain=["x", "y"])
-    assert one_group(item_units(data, np.arange(2))).of_unit.tolist() == [0, 0]

@@ -20,13 +20,13 @@ from sparingly.choose.design.variables import (
     column_labels,
     column_numbers,
     field_of,
+    has_documents,
     indicators,
     is_column,
     metric_points,
     principal,
     resolve_names,
     scores_of,
-    shares_documents,
     text_points,
     with_documents,
     with_means,
@@ -54,6 +54,7 @@ class LocalPivotal(ProbabilityDesign):
 
     reference: ClassVar[str] = "Grafström, Lundström and Schelin 2012; Grafström and Tillé 2013 with costs"
     how: ClassVar[str] = "drawn by the local pivotal method"
+    in_order_of_cost: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("what its space and utility need",)
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
@@ -68,14 +69,14 @@ class LocalPivotal(ProbabilityDesign):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the metrics and the documents."""
-        has_documents = fields.DOCUMENT in data.columns and shares_documents(data.columns[fields.DOCUMENT])
-        if self.documents and not has_documents:
+        are_shared = has_documents(data)
+        if self.documents and not are_shared:
             raise MissingDataError(
                 "No document has several items, so none can be near: leave out documents=true."
             )
         if self.documents and self.unit == "document":
             raise UsageError("With unit=document whole documents are drawn: leave out documents=true.")
-        documents = has_documents and self.unit == "item" if self.documents is None else self.documents
+        documents = are_shared and self.unit == "item" if self.documents is None else self.documents
         resolved = replace(super().resolve(data, budget), documents=documents)
         if self.space != "metrics":
             return resolved
@@ -112,11 +113,6 @@ class LocalPivotal(ProbabilityDesign):
         points_of = (self.space, self.metrics, self.embedding, file_stamp(self.embedding))
         return remembered(data, ("coordinates", *points_of, self.dimensions, self.documents), compute)
 
-    @property
-    def in_order_of_cost(self) -> bool:
-        """Costs are kept by the steps of the draw, not by an order."""
-        return False
-
     def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
         """Draw by meetings of neighbours."""
         inside = self.coordinates(frame.data)[frame.units.rows]
@@ -146,6 +142,7 @@ class Cube(ProbabilityDesign):
 
     reference: ClassVar[str] = "Deville and Tillé 2004; Chauvet and Tillé 2006"
     how: ClassVar[str] = "drawn by the cube method"
+    in_order_of_cost: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("what its balance and utility need",)
 
     balance: tuple[str, ...] = parameter(
@@ -177,11 +174,6 @@ class Cube(ProbabilityDesign):
             return np.column_stack([np.ones(len(data)), *groups, *scores])
 
         return remembered(data, ("balance", self.balance), compute)
-
-    @property
-    def in_order_of_cost(self) -> bool:
-        """Costs are kept by the steps of the draw, not by an order."""
-        return False
 
     def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
         """Draw by the cube method."""

@@ -47,7 +47,19 @@ class Budget:
         if isinstance(value, Budget):
             return value
         if isinstance(value, str):
-            return cls._from_text(value.strip())
+            text = value.strip()
+            try:
+                if text.endswith("%"):
+                    return cls("share", float(f"{text[:-1].strip()}e-2"))
+                if text.startswith("cost:"):
+                    return cls("cost", float(text.removeprefix("cost:")))
+                if match := _TIME.fullmatch(text):
+                    return cls("cost", float(match.group(1)) * _SECONDS[match.group(2)])
+                return cls("count", _as_float(int(text)))
+            except UsageError:
+                raise
+            except ValueError:
+                raise UsageError(one_line(f'"{text}" is no budget. {_HOW}')) from None
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return cls("count", _as_float(int(value)))
         if not isinstance(value, float | np.floating):
@@ -56,21 +68,6 @@ class Budget:
             share = 100 if value == 1 else value
             raise UsageError(f'Is {value:g} a count or a share? Write {int(value)} or "{share:g}%".')
         return cls("share", float(value))
-
-    @classmethod
-    def _from_text(cls, text: str) -> Budget:
-        try:
-            if text.endswith("%"):
-                return cls("share", float(f"{text[:-1].strip()}e-2"))
-            if text.startswith("cost:"):
-                return cls("cost", float(text.removeprefix("cost:")))
-            if match := _TIME.fullmatch(text):
-                return cls("cost", float(match.group(1)) * _SECONDS[match.group(2)])
-            return cls("count", _as_float(int(text)))
-        except UsageError:
-            raise
-        except ValueError:
-            raise UsageError(one_line(f'"{text}" is no budget. {_HOW}')) from None
 
     def count_of(self, total: int, noun: str = "items") -> int:
         """Return the number of things to choose out of so many."""

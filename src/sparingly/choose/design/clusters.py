@@ -36,26 +36,23 @@ def kmeans(points: Floats, count: int, generator: np.random.Generator) -> Ints:
     if count >= len(points):
         return np.arange(len(points))
     runs = min(10, max(1, _RESTART_CELLS // (points.size * count)))
-    labelings = [_run_lloyd(points, count, generator) for _ in range(runs)]
+    labelings = []
+    for _ in range(runs):
+        centres = points[_starts(points, count, generator)]
+        labels = nearest_centres(points, centres)
+        for _ in range(_MOST_ROUNDS):
+            centres = cluster_means(points, labels, centres)
+            moved = nearest_centres(points, centres)
+            if np.array_equal(moved, labels):
+                break
+            labels = moved
+        labelings.append(labels)
     if runs == 1:
         return numbered(labelings[0])
     gaps = (points - cluster_means(points, labels)[labels] for labels in labelings)
     # Sums of squares inside clusters, rounded so that their last bits choose nothing.
     spreads = [float(f"{np.einsum('ij,ij->', gap, gap):.9g}") for gap in gaps]
     return numbered(labelings[int(np.argmin(spreads))])
-
-
-def _run_lloyd(points: Floats, count: int, generator: np.random.Generator) -> Ints:
-    """Return clusters from one draw of starts."""
-    centres = points[_starts(points, count, generator)]
-    labels = nearest_centres(points, centres)
-    for _ in range(_MOST_ROUNDS):
-        centres = cluster_means(points, labels, centres)
-        moved = nearest_centres(points, centres)
-        if np.array_equal(moved, labels):
-            break
-        labels = moved
-    return labels
 
 
 def _starts(points: Floats, count: int, generator: np.random.Generator) -> Ints:

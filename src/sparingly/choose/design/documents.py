@@ -160,11 +160,6 @@ class SnippetPlan:
         longer = np.clip(lengths - length, 0.0, 1.0)
         return cls(counts, np.ones(len(counts)), length, longer)
 
-    @classmethod
-    def of_length(cls, counts: Ints, length: Ints, chance: Floats) -> SnippetPlan:
-        """Return snippets of given lengths from documents that are drawn."""
-        return cls(counts, chance, length, np.zeros(len(counts)))
-
     @property
     def is_sure(self) -> NDArray[np.bool_]:
         """Which documents surely yield a snippet."""
@@ -423,7 +418,7 @@ class Snippets(WholeSetSelector):
             )
         chances = document_chances(shape, lengths.astype(np.float64), count)
         check_enough(chances, count, self._noun)
-        return SnippetPlan.of_length(counts, lengths, chances)
+        return SnippetPlan(counts, chances, lengths, longer=np.zeros(len(counts)))
 
     def _draw(
         self, units: Units, plan: SnippetPlan, place_of: Ints, seed: int, model: str | None

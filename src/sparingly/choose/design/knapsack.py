@@ -37,16 +37,6 @@ class KnapsackResult:
     cost: float  # correctly rounded, at most the budget
     bound: float  # no set that fits has a higher value
 
-    @property
-    def gap(self) -> float:
-        """(bound − value) / bound, the largest share of value that a better set could add."""
-        return (self.bound - self.value) / self.bound if self.bound > self.value else 0.0
-
-    @property
-    def proven(self) -> bool:
-        """Whether the set is known to be the best one, up to the rounding of sums."""
-        return self.gap <= _ROUNDING
-
 
 def rescale(utilities: ArrayLike, floor: float = 0.1, spread: float = 0.5) -> Floats:
     """Map utilities to positive values, from ``floor`` for the least to ``floor + spread`` for the greatest.
@@ -73,12 +63,7 @@ def solve(values: ArrayLike, costs: ArrayLike, budget: float) -> KnapsackResult:
 
     A set fits when the correctly rounded sum of its costs (``math.fsum``) is at most the budget; a budget
     that a set spends exactly is fine. Items without cost are always taken. Items that cost more than the
-    budget never are, and if that is every item, the set is empty.
-
-    Args:
-        values: What each item is worth; above 0 (see ``rescale``).
-        costs: What each item costs; 0 or more.
-        budget: What may be spent; 0 or more.
+    budget never are, and if that is every item, the set is empty. Values are above 0 (see ``rescale``).
     """
     worth, price = np.asarray(values, np.float64), np.asarray(costs, np.float64)
     if worth.ndim != 1 or worth.shape != price.shape:

@@ -35,14 +35,8 @@ def inclusion_probabilities(
     in proportion; a floor lifts those below it. No unit gets less than (1 − τ)·f, so the variance of a mean
     is at most (1/(1 − τ) − f)/(1 − f) times that of a uniform draw, however bad the sizes are.
 
-    Args:
-        size: One number per unit, 0 or more.
-        n: The number of units to take; with costs, sizes are divided by their roots all the same.
-        tau: The share that goes by size, from 0 (uniform) to 1.
-        floor: The least probability of any unit.
-        cap: The largest probability of any unit.
-        costs: What each unit costs; needed for a budget.
-        budget: The expected cost B, in place of ``n``.
+    ``budget`` is the expected cost B, in place of the number of units ``n``; with ``n``, sizes are divided by
+    the roots of the costs all the same.
     """
     _check_shares(tau, floor, cap)
     shape = _shape(size, tau, costs)
@@ -231,12 +225,9 @@ _WORTH, _SURE = 0.95, 1.64
 def remaining_variance(squares: Floats, size: Floats, tau: float) -> tuple[float, float]:
     """Return the share of the variance that a τ leaves on a pilot, and its standard error.
 
-    Σ e²/(π_pilot·π(τ)) over that with equal probabilities, π(τ) ∝ 1 − τ + τ·s.
-
-    Args:
-        squares: The squared residuals of the judged items over the pilot's probabilities.
-        size: Their sizes, as shares of the mean size of all items.
-        tau: The share that goes by size.
+    Σ e²/(π_pilot·π(τ)) over that with equal probabilities, π(τ) ∝ 1 − τ + τ·s. ``squares`` are the squared
+    residuals of the judged items over the pilot's probabilities, ``size`` their sizes as shares of the mean
+    size of all items.
     """
     ratio = 1.0 / (1.0 - tau + tau * size)
     total = float(squares.sum())

@@ -44,12 +44,10 @@ from sparingly.choose.design.units import (
 )
 from sparingly.choose.design.variables import (
     column_labels,
-    column_numbers,
     field_of,
     importance,
-    is_column,
+    item_numbers,
     resolve_names,
-    scores_of,
     with_means,
 )
 from sparingly.choose.utility.base import Utility
@@ -106,6 +104,8 @@ class DrawDesign(Selector):
 
     kind: ClassVar[str] = "design"
     how: ClassVar[str] = "drawn"
+    # Whether the draw goes along the costs where these differ (see ``greatest_cost``), or keeps them in steps
+    in_order_of_cost: ClassVar[bool] = True
 
     unit: Literal["item", "document"] = parameter("item", "what is drawn: items or whole documents")
     cost: str | None = parameter(None, COST_HELP)
@@ -136,11 +136,6 @@ class DrawDesign(Selector):
     def _shares(self) -> dict[str, Any]:
         """The share of the probabilities that goes by size, tau, and where they end."""
         return {"tau": 0.0}
-
-    @property
-    def in_order_of_cost(self) -> bool:
-        """Whether the draw goes along the costs where these differ (see ``greatest_cost``)."""
-        return True
 
     def greatest(self, frame: Frame, charges: Floats) -> float:
         """Return the most that a draw can count against the budget."""
@@ -434,7 +429,11 @@ class Systematic(ProbabilityDesign):
         if self.order == BY_UTILITY:
             values = None if self.utility is None else self.utility.values(data)
         else:
-            values = _numbers(data, self.order)
+            values = item_numbers(data, self.order)
+            if values is None:
+                # Texts stand at their places in alphabetical order.
+                labels = column_labels(data, self.order).astype(str)
+                values = np.unique(labels, return_inverse=True)[1].astype(np.float64)
         return None if values is None else with_means(np.asarray(values, np.float64)[:, None])
 
     def draw(self, frame: Frame, generator: np.random.Generator) -> Mask:
@@ -445,13 +444,3 @@ class Systematic(ProbabilityDesign):
         keys = round_to_range(frame.units.mean(places[frame.units.rows, 0]))
         order = np.lexsort((generator.permutation(len(keys)), keys))
         return draw_systematic(frame.chances, generator, order)
-
-
-def _numbers(data: EvalSet, name: str) -> Floats:
-    """Return what items are sorted by: numbers, or the places of texts in their order."""
-    if not is_column(data, name):
-        return np.asarray(scores_of(data, name).mean(axis=1))
-    numbers = column_numbers(data, name)
-    if numbers is not None:
-        return numbers
-    return np.unique(column_labels(data, name).astype(str), return_inverse=True)[1].astype(np.float64)

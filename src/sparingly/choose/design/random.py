@@ -15,7 +15,7 @@ from sparingly.base.stats.correlation import kendall_b
 from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, ListSelector, Selector, cost_columns, short_groups_note
-from sparingly.choose.design.units import Groups, Units, quotas
+from sparingly.choose.design.units import quotas
 from sparingly.choose.design.variables import field_of
 from sparingly.choose.utility.base import metric_scores, resolve_metric
 from sparingly.data.evalset import EvalSet
@@ -46,32 +46,10 @@ class Random(ListSelector):
         draw = rng.uniforms(units.keys, seed, "random")
         order = np.lexsort((units.keys, draw))
         weights = units.sizes if budget.kind != "cost" or costs is None else units.total(costs[units.rows])
-        chosen, counts, notes = self._draw(budget, units, groups, weights, order)
-        rows, probability = units.rows_of(chosen), None
-        # Without a chance to be drawn, a group's items cannot be spoken for by weights.
-        empty = int((counts == 0).sum())
-        if np.ptp(weights) > 0:
-            notes = (*notes, f"{_UNEQUAL}.")
-        elif empty:
-            notes = (*notes, f"{empty} of {len(counts)} {_LEFT_OUT}.")
-        else:
-            shares = counts / np.bincount(groups.of_unit, minlength=len(groups.names))
-            probability = np.repeat(shares[groups.of_unit[chosen]], units.sizes[chosen].astype(np.int64))
-        return Chosen(
-            rows=rows,
-            probability=probability,
-            reason="drawn at random" + (f" in its {self.balance}" if self.balance else ""),
-            notes=notes,
-            **cost_columns(costs, cost_unit, rows, candidates),
-        )
-
-    def _draw(
-        self, budget: Budget, units: Units, groups: Groups, weights: Floats, order: Ints
-    ) -> tuple[Ints, Floats, tuple[str, ...]]:
-        """Take units of every group in random order until the next one does not fit."""
         limit, shares = budget.limit_of(float(weights.sum())), self.group_shares(units, groups)
         limits = quotas(limit, groups.totals(weights), shares, integral=budget.kind != "cost")
         mask, counts = np.zeros(len(units), bool), np.zeros(len(groups.names))
+        # Units of every group in random order, until the next one does not fit.
         for group, (quota, inside) in enumerate(zip(limits, groups.split(order), strict=True)):
             fits = np.cumsum(weights[inside]) <= quota * (1 + 1e-12)
             mask[inside[fits]] = True
@@ -86,8 +64,25 @@ class Random(ListSelector):
             mask[affordable[0]] = True
             counts[groups.of_unit[affordable[0]]] = 1
         noun = "cost" if budget.kind == "cost" else "items"
-        target = np.floor(limit * shares / shares.sum())
-        return order[mask[order]], counts, short_groups_note(groups, target, limits, noun)
+        notes = short_groups_note(groups, np.floor(limit * shares / shares.sum()), limits, noun)
+        chosen = order[mask[order]]
+        rows, probability = units.rows_of(chosen), None
+        # Without a chance to be drawn, a group's items cannot be spoken for by weights.
+        empty = int((counts == 0).sum())
+        if np.ptp(weights) > 0:
+            notes = (*notes, f"{_UNEQUAL}.")
+        elif empty:
+            notes = (*notes, f"{empty} of {len(counts)} {_LEFT_OUT}.")
+        else:
+            chances = counts / np.bincount(groups.of_unit, minlength=len(groups.names))
+            probability = np.repeat(chances[groups.of_unit[chosen]], units.sizes[chosen].astype(np.int64))
+        return Chosen(
+            rows=rows,
+            probability=probability,
+            reason="drawn at random" + (f" in its {self.balance}" if self.balance else ""),
+            notes=notes,
+            **cost_columns(costs, cost_unit, rows, candidates),
+        )
 
 
 # --- guided ---

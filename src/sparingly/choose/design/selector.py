@@ -16,7 +16,7 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, parameter
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units, one_group
+from sparingly.choose.design.units import Groups, Units, document_units, groups_by, item_units
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Store
 from sparingly.signals.cost import SECONDS, cost_fields, item_costs, resolve_cost
@@ -115,8 +115,9 @@ class ListSelector(Selector):
     def units_of(self, data: EvalSet, candidates: Ints) -> tuple[Units, Groups]:
         """Return the units to draw and their groups."""
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
-        groups = one_group(units) if self.balance is None else groups_by(data, units, self.balance)
-        return units, groups
+        if self.balance is None:
+            return units, Groups(("all",), np.zeros(len(units), np.int64))
+        return units, groups_by(data, units, self.balance)
 
     def costs_of(self, data: EvalSet) -> tuple[Floats | None, str]:
         """Return the cost of every item and its unit, where a cost is named."""

@@ -27,10 +27,10 @@ from sparingly.choose.design.units import places_within, quotas, random_order
 from sparingly.choose.design.variables import (
     METRICS,
     column_labels,
-    column_numbers,
     field_of,
     importance,
     is_column,
+    item_numbers,
     metric_points,
     resolve_names,
     scores_of,
@@ -88,26 +88,21 @@ def bins(values: Floats, keys: rng.Keys, size: int) -> Strata:
     return Strata(names, ranks * count // len(values))
 
 
-def allocation(sizes: Floats, weights: Floats, count: float) -> Floats:
+def allocation(sizes: Floats, weights: Floats, count: float, costs: Floats | None = None) -> Floats:
     """Return n_l = min(N_l, t·w_l), the expected number of items of every stratum, with Σ n_l = n.
 
     w_l = N_l is proportional allocation and w_l = N_l·σ_l the optimal one (Neyman 1934; Saldías et al. 2022,
     eq. 2). A stratum that is to give more than it has gives all, and what is left goes to the others, the
     worst stratum first: fixing all of them at once comes to the same.
+
+    With ``costs``, the totals C_l of the strata, the expected cost Σ_l n_l·C_l/N_l is the budget ``count``.
+    Then the best w_l is N_l·σ_l/√(C_l/N_l) (Cochran 1977, section 5.5), which is for the caller to give.
     """
     positive = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
-    return quotas(float(count), sizes, positive if positive.any() else sizes, integral=False)
-
-
-def allocation_by_cost(sizes: Floats, weights: Floats, costs: Floats, budget: float) -> Floats:
-    """Return n_l = min(N_l, t·w_l) with Σ_l n_l·c̄_l = B, c̄_l = C_l/N_l the mean cost of a stratum's items.
-
-    So the expected cost is the budget. The best w_l is N_l·σ_l/√c̄_l (Cochran 1977, section 5.5), which is
-    for the caller to give; ``costs`` are the totals C_l.
-    """
-    positive = np.maximum(weights, _NEXT_TO_NOTHING * float(weights.max(initial=0.0)))
-    shape = (positive if positive.any() else sizes) / sizes
-    return np.asarray(sizes * document_chances(shape, costs, budget))
+    shares = positive if positive.any() else sizes
+    if costs is None:
+        return quotas(float(count), sizes, shares, integral=False)
+    return np.asarray(sizes * document_chances(shares / sizes, costs, count))
 
 
 def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
@@ -321,7 +316,7 @@ class Stratified(WholeSetSelector):
                 means = totals / strata.sizes
                 # What is free would ask for infinitely much.
                 weights = weights / np.sqrt(np.maximum(means, 1e-9 * float(means.max())))
-            expected = allocation_by_cost(strata.sizes, weights, totals, count)
+            expected = allocation(strata.sizes, weights, count, totals)
             check_enough(expected, count, "item", by_cost=True)
         if self.rounding == "published":
             counts = rounded_as_published(expected, strata.sizes)
@@ -384,9 +379,7 @@ def _all(data: EvalSet) -> tuple[str, ...]:
 
 def _numbers(data: EvalSet, name: str) -> Floats:
     """Return a metric's item means, or a column of numbers; what is missing counts as the mean."""
-    if not is_column(data, name):
-        return np.asarray(scores_of(data, name).mean(axis=1))
-    numbers = column_numbers(data, name)
+    numbers = item_numbers(data, name)
     if numbers is None or np.isnan(numbers).all():
         raise DataError(f'The column "{name.removeprefix("column:")}" has no numbers, so it has no spread.')
     return with_means(numbers[:, None])[:, 0]

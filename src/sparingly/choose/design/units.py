@@ -124,11 +124,6 @@ class Groups:
         return np.bincount(self.of_unit, values, minlength=len(self.names)).astype(np.float64)
 
 
-def one_group(units: Units) -> Groups:
-    """Return everything as one group."""
-    return Groups(("all",), np.zeros(len(units), np.int64))
-
-
 def groups_by(data: EvalSet, units: Units, column: str) -> Groups:
     """Return the groups of a column; a document must lie in one group."""
     labels = np.array([_label(value) for value in data.columns[column][units.rows]], np.str_)
@@ -184,8 +179,6 @@ def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool)
 
 # --- items on which all models wrote the same ---
 
-ITEMS = "{count} items on which all models wrote the same are"
-
 
 def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
     """Return the candidates on which every model gave one and the same string; a missing output is none."""
@@ -206,5 +199,8 @@ def skipped_note(count: int) -> str:
     """Return a note on how many items are skipped, and what that means."""
     if not count:
         return "no item has the same output of all models, so none is skipped."
-    items = "1 item on which all models wrote the same is" if count == 1 else ITEMS.format(count=count)
-    return f"{items} skipped: there, differences are 0 and scores stay unknown."
+    items, verb = ("1 item", "is") if count == 1 else (f"{count} items", "are")
+    return (
+        f"{items} on which all models wrote the same {verb} skipped: there, differences are 0 and scores "
+        "stay unknown."
+    )

@@ -79,6 +79,13 @@ def column_numbers(data: EvalSet, name: str) -> Floats | None:
     return np.array([np.nan if value is None else float(value) for value in column])
 
 
+def item_numbers(data: EvalSet, name: str) -> Floats | None:
+    """Return the item means of a metric or a length, or a column as numbers; None where it holds others."""
+    if is_column(data, name):
+        return column_numbers(data, name)
+    return np.asarray(scores_of(data, name).mean(axis=1))
+
+
 def column_labels(data: EvalSet, name: str) -> Objects:
     """Return a column as texts, "(none)" where there is nothing."""
     column = data.columns[field_of(data, name).partition(":")[2]]
@@ -168,9 +175,11 @@ def with_documents(points: Floats, document: Objects) -> Floats:
     return np.hstack([points, further * (point_spread / spread if spread > 0 and point_spread > 0 else 1.0)])
 
 
-def shares_documents(document: Objects) -> bool:
+def has_documents(data: EvalSet) -> bool:
     """Whether there are several documents, and one of them has several items."""
-    names = [name for name in document if name is not None]
+    if fields.DOCUMENT not in data.columns:
+        return False
+    names = [name for name in data.columns[fields.DOCUMENT] if name is not None]
     return 1 < len(set(names)) < len(names)
 
 

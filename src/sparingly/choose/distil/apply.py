@@ -81,13 +81,14 @@ def distilled_notes(data: EvalSet, method: Method, judged: Iterable[str]) -> tup
         if isinstance(part, Distilled):
             model = part.load_model()
             name = model.card.names[model.place_of(part.utility)]
-            unlike = model.score(data, part.embedding).unlike
-            notes += [
-                *both_sides_notes(model.card, models),
-                *unlike_notes(model.card, unlike),
-                *weak_notes(model.card, (name,)),
-            ]
+            notes += _all_notes(model.card, models, model.score(data, part.embedding).unlike, (name,))
     return tuple(dict.fromkeys(notes))
+
+
+def _all_notes(
+    card: ModelCard, judged: Sequence[str], unlike: Sequence[tuple[str, ...]], names: Sequence[str]
+) -> tuple[str, ...]:
+    return (*both_sides_notes(card, judged), *unlike_notes(card, unlike), *weak_notes(card, names))
 
 
 def both_sides_notes(card: ModelCard, judged: Sequence[str]) -> tuple[str, ...]:
@@ -182,10 +183,6 @@ def apply_distilled(
             data = data.with_metric(f"{name}{SUFFIX}", np.repeat(column[:, None], len(data.models), axis=1))
         else:
             data = data.with_column(f"{name}{SUFFIX}", column)
-    notes = (
-        *both_sides_notes(model.card, data.models),
-        *unlike_notes(model.card, scored.unlike),
-        *weak_notes(model.card, names),
-    )
+    notes = _all_notes(model.card, data.models, scored.unlike, names)
     flags = [", ".join(why) if why else None for why in scored.unlike]
     return AppliedModel(data.with_column(UNLIKE, flags), names, scored, notes)

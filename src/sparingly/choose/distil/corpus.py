@@ -61,11 +61,6 @@ class Corpus:
         np.add.at(count, place, present)
         return texts, np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
-    @property
-    def has_documents(self) -> bool:
-        """Whether items are held out by documents."""
-        return any(fields.DOCUMENT in part.data.columns for part in self.parts)
-
 
 def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: Scale) -> Corpus:
     """Compute the utilities of all sets and put their texts together."""
@@ -120,8 +115,8 @@ def assign_folds(corpus: Corpus, hold_out: str | None, folds: int, seed: int) ->
         raise UsageError("All items are in one document, so none can be held out: give a second data set.")
     draws = np.argsort(stream(keys_of(names), seed, "distil"), kind="stable")
     fold = {names[place]: rank % folds for rank, place in enumerate(draws.tolist())}
-    by = "documents" if corpus.has_documents else "items"
-    return by, np.array([fold[name] for name in corpus.group])
+    has_documents = any(fields.DOCUMENT in part.data.columns for part in corpus.parts)
+    return "documents" if has_documents else "items", np.array([fold[name] for name in corpus.group])
 
 
 def _group(part: CorpusSet, row: int, text: str) -> str:
@@ -130,9 +125,6 @@ def _group(part: CorpusSet, row: int, text: str) -> str:
         if document is not None:
             return f"{part.name}\x1f{document}"
     return f"\x1e{text}"
-
-
-# --- targets ---
 
 
 @dataclass(frozen=True)
@@ -229,19 +221,6 @@ def _as_utility(method: Method) -> Utility:
     raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
 
 
-# --- vectors ---
-
-
-def check_embedding(name: str) -> str:
-    """Return the name; the built-in embedding is refused: its vectors of other texts cannot be compared."""
-    if name == TFIDF:
-        raise UsageError(
-            "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "
-            "others: use features=ngrams, or name a sentence-transformers model."
-        )
-    return name
-
-
 def embedding_digest(name: str) -> str | None:
     """Return the digest of the model behind an embedding; None for precomputed vectors."""
     return None if is_precomputed(name) else SentenceModel(name).digest
@@ -249,6 +228,11 @@ def embedding_digest(name: str) -> str | None:
 
 def corpus_vectors(corpus: Corpus, name: str) -> Floats:
     """Return a vector for every text of a corpus: the mean of the vectors of its rows."""
+    if name == TFIDF:
+        raise UsageError(
+            "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "
+            "others: use features=ngrams, or name a sentence-transformers model."
+        )
     rows = [embed_sources(part.data, name) for part in corpus.parts]
     if len({embedded.vectors.shape[1] for embedded in rows}) > 1:
         raise DataError("The embedding gives some data sets longer vectors than others.")

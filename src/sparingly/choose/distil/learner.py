@@ -33,7 +33,6 @@ from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-
 Singles = NDArray[np.float32]
 
 _TREES, _RATE, _DEPTH, _SAMPLE, _LEAF = 150, 0.05, 3, 0.5, 20

@@ -42,17 +42,13 @@ class DistilledModel:
     """Utilities learned from past evaluations, predicted for sources without any output.
 
     Û(x) ≈ U(x, M), from the source x alone (Zouhar et al. 2025, eq. 10). Use it to choose sources before
-    there are models, or when not all outputs are available; its card says how much to trust it.
-
-    Attributes:
-        card: What it was learned from, how well it predicts, and when to warn.
-        fit: The fitted learner.
-        seen_ngrams: Bits of the character 4-grams that the training texts have.
+    there are models, or when not all outputs are available; its card says what it was learned from and how
+    much to trust it.
     """
 
     card: ModelCard
     fit: LightFit | EncoderFit
-    seen_ngrams: NDArray[np.uint8]
+    seen_ngrams: NDArray[np.uint8]  # bits of the character 4-grams that the training texts have
 
     def __repr__(self) -> str:
         utilities = ", ".join(
@@ -123,7 +119,7 @@ class DistilledModel:
             "card": json.dumps(self.card.to_dict(), ensure_ascii=True, allow_nan=False),
             "arrays": model_arrays(self),
         }
-        content: bytes = _skops().dumps(parts, compression=zipfile.ZIP_DEFLATED)
+        content: bytes = check_extra().dumps(parts, compression=zipfile.ZIP_DEFLATED)
         # A later skops may write archives of another form: better to hear of it now than when it is needed.
         _read_model(content)
         files.write_bytes(Path(path), content)
@@ -211,20 +207,7 @@ def _load_file(path: Path, changed: int, size: int) -> DistilledModel:
 
 
 def _read_model(content: bytes) -> DistilledModel:
-    archive = _read_archive(content)
-    text, arrays = archive.get("card"), archive.get("arrays")
-    if not isinstance(text, str) or not isinstance(arrays, dict):
-        raise InputError("this is a skops file, but no distilled model", fix=_OURS)
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError("the card is no JSON", field="card") from None
-    numbers = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
-    return model_from_arrays(ModelCard.from_dict(as_mapping(values, "card")), numbers)
-
-
-def _read_archive(content: bytes) -> Mapping[str, Any]:
-    """Return the content of an archive; raise InputError if it is damaged or holds anything but a model."""
+    """Return the model of an archive; raise InputError if it is damaged or holds anything else."""
     if content[:1] == b"\x80":
         raise InputError(
             "this is a pickle file, which can run code when it is opened, so it is not opened", fix=_OURS
@@ -233,16 +216,22 @@ def _read_archive(content: bytes) -> Mapping[str, Any]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(part.file_size for part in archive.infolist()) > _MOST_BYTES:
                 raise InputError("the file is too large for a model")
-            content_dict = _unpack(json.loads(archive.read(_SCHEMA)), archive)
+            parts = _unpack(json.loads(archive.read(_SCHEMA)), archive)
     except InputError:
         raise
     except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error):
         raise InputError("this is no skops file, or a damaged one", fix=_CUT_OFF) from None
     except (KeyError, ValueError, TypeError, AttributeError):
         raise InputError("this is an archive, but no distilled model", fix=_OURS) from None
-    if not isinstance(content_dict, dict):
+    text, arrays = (parts.get("card"), parts.get("arrays")) if isinstance(parts, dict) else (None, None)
+    if not isinstance(text, str) or not isinstance(arrays, dict):
         raise InputError("this is a skops file, but no distilled model", fix=_OURS)
-    return content_dict
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("the card is no JSON", field="card") from None
+    numbers = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+    return model_from_arrays(ModelCard.from_dict(as_mapping(values, "card")), numbers)
 
 
 def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
@@ -262,12 +251,8 @@ def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
     return array
 
 
-def check_extra() -> None:
-    """Raise ExtraMissingError if a model could not be saved, before a long training."""
-    _skops()
-
-
-def _skops() -> Any:
+def check_extra() -> Any:
+    """Return what writes models; raise ExtraMissingError (before a long training) if it is not there."""
     return import_extra("skops.io", "Saving a distilled model", EXTRA)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from sparingly.choose.distil.corpus import (
     Target,
     assign_folds,
     build_corpus,
-    check_embedding,
     corpus_vectors,
     embedding_digest,
     parse_targets,
@@ -103,10 +102,11 @@ def distil(
     if folds < 2:
         raise UsageError(f"At least 2 folds are needed to hold something out, not {folds}.")
     training = _encoder_settings(learner, features, encoder)
-    method = TrainingMethod(learner, training.base if training else features, scale, seed)
+    features = training.base if training else features
+    is_embedded = features != NGRAMS and training is None
     targets = parse_targets(utilities)
     corpus = build_corpus(_name_sets(data), targets, scale)
-    vectors = corpus_vectors(corpus, check_embedding(features)) if method.is_embedded else None
+    vectors = corpus_vectors(corpus, features) if is_embedded else None
     by, parts = assign_folds(corpus, hold_out, folds, seed)
 
     def teach(rows: Ints, labels: Floats, part: str) -> LightFit | EncoderFit:
@@ -125,16 +125,20 @@ def distil(
         LearnedUtility(target.name, str(target.utility), count, hold_out)
         for target, count, hold_out in zip(targets, counts, hold_outs, strict=True)
     )
-    digest = embedding_digest(features) if method.is_embedded else None
+    digest = embedding_digest(features) if is_embedded else None
     training_card = None
     if training and isinstance(fitted_model, EncoderFit):
         digest, training_card = fitted_model.started_from, fitted_model.training_card(training)
     # Sources alone say nothing of the models.
     of_models = [part for part in corpus.parts if any(name.startswith(_OF_MODELS) for name in part.read)]
     models = sorted({name for part in of_models for name in part.data.models})
+    name = f"learner={learner},features={features},scale={scale}"
     card = ModelCard(
-        **method._asdict(),
+        learner=learner,
+        features=features,
         embedding_digest=digest,
+        scale=scale,
+        seed=seed,
         texts=len(corpus.texts),
         held_out_by=by,
         utilities=learned_utilities,
@@ -144,25 +148,11 @@ def distil(
         languages=tuple(languages),
         scripts=script_shares(corpus.texts),
         thresholds=thresholds_of(corpus.texts),
-        signature=_signature(corpus, method, targets, training),
+        signature=_signature(name, corpus, targets, training, seed),
         made_by=__version__,
         encoder=training_card,
     )
     return DistilledModel(card, fitted_model, ngram_bits(corpus.texts))
-
-
-class TrainingMethod(NamedTuple):
-    """How to learn."""
-
-    learner: str
-    features: str
-    scale: str
-    seed: int
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether predictions need vectors of the texts."""
-        return self.features != NGRAMS and self.learner != ENCODER
 
 
 def _encoder_settings(
@@ -208,7 +198,7 @@ def _training_sets(corpus: Corpus) -> tuple[TrainingSet, ...]:
 
 
 def _signature(
-    corpus: Corpus, method: TrainingMethod, targets: Sequence[Target], training: EncoderTraining | None
+    name: str, corpus: Corpus, targets: Sequence[Target], training: EncoderTraining | None, seed: int
 ) -> str:
     """Return how a model was made: the same line, from the same data, gives the same model."""
     utility_text = "+".join(f"({target.name}={target.utility.full_text})" for target in targets)
@@ -218,10 +208,10 @@ def _signature(
     label_digest = labels.hexdigest()[:LETTERS] if any(part.labels for part in sets) else "none"
     return "|".join(
         (
-            f"distil:learner={method.learner},features={method.features},scale={method.scale}",
+            f"distil:{name}",
             f"utilities:{utility_text}",
             *([f"encoder:{training.text}"] if training else []),
-            f"seed:{method.seed}",
+            f"seed:{seed}",
             f"sets:{len(sets)}",
             f"texts:{len(corpus.texts)}",
             f"inputs:{inputs.hexdigest()[:LETTERS]}",

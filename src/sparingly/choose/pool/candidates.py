@@ -120,17 +120,14 @@ def read_frame(
     # A digest of all sources and their utilities, whatever their order and last bits.
     steps = round_to_range(frame.utility) + 0.0
     digest = int(scramble(row ^ scramble(steps.view(np.uint64))).sum(dtype=np.uint64))
-    return frame.take(_frame_order(key, row, anchor | barred)), f"{digest:016x}"
-
-
-def _frame_order(key: Keys, row: Keys, is_named: Mask) -> Ints:
-    """Order sources: named ones first, then by key; copies of an id by a hash of the whole source."""
+    # Named sources first, then by key; copies of an id by a hash of the whole source.
     order = np.argsort(key, kind="stable")
     equal = key[order[1:]] == key[order[:-1]]
     tied = np.flatnonzero(np.r_[equal, False] | np.r_[False, equal])[: len(order)]
     positions = order[tied]
     order[tied] = positions[np.lexsort((row[positions], key[positions]))]
-    return np.concatenate([order[is_named[order]], order[~is_named[order]]])
+    is_named = (anchor | barred)[order]
+    return frame.take(np.concatenate([order[is_named], order[~is_named]])), f"{digest:016x}"
 
 
 def filter_candidates(
@@ -149,8 +146,10 @@ def filter_candidates(
         removed[reason] += int(hit.sum())
         alive[hit] = False
 
-    copies, same_text = _copies_of_ids(frame)
-    drop("duplicate_text", copies & same_text & ~frame.never)
+    # Copies have the id of a source before them.
+    copies = np.r_[False, frame.key[1:] == frame.key[:-1]][: len(frame)]
+    head = np.maximum.accumulate(np.where(copies, 0, np.arange(len(frame))))
+    drop("duplicate_text", copies & (frame.text == frame.text[head]) & ~frame.never)
     drop("duplicate_id", copies & ~frame.never)
     free = ~(frame.anchor | frame.never)
     drop("too_short", free & (frame.length < (-np.inf if limits.shortest is None else limits.shortest)))
@@ -165,17 +164,28 @@ def filter_candidates(
     )
     drop("duplicate_text", free & repeated)
     if limits.near is not None:
-        rows = np.flatnonzero(alive)
-        places, duplicate = frame.place[rows], np.zeros(len(frame), bool)
-        duplicate[rows] = near_duplicates(
+        rows, near = np.flatnonzero(alive), np.zeros(len(frame), bool)
+        places = frame.place[rows]
+        near[rows] = near_duplicates(
             len(rows),
             lambda band: pool.band(band, places),
             lambda positions: pool.bands(places[positions]),
             limits.near,
         )
-        drop("near_duplicate", free & duplicate)
+        drop("near_duplicate", free & near)
     if limits.cosine is not None:
-        drop("near_embedding", free & _near_embeddings(pool, frame, np.flatnonzero(alive), limits.cosine))
+        rows, near = np.flatnonzero(alive), np.zeros(len(frame), bool)
+        places = frame.place[rows]
+        # A cluster has no memory in common: its workers read the sketches from a file.
+        folder = pool.folder.resolve() if isinstance(pool.executor, ClusterExecutor) else None
+        near[rows] = near_vectors(
+            sketches_at(pool, places),
+            lambda positions: vectors_at(pool, places[positions]),
+            limits.cosine,
+            pool.executor,
+            folder,
+        )
+        drop("near_embedding", free & near)
     drop("never", frame.never)
     return frame.take(alive), removed
 
@@ -194,15 +204,6 @@ def _in_languages(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
     return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
 
 
-def _copies_of_ids(frame: SourceFrame) -> tuple[Mask, Mask]:
-    """Return which sources have the id of one before them, and which have the same text as that one."""
-    if not len(frame):
-        return np.zeros(0, bool), np.zeros(0, bool)
-    first = np.r_[True, frame.key[1:] != frame.key[:-1]]
-    head = np.maximum.accumulate(np.where(first, np.arange(len(frame)), 0))
-    return ~first, frame.text == frame.text[head]
-
-
 def _repeated(values: Keys, alive: Mask) -> Mask:
     """Return which of those that are left have the value of one before them."""
     rows = np.flatnonzero(alive)
@@ -210,18 +211,6 @@ def _repeated(values: Keys, alive: Mask) -> Mask:
     repeated = np.zeros(len(values), bool)
     repeated[order[1:][values[order[1:]] == values[order[:-1]]]] = True
     return repeated
-
-
-def _near_embeddings(pool: ScoredPool, frame: SourceFrame, rows: Ints, threshold: float) -> Mask:
-    places = frame.place[rows]
-    duplicate = np.zeros(len(frame), bool)
-    # A cluster has no memory in common: its workers read the sketches from a file.
-    folder = pool.folder.resolve() if isinstance(pool.executor, ClusterExecutor) else None
-    words = sketches_at(pool, places)
-    duplicate[rows] = near_vectors(
-        words, lambda positions: vectors_at(pool, places[positions]), threshold, pool.executor, folder
-    )
-    return duplicate
 
 
 class FilterOptions(TypedDict, total=False):

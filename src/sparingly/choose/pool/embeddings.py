@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
-from sparingly.choose.pool.near_duplicates import Vectors, Words, ngram_hashes, sketches_of
+from sparingly.choose.pool.near_duplicates import Vectors, Words, letter_blocks, ngram_hashes, sketches_of
 from sparingly.choose.pool.parts import TABLE, PoolPart, load_array, read_marker, reading_table, write_part
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.workers import Executor, WorkSettings, map_in_order
@@ -38,8 +37,6 @@ HASHED = "hashed"
 DIMENSIONS, GRAM = 128, 3
 # So many coordinates one n-gram moves: one for each byte of its hash.
 _MOVED = 8
-# So many letters at once stay in the processor's cache.
-_LETTERS = 2**17
 
 
 @dataclass(frozen=True)
@@ -98,9 +95,7 @@ def hashed_ngrams(texts: Sequence[str]) -> Floats:
     counts up to about 1/√128. It knows every script and needs no download; texts are near when they are spelt
     alike, whatever they mean.
     """
-    reach = np.cumsum([len(text) for text in texts], dtype=np.int64) // _LETTERS
-    starts = np.flatnonzero(np.diff(reach, prepend=-1)).tolist()
-    blocks = [_projected_counts(texts[start:stop]) for start, stop in pairwise([*starts, len(texts)])]
+    blocks = [_projected_counts(block) for block in letter_blocks(texts)]
     return np.concatenate(blocks) if blocks else np.zeros((0, DIMENSIONS))
 
 

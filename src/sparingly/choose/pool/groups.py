@@ -27,7 +27,7 @@ from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.clusters import cluster_means, kmeans, nearest_centres
-from sparingly.choose.design.units import quotas
+from sparingly.choose.design.units import Groups, quotas
 from sparingly.choose.pool.candidates import SourceFrame
 from sparingly.choose.pool.embeddings import over_vectors, vectors_at
 from sparingly.choose.pool.scored_pool import ScoredPool
@@ -42,19 +42,7 @@ LENGTH, UTILITY, EMBEDDING = "length", "utility", "embedding"
 MISSING = "(none)"
 
 
-@dataclass(frozen=True, eq=False)
-class SourceGroups:
-    """The groups of sources: their names, and the group of every source."""
-
-    names: tuple[str, ...]
-    of_row: Ints
-
-    def totals(self, values: Floats) -> Floats:
-        """Return the sum of a value over every group."""
-        return np.bincount(self.of_row, values, minlength=len(self.names)).astype(np.float64)
-
-
-def make_groups(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int) -> SourceGroups:
+def make_groups(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int) -> Groups:
     """Return the groups by an extra column, or by equal bands of ``length`` or ``utility``.
 
     Several, with commas between them, are crossed: ``domain,utility`` has the bands of every domain, with the
@@ -62,7 +50,7 @@ def make_groups(pool: ScoredPool, frame: SourceFrame, by: str | None, bands: int
     asked for. By ``embedding`` they are as many clusters of the sources' embeddings, of any size.
     """
     if by is None:
-        return SourceGroups(("",), np.zeros(len(frame), np.int64))
+        return Groups(("",), np.zeros(len(frame), np.int64))
     return reduce(_cross, (_group_by(pool, frame, name, bands) for name in group_names(by)))
 
 
@@ -71,23 +59,25 @@ def group_names(by: str | None) -> list[str]:
     return [] if by is None else [name.strip() for name in by.split(",")]
 
 
-def _cross(left: SourceGroups, right: SourceGroups) -> SourceGroups:
+def _cross(left: Groups, right: Groups) -> Groups:
     """Return the crossed groups that have a source."""
-    codes = left.of_row * len(right.names) + right.of_row
+    codes = left.of_unit * len(right.names) + right.of_unit
     used_codes = np.flatnonzero(np.bincount(codes))
     pairs = [divmod(code, len(right.names)) for code in used_codes.tolist()]
     names = tuple(f"{left.names[first]}, {right.names[second]}" for first, second in pairs)
-    return SourceGroups(names, np.searchsorted(used_codes, codes))
+    return Groups(names, np.searchsorted(used_codes, codes))
 
 
-def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> SourceGroups:
+def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> Groups:
     if by in (LENGTH, UTILITY):
         return _band_groups(getattr(frame, by), by, bands)
     if by == EMBEDDING:
-        used_codes, of_row = np.unique(assign_clusters(pool, frame, bands), return_inverse=True)
+        tree = ClusterTree(_centres(_sample_vectors(pool, frame, bands), bands), ())
+        codes = over_vectors(pool, nearest_clusters, tree)[frame.place]
+        used_codes, of_row = np.unique(codes, return_inverse=True)
         width = len(str(len(used_codes)))
         clusters = tuple(f"{EMBEDDING} {place:0{width}d}" for place in range(1, len(used_codes) + 1))
-        return SourceGroups(clusters, of_row.astype(np.int64))
+        return Groups(clusters, of_row.astype(np.int64))
     labels = pool.labels(by)
     if labels.null_count() == len(labels):
         sample = pool.column("kept").to_series().head(1000)
@@ -96,10 +86,10 @@ def _group_by(pool: ScoredPool, frame: SourceFrame, by: str, bands: int) -> Sour
     mine = labels.gather(frame.place).fill_null(MISSING)
     names = mine.unique().sort()
     codes = names.search_sorted(mine).to_numpy().astype(np.int64)
-    return SourceGroups(tuple(names.to_list()), codes)
+    return Groups(tuple(names.to_list()), codes)
 
 
-def _band_groups(values: Floats, by: str, bands: int) -> SourceGroups:
+def _band_groups(values: Floats, by: str, bands: int) -> Groups:
     if bands < 2:
         raise UsageError(f"There are 2 bands or more, not {bands}.")
     # Rounded, so that the last bits of a utility cannot move a source into another band.
@@ -110,11 +100,11 @@ def _band_groups(values: Floats, by: str, bands: int) -> SourceGroups:
     spans = [(float(values[codes == code].min()), float(values[codes == code].max())) for code in used_codes]
     width = len(str(len(used_codes)))
     names = [f"{by} {place:0{width}d}: {low:g} to {high:g}" for place, (low, high) in enumerate(spans, 1)]
-    return SourceGroups(tuple(names), of_row.astype(np.int64))
+    return Groups(tuple(names), of_row.astype(np.int64))
 
 
 def group_shares(
-    budget: Budget | None, frame: SourceFrame, groups: SourceGroups, quota: Quota, costs: Floats | None
+    budget: Budget | None, frame: SourceFrame, groups: Groups, quota: Quota, costs: Floats | None
 ) -> Floats:
     """Return the total share of every group, in sources or in cost; anchors are part of it.
 
@@ -137,9 +127,7 @@ def group_shares(
     return quotas(amount, totals, np.ones(len(totals)) if quota == "equal" else totals, integral=integral)
 
 
-def with_quota(
-    frame: SourceFrame, groups: SourceGroups, quota: Quota
-) -> tuple[SourceFrame, SourceGroups, int]:
+def with_quota(frame: SourceFrame, groups: Groups, quota: Quota) -> tuple[SourceFrame, Groups, int]:
     """Leave out the groups that a quota by name does not name: they have no probability of being drawn."""
     if not isinstance(quota, Mapping):
         return frame, groups, 0
@@ -149,12 +137,12 @@ def with_quota(
         if count < 1:
             raise UsageError(f"A group gives 1 or more sources, not {count}: leave out {name}.")
     is_named = np.array([name in quota for name in groups.names], bool)
-    stays = is_named[groups.of_row] | frame.anchor
-    return frame.take(stays), SourceGroups(groups.names, groups.of_row[stays]), int((~stays).sum())
+    stays = is_named[groups.of_unit] | frame.anchor
+    return frame.take(stays), Groups(groups.names, groups.of_unit[stays]), int((~stays).sum())
 
 
 def after_anchors(
-    shares: Floats, frame: SourceFrame, groups: SourceGroups, costs: Floats | None, *, by_name: bool = False
+    shares: Floats, frame: SourceFrame, groups: Groups, costs: Floats | None, *, by_name: bool = False
 ) -> Floats:
     """Return the shares of the groups beyond the anchors, which are always taken.
 
@@ -177,9 +165,6 @@ def after_anchors(
     return quotas(remaining, np.where(free_shares > 0, free, 0.0), free_shares, integral=costs is None)
 
 
-# --- clusters of embeddings ---
-
-
 @dataclass(frozen=True, eq=False)
 class ClusterTree:
     """Clusters along a path, and the centres of the leaves of each of them along the rest of it."""
@@ -196,27 +181,19 @@ class ClusterTree:
 
 def assign_leaves(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> Ints:
     """Return the leaf of every source, numbered along the path; there are about ``count`` of them."""
-    if count < 2:
-        raise UsageError(f"There are 2 clusters or more, not {count}.")
-    tree = build_tree(vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64), count)
+    tree = build_tree(_sample_vectors(pool, frame, count), count)
     return np.asarray(over_vectors(pool, nearest_leaves, tree)[frame.place], np.int64)
 
 
-def assign_clusters(pool: ScoredPool, frame: SourceFrame, count: int) -> Ints:
-    """Return the cluster of every source, of ``count`` without any further level."""
+def _sample_vectors(pool: ScoredPool, frame: SourceFrame, count: int) -> Floats:
+    """Return the vectors of the sources whose ids have the lowest hashes, enough for so many clusters."""
     if count < 2:
         raise UsageError(f"There are 2 clusters or more, not {count}.")
-    points = vectors_at(pool, frame.place[_sample(frame, count)]).astype(np.float64)
-    tree = ClusterTree(_centres(points, count), ())
-    return np.asarray(over_vectors(pool, nearest_clusters, tree)[frame.place], np.int64)
-
-
-def _sample(frame: SourceFrame, count: int) -> Ints:
-    """Return the sources whose ids have the lowest hashes, in their order, enough of them to cluster."""
     hashes = rng.stream(frame.key, 0, _PURPOSE)
     sample_size = min(len(frame), max(_FEWEST, _PER_LEAF * count))
     lowest = np.argpartition(hashes, sample_size - 1)[:sample_size]
-    return np.asarray(lowest[np.argsort(hashes[lowest], kind="stable")])
+    sample = lowest[np.argsort(hashes[lowest], kind="stable")]
+    return vectors_at(pool, frame.place[sample]).astype(np.float64)
 
 
 def build_tree(points: Floats, count: int) -> ClusterTree:

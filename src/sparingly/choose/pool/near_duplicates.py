@@ -18,7 +18,7 @@ with a cosine of 0.9 are found, 98 with 0.95, and all but one in a thousand with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -72,21 +72,21 @@ Bands = NDArray[np.uint64]
 BANDS, ROWS_OF_A_BAND = 16, 8
 GRAM = 5
 _FUNCTIONS = BANDS * ROWS_OF_A_BAND
-# So many letters at once stay in the processor's cache.
 _LETTERS = 2**17
 _CHANCE = 1 / 256
 
 
+def letter_blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield texts in blocks of so few letters that they stay in the processor's cache."""
+    reach = np.cumsum([len(text) for text in texts], dtype=np.int64) // _LETTERS
+    starts = np.flatnonzero(np.diff(reach, prepend=-1)).tolist()
+    for start, stop in pairwise([*starts, len(texts)]):
+        yield texts[start:stop]
+
+
 def bands_of(texts: Sequence[str]) -> Bands:
     """Return the bands of every text, bands × texts: eight bytes of MinHash each."""
-    slices, letters = [0], 0
-    for place, text in enumerate(texts):
-        letters += len(text)
-        if letters > _LETTERS and place > slices[-1]:
-            slices.append(place)
-            letters = len(text)
-    slices.append(len(texts))
-    blocks = [_minima(texts[start:stop]) for start, stop in pairwise(slices)]
+    blocks = [_minima(block) for block in letter_blocks(texts)]
     bytes_of = np.concatenate(blocks, axis=1) if blocks else np.empty((_FUNCTIONS, 0), np.uint8)
     grouped = bytes_of.reshape(BANDS, ROWS_OF_A_BAND, -1).transpose(0, 2, 1)
     return np.ascontiguousarray(grouped).view("<u8")[:, :, 0]
@@ -94,8 +94,6 @@ def bands_of(texts: Sequence[str]) -> Bands:
 
 def _minima(texts: Sequence[str]) -> NDArray[np.uint8]:
     """Return a byte of the smallest value of every function, functions × texts."""
-    if not texts:
-        return np.empty((_FUNCTIONS, 0), np.uint8)
     hashes, starts = ngram_hashes(texts, GRAM)
     values = (hashes >> np.uint64(32)).astype(np.uint32)
     draws = generator(0, "minhash").integers(0, 2**32, (_FUNCTIONS, 2), dtype=np.uint32)

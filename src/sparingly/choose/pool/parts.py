@@ -53,7 +53,6 @@ from sparingly.signals.length import SOURCE_LENGTH
 if TYPE_CHECKING:
     import polars as pl
 
-
 CHECKSUM = "checksum"
 SCORE_AGAIN = "Score the pool again with the same options: only what is damaged is scored anew"
 NO_CHECKSUMS = (
@@ -119,11 +118,6 @@ class PoolPart:
         values: dict[str, Any] = schema.write(self)
         return {**values, "tally": self.tally.to_dict(), "checksums": dict(sorted(self.checksums.items()))}
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> PoolPart:
-        """Read a part back."""
-        return schema.read(cls, values)
-
     def path(self, folder: Path, ending: str) -> Path:
         """Return one of the part's files."""
         return folder / f"{self.name}.{ending}"
@@ -179,7 +173,7 @@ def read_marker(marker: Path) -> PoolPart | None:
         return None
     try:
         values = as_mapping(files.read_json(marker), "part")
-        return None if values_problem(values) else PoolPart.from_dict(values)
+        return None if values_problem(values) else schema.read(PoolPart, values)
     except InputError:
         return None
 

@@ -16,6 +16,7 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -178,9 +179,6 @@ def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
         yield FileRange(path, "parquet", start, min(count, start + rows), start + 1)
 
 
-# --- problems of records ---
-
-
 @dataclass(frozen=True)
 class RecordProblem:
     """Why a record cannot be used: a kind of ``PROBLEM_KINDS``, and a message."""
@@ -222,15 +220,10 @@ class RecordCounts:
 
     def refuse(self) -> None:
         """Raise InputError for the first bad record, if there is one."""
-        first = min(
-            (example for of_kind in self.examples.values() for example in of_kind),
-            key=lambda example: (example.file, example.line),
-            default=None,
-        )
-        if first is not None:
-            raise InputError(
-                first.words, file=first.file, line=first.line, fix="Mend it, or pass it over with bad=skip"
-            )
+        examples = sorted(chain(*self.examples.values()), key=lambda example: (example.file, example.line))
+        if examples:
+            words, file, line = examples[0].words, examples[0].file, examples[0].line
+            raise InputError(words, file=file, line=line, fix="Mend it, or pass it over with bad=skip")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, kinds in the order of their names."""

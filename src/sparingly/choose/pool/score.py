@@ -11,7 +11,7 @@ from sparingly.base.errors import DataError, InputError, UsageError, listing
 from sparingly.choose.pool.contamination import read_corpus
 from sparingly.choose.pool.embeddings import embed_pool, parse_embedding
 from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_range
-from sparingly.choose.pool.records import LONGEST_RECORD, OnProblem, cut_files, make_folder, pool_files
+from sparingly.choose.pool.records import LONGEST_RECORD, cut_files, make_folder, pool_files
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.scorers import Scorer, parse_scoring
 from sparingly.choose.pool.sources import Languages, Layout
@@ -96,20 +96,17 @@ def score_pool(
             read += sum(part.tally.read for part in new_parts)
             settings.report(ranges_done, len(pieces), f"{read:,} records")
         pool = replace(ScoredPool.from_parts(plan, parts, ignored), folder=folder)
-        _check(pool, bad)
+        if not pool.tally.good:
+            kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(pool.tally.bad.items()))
+            raise DataError(
+                f"The pool has no source: of {pool.tally.read} records, {kinds or 'none is there'}."
+            )
+        if bad == "refuse" and pool.duplicate_ids:
+            raise InputError(
+                f"{pool.duplicate_ids} sources have the id of another with a different text, such as "
+                f"{listing(pool.duplicate_examples)}",
+                fix="Give every source an id of its own, or pass the others over with bad=skip",
+            )
         pool = pool if embedding is None else embed_pool(pool, embedding, executor, settings)
     pool.save()
     return pool
-
-
-def _check(pool: ScoredPool, bad: OnProblem) -> None:
-    """Raise an error for a pool without any source and, with ``refuse``, for ids with several texts."""
-    if not pool.tally.good:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(pool.tally.bad.items()))
-        raise DataError(f"The pool has no source: of {pool.tally.read} records, {kinds or 'none is there'}.")
-    if bad == "refuse" and pool.duplicate_ids:
-        raise InputError(
-            f"{pool.duplicate_ids} sources have the id of another with a different text, such as "
-            f"{listing(pool.duplicate_examples)}",
-            fix="Give every source an id of its own, or pass the others over with bad=skip",
-        )

@@ -118,7 +118,7 @@ class ScoredPool:
         values = as_mapping(files.read_json(path), "pool")
         try:
             check_version(values, FORMAT, VERSION)
-            parts = tuple(PoolPart.from_dict(part) for part in as_list(values.get("parts"), "parts"))
+            parts = tuple(schema.read(PoolPart, part) for part in as_list(values.get("parts"), "parts"))
             counts = RecordCounts.from_dict(values)
             pool = schema.read(
                 cls, values, folder=Path(folder), tally=counts, parts=parts, executor=SerialExecutor()

@@ -48,7 +48,12 @@ def parse_scoring(by: str | Scorer) -> Scoring:
         return Scoring(by, scorer=source_length)
     if by.partition(":")[0] == DISTILLED:
         model = parse_distilled(by)
-        return Scoring(model.name, scorer=model, notes=model.notes)
+        # The utility and the model's digest, which do not depend on the path.
+        values = {"utility": str(model.method.utility), "digest": str(model.method.digest)}
+        call = Call(DISTILLED, tuple((name, text_value(value)) for name, value in values.items()))
+        card = model.method.load_model().card
+        notes = (*weak_notes(card, (values["utility"],)), *learned_from_notes(card))
+        return Scoring(format_call(call), scorer=model, notes=notes)
     if ":" not in by:
         return Scoring(by, column=by)
     module, _, function = by.partition(":")
@@ -83,18 +88,6 @@ class DistilledScorer:
     """A distilled model as the scorer of a pool; every worker reads it from its file."""
 
     method: Distilled
-
-    @property
-    def name(self) -> str:
-        """The utility and the model's digest, which do not depend on the path."""
-        values = (("utility", self.method.utility), ("digest", self.method.digest))
-        return format_call(Call(DISTILLED, tuple((name, text_value(str(value))) for name, value in values)))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Warnings about the utility."""
-        card = self.method.load_model().card
-        return (*weak_notes(card, (str(self.method.utility),)), *learned_from_notes(card))
 
     def __call__(self, texts: list[str]) -> Floats:
         """Return the utility of every text."""

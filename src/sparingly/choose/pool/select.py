@@ -20,10 +20,10 @@ from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_pivotal, draw_systematic, snap_probabilities
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
+from sparingly.choose.design.units import Groups
 from sparingly.choose.pool.candidates import (
     NO_QUOTA,
     FilterOptions,
-    Limits,
     SourceFrame,
     filter_candidates,
     parse_filters,
@@ -34,7 +34,6 @@ from sparingly.choose.pool.groups import (
     CLUSTERS,
     EMBEDDING,
     Quota,
-    SourceGroups,
     after_anchors,
     assign_leaves,
     group_names,
@@ -54,7 +53,6 @@ from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PE
 
 if TYPE_CHECKING:
     import polars as pl
-
 
 DesignName = Literal["top", "uniform", "pivotal", "systematic"]
 OrderName = Literal["random", "utility", "length"]
@@ -108,112 +106,79 @@ def select_pool(
     """
     scored_pool = pool if isinstance(pool, ScoredPool) else ScoredPool.load(pool)
     limits, anchors, never = parse_filters(filters)
-    request = PoolRequest(
-        design=PoolDesign(design, tau, order, seed, spread is not None),
-        budget=None if budget is None else Budget.parse(budget),
-        limits=limits,
-        groups=groups,
-        quota=quota,
-        bands=bands,
-        cost=cost,
-        anchors=anchors,
-        never=never,
-        clusters=clusters,
-    )
+    how = PoolDesign(design, tau, order, seed, spread is not None)
+    amount = None if budget is None else Budget.parse(budget)
+    is_embedded = how.spread or limits.cosine is not None or EMBEDDING in group_names(groups)
     with open_executor(jobs, cluster, [scored_pool.folder.resolve()]) as executor:
-        return _draw_selection(replace(scored_pool, executor=executor), request)
+        scored_pool = replace(scored_pool, executor=executor)
+        limits.check(scored_pool)
+        band_files = () if limits.near is None else (BANDS_FILE,)
+        scored_pool.check(TABLE, *band_files, *(vector_files(label_of(scored_pool)) if is_embedded else ()))
+        frame, inputs = read_frame(scored_pool, anchors, never)
+        scored = len(frame)
+        frame, removed = filter_candidates(scored_pool, frame, limits)
+        if not len(frame):
+            raise DataError(f"None of the {scored:,} sources may be chosen: {_describe_removed(removed)}.")
+        strata = make_groups(scored_pool, frame, groups, bands)
+        frame, strata, removed[NO_QUOTA] = with_quota(frame, strata, quota)
+        costs = None if cost is None else costs_of(scored_pool, frame, cost)
+        if how.spread:
+            frame = replace(frame, leaf=assign_leaves(scored_pool, frame, clusters))
+        rows, chances = _choose_rows(frame, strata, how, amount, quota, costs)
+        if not len(rows):
+            raise UsageError(f"The budget {amount} is too small for any source.")
+        table = scored_pool.rows(frame.place[rows])
 
-
-@dataclass(frozen=True)
-class PoolRequest:
-    """The parameters of a draw."""
-
-    design: PoolDesign
-    budget: Budget | None
-    limits: Limits
-    groups: str | None
-    quota: Quota
-    bands: int
-    cost: str | None
-    anchors: tuple[str, ...]
-    never: tuple[str, ...]
-    clusters: int
-
-    @property
-    def embedded(self) -> bool:
-        """Whether embeddings have a part in the selection."""
-        return self.design.spread or self.limits.cosine is not None or EMBEDDING in group_names(self.groups)
-
-    def method(self, pool: ScoredPool) -> str:
-        """Return everything that the selection depends on, beside the sources, as a method's text."""
-        values: dict[str, Any] = {
-            "by": pool.by,
-            "against": pool.against,
-            "design": self.design.name,
-            "tau": self.design.share,
-            "order": self.design.order,
-            "spread": EMBEDDING if self.design.spread else None,
-            "clusters": self.clusters if self.design.spread else None,
-            "embedding": pool.embedding if self.embedded else None,
-            "groups": self.groups,
-            "quota": self.quota,
-            "bands": self.bands,
-            "cost": self.cost,
-            **asdict(self.limits),
-            "anchors": digest_ids(self.anchors) if self.anchors else None,
-        }
-        return format_call(Call(METHOD, tuple((name, _value(value)) for name, value in values.items())))
-
-
-def _draw_selection(pool: ScoredPool, request: PoolRequest) -> PoolSelection:
-    request.limits.check(pool)
-    band_files = () if request.limits.near is None else (BANDS_FILE,)
-    pool.check(TABLE, *band_files, *(vector_files(label_of(pool)) if request.embedded else ()))
-    frame, inputs = read_frame(pool, request.anchors, request.never)
-    scored = len(frame)
-    frame, removed = filter_candidates(pool, frame, request.limits)
-    if not len(frame):
-        raise DataError(f"None of the {scored:,} sources may be chosen: {_describe_removed(removed)}.")
-    groups = make_groups(pool, frame, request.groups, request.bands)
-    frame, groups, removed[NO_QUOTA] = with_quota(frame, groups, request.quota)
-    costs = None if request.cost is None else costs_of(pool, frame, request.cost)
-    if request.design.spread:
-        frame = replace(frame, leaf=assign_leaves(pool, frame, request.clusters))
-    rows, chances = _choose_rows(frame, request, groups, costs)
-    if not len(rows):
-        raise UsageError(f"The budget {request.budget} is too small for any source.")
+    # Everything that the selection depends on, beside the sources.
+    parameters: dict[str, Any] = {
+        "by": scored_pool.by,
+        "against": scored_pool.against,
+        "design": how.name,
+        "tau": how.share,
+        "order": how.order,
+        "spread": EMBEDDING if how.spread else None,
+        "clusters": clusters if how.spread else None,
+        "embedding": scored_pool.embedding if is_embedded else None,
+        "groups": groups,
+        "quota": quota,
+        "bands": bands,
+        "cost": cost,
+        **asdict(limits),
+        "anchors": digest_ids(anchors) if anchors else None,
+    }
+    method = Call(METHOD, tuple((name, _value(value)) for name, value in parameters.items()))
     signature = Signature(
-        method=request.method(pool),
-        budget=str(request.budget or Budget("count", len(rows))),
-        seed=request.design.seed,
+        method=format_call(method),
+        budget=str(amount or Budget("count", len(rows))),
+        seed=seed,
         n=len(rows),
         of=len(frame),
         inputs=inputs,
         labels=None,
         version=__version__,
-        never=digest_ids(request.never) if request.never else None,
+        never=digest_ids(never) if never else None,
     )
-    table, notes = pool.rows(frame.place[rows]), list(pool.notes)
+    notes = list(scored_pool.notes)
     if UNLIKE in table.columns and (unlike := int(table.get_column(UNLIKE).sum())):
         fraction = f"{unlike:,} of the {len(table):,} chosen sources"
         notes.append(f"{fraction} are unlike the texts that the model was trained on.")
     if any(removed.values()):
         notes.append(f"of {scored:,} sources, {_describe_removed(removed)}")
-    anchor, words = frame.anchor[rows], request.design.words
+    anchor = frame.anchor[rows]
     selection = Selection(
         items=np.array(table.get_column("item").to_list(), object),
         signature=signature,
         utility=frame.utility[rows],
         probability=chances,
-        stratum=None if request.groups is None else np.array(groups.names, object)[groups.of_row[rows]],
+        stratum=None if groups is None else np.array(strata.names, object)[strata.of_unit[rows]],
         cost=None if costs is None else costs[rows],
-        reasons=np.where(anchor, ANCHOR, words).astype(object) if anchor.any() else None,
-        reason=words,
-        cost_unit=SECONDS if request.cost == LENGTH else "",
+        reasons=np.where(anchor, ANCHOR, how.words).astype(object) if anchor.any() else None,
+        reason=how.words,
+        cost_unit=SECONDS if cost == LENGTH else "",
         notes=tuple(notes),
-        never=request.never,
+        never=never,
     )
-    return PoolSelection.build(selection, table, scored, removed, pool.checksum_notes)
+    return PoolSelection.build(selection, table, scored, removed, scored_pool.checksum_notes)
 
 
 def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
@@ -230,16 +195,21 @@ def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
 
 
 def _choose_rows(
-    frame: SourceFrame, request: PoolRequest, groups: SourceGroups, costs: Floats | None
+    frame: SourceFrame,
+    groups: Groups,
+    design: PoolDesign,
+    budget: Budget | None,
+    quota: Quota,
+    costs: Floats | None,
 ) -> tuple[Ints, Floats | None]:
     """Take the anchors, draw from every group what is left of its quota; return rows and probabilities."""
-    design, budget, by_name = request.design, request.budget, isinstance(request.quota, Mapping)
+    by_name, by_cost = isinstance(quota, Mapping), budget is not None and budget.kind == "cost"
     if budget is not None and by_name:
         raise UsageError("Numbers of sources by name go without a budget: leave it out.")
-    weights = costs if budget is not None and budget.kind == "cost" else None
-    if budget is not None and budget.kind == "cost" and costs is None:
+    if by_cost and costs is None:
         raise UsageError("A budget of cost needs the cost of every source: name a column, or length.")
-    shares = group_shares(budget, frame, groups, request.quota, weights)
+    weights = costs if by_cost else None
+    shares = group_shares(budget, frame, groups, quota, weights)
     free_shares = after_anchors(shares, frame, groups, weights, by_name=by_name)
     if design.name != "top":
         # No estimate could cover sources that cannot be drawn.
@@ -255,7 +225,7 @@ def _choose_rows(
             )
     rows, all_probabilities = [np.flatnonzero(frame.anchor)], [np.ones(int(frame.anchor.sum()))]
     for place in np.flatnonzero(free_shares):
-        inside = np.flatnonzero((groups.of_row == place) & ~frame.anchor)
+        inside = np.flatnonzero((groups.of_unit == place) & ~frame.anchor)
         group_weights = None if weights is None else weights[inside]
         drawn_rows, probabilities = draw_sources(
             frame.take(inside), design, float(free_shares[place]), group_weights, groups.names[place]
@@ -286,9 +256,6 @@ def _value(value: Any) -> Value:
 
 def _describe_removed(removed: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in removed.items() if count) or "none went"
-
-
-# --- the draw ---
 
 
 @dataclass(frozen=True)
@@ -363,9 +330,6 @@ def draw_sources(
     draw = draw_systematic if design.name == "systematic" else draw_pivotal
     rows = by_hash[draw(probabilities, generator, order)[by_hash]]
     return rows, probabilities[rows]
-
-
-# --- the result ---
 
 
 @dataclass(frozen=True, eq=False)

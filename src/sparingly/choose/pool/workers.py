@@ -21,7 +21,6 @@ from sparingly.choose.pool.records import RANGE_BYTES
 if TYPE_CHECKING:
     from distributed import Client
 
-
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]

@@ -15,11 +15,11 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.choose.auto import Question, has_documents
+from sparingly.choose.auto import Question
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_local_pivotal
 from sparingly.choose.design.selector import Chosen
-from sparingly.choose.design.variables import metric_points, principal, with_documents
+from sparingly.choose.design.variables import has_documents, metric_points, principal, with_documents
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.intervals import FEWEST_UNITS

@@ -145,13 +145,6 @@ def load_encoder(path: Path) -> tuple[ModelCard, EncoderFit, SeenBits]:
             weights = _weights(archive.read(WEIGHTS))
     except (zipfile.BadZipFile, EOFError, KeyError, OSError, NotImplementedError, RuntimeError):
         raise InputError("this is no encoder's file, or a damaged one", fix=_OURS) from None
-    return _build_fit(card, documents, weights)
-
-
-def _build_fit(
-    card: ModelCard, documents: dict[str, str], weights: dict[str, Any]
-) -> tuple[ModelCard, EncoderFit, SeenBits]:
-    """Build the network; raise InputError if the weights do not fit the card."""
     count = len(card.utilities)
     if not count or len(set(card.names)) < count or card.learner != "encoder":
         raise InputError("the card is no encoder's, or names no utility, or one twice", field="utilities")

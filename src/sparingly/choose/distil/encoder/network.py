@@ -140,9 +140,9 @@ class Network:
 
     def weights(self) -> dict[str, Any]:
         """Return all weights by name."""
+        parts = ((_ENCODER, self.transformer), (_HEAD, self.head))
         return {
-            **{f"{_ENCODER}{name}": weight for name, weight in self.transformer.state_dict().items()},
-            **{f"{_HEAD}{name}": weight for name, weight in self.head.state_dict().items()},
+            f"{start}{name}": weight for start, part in parts for name, weight in part.state_dict().items()
         }
 
     def check_weights(self, weights: Mapping[str, Any]) -> None:
@@ -165,10 +165,9 @@ class Network:
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """Yield what is trained, by name."""
-        for name, parameter in self.transformer.named_parameters():
-            yield f"{_ENCODER}{name}", parameter
-        for name, parameter in self.head.named_parameters():
-            yield f"{_HEAD}{name}", parameter
+        for start, part in ((_ENCODER, self.transformer), (_HEAD, self.head)):
+            for name, parameter in part.named_parameters():
+                yield f"{start}{name}", parameter
 
     def rates(self, rate: float, decay: float) -> dict[str, float]:
         """Return the learning rate of every weight: lower from layer to layer, lowest for the embeddings."""

@@ -116,12 +116,17 @@ def fit_encoder(
     with deterministic(_number(seed, "start")):
         base = load_base(training.base, training.longest)
         started_from = base_digest(base)
-        purpose = _purpose(started_from, texts, targets, training, seed)
+        # A digest of all that the training depends on.
+        purpose = sha256(f"{started_from}\x1f{training.text}\x1f{seed}".encode())
+        for text in texts:
+            purpose.update(f"\x1f{text}".encode("utf-8", "surrogatepass"))
+        purpose.update(np.ascontiguousarray(targets).tobytes())
         network = Network(base.transformer, training.hidden, targets.shape[1], training.dropout)
         network.to(best_device())
         training_texts = prepare_texts(base.tokens, texts, targets, training, seed)
         folder = training.checkpoints
-        checkpoint = Checkpoint(None if folder is None else Path(folder) / f"{part}.safetensors", purpose)
+        path = None if folder is None else Path(folder) / f"{part}.safetensors"
+        checkpoint = Checkpoint(path, purpose.hexdigest())
         losses = Trainer(network, training_texts, base.tokens, training, seed, checkpoint).run()
     return EncoderFit(
         network=network,
@@ -180,7 +185,14 @@ class Trainer:
         self._resume()
         progress = self._progress
         while not progress.is_done:
-            self._train_epoch()
+            keys = self._texts.keys[self._texts.training]
+            rows = self._texts.training[np.argsort(stream(keys, self._seed, f"encoder {progress.epoch}"))]
+            self._network.train(True)
+            for start in range(progress.updates * self._training.batch, len(rows), self._training.batch):
+                self._update(rows[start : start + self._training.batch])
+                progress.updates += 1
+                if progress.updates % self._training.every == 0:
+                    self._write_checkpoint()
             self._validate()
             progress.epoch, progress.updates = progress.epoch + 1, 0
             progress.is_done = (
@@ -189,19 +201,6 @@ class Trainer:
             self._write_checkpoint()
         self._network.set_weights(self._best)
         return progress.losses
-
-    def _train_epoch(self) -> None:
-        training, progress, training_texts = self._training, self._progress, self._texts
-        order = np.argsort(
-            stream(training_texts.keys[training_texts.training], self._seed, f"encoder {progress.epoch}")
-        )
-        rows = training_texts.training[order]
-        self._network.train(True)
-        for start in range(progress.updates * training.batch, len(rows), training.batch):
-            self._update(rows[start : start + training.batch])
-            progress.updates += 1
-            if progress.updates % training.every == 0:
-                self._write_checkpoint()
 
     def _update(self, rows: Ints) -> None:
         """Move the weights once, by the mean squared error of a batch that is read in several steps."""
@@ -298,14 +297,3 @@ def half_precision(device: str, precision: str) -> Any | None:
 
 def _number(seed: int, purpose: str) -> int:
     return int(stream(keys_of([purpose]), seed, "encoder")[0] >> np.uint64(1))
-
-
-def _purpose(
-    started_from: str, texts: Sequence[str], targets: Floats, training: EncoderTraining, seed: int
-) -> str:
-    """Return a digest of all that the training depends on."""
-    total = sha256(f"{started_from}\x1f{training.text}\x1f{seed}".encode())
-    for text in texts:
-        total.update(f"\x1f{text}".encode("utf-8", "surrogatepass"))
-    total.update(np.ascontiguousarray(targets).tobytes())
-    return total.hexdigest()
