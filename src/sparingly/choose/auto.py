@@ -60,18 +60,17 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
     if design.get("balance") is not None or design.get("quota") is not None:
         why = "auto draws at random in every group (random), since groups are to be balanced."
         return Automatic(
-            Random(), f"{why} {_UNBIASED if budget.kind != 'cost' else 'Groups share the cost.'}"
+            Random(), f"{why} {'Groups share the cost.' if budget.kind == 'cost' else _UNBIASED}"
         )
     metrics = tuple(name for name in data.metrics if not np.isnan(data.metrics[name]).all())
     if metrics:
         return _spread(data, metrics, question, design)
     plain = budget.kind != "cost" and design.get("unit") in (None, "item")
     if plain and has_documents(data):
-        reason = "documents are all that there is to spread them over"
         return Automatic(
             Systematic(order=fields.DOCUMENT),
-            "auto draws items with equal chances, in equal steps along the documents (systematic): "
-            f"{reason}. {_UNBIASED}",
+            "auto draws items with equal chances, in equal steps along the documents (systematic): documents "
+            f"are all that there is to spread them over. {_UNBIASED}",
         )
     reason = "the budget is kept in every draw" if has_documents(data) else "nothing tells the items apart"
     return Automatic(Uniform(), f"auto draws with equal chances (uniform): {reason}. {_UNBIASED}")

@@ -102,7 +102,13 @@ def select(
     chooser = with_parameters(selector, stated).resolve(visible, amount)
     read = chooser.reads(visible)
     check_crowd(sides, chooser, visible.only(read))
-    chosen = chooser.choose(visible.only(read), amount, candidates, _phase_seed(seed, pool))
+    phase_seed = seed
+    if pool is not None:
+        # With the same seed, the draws that made the pool would decide in it again.
+        first = pool.signature
+        of_pool = (first.method, first.budget, str(first.seed), first.inputs, str(first.labels))
+        phase_seed = seed_list(seed, 1, *of_pool)[0]
+    chosen = chooser.choose(visible.only(read), amount, candidates, phase_seed)
     chosen = _with_sides(chosen, view, chooser, sides, pool)
 
     if chosen.shut is not None:
@@ -155,7 +161,7 @@ def as_selector(method: str | Method) -> Selector:
 
     ``auto`` is one draw by what the data has; in rounds, a strategy of that name goes further.
     """
-    parsed = method if isinstance(method, Method) else _selector_from_call(parse_call(method))
+    parsed = method if isinstance(method, Method) else _parse_selector(parse_call(method))
     if isinstance(parsed, Utility):
         return Top(utility=parsed)
     if isinstance(parsed, Selector):
@@ -163,7 +169,7 @@ def as_selector(method: str | Method) -> Selector:
     raise UsageError(f"The {parsed.kind} {parsed.name} does not choose items. See: sparingly methods.")
 
 
-def _selector_from_call(call: Call) -> Method:
+def _parse_selector(call: Call) -> Method:
     """Read a method; of ``metric_var:metric=X,balance=domain`` the last belongs to the design."""
     if call.name == AUTO:
         return filled_in(AutoSelector, call)
@@ -232,14 +238,6 @@ def _probabilities(
     first = np.array([pool_probability[name] for name in items])
     inner = 1.0 if chosen.pool_probability is None else chosen.pool_probability
     return first * chosen.probability, first * inner
-
-
-def _phase_seed(seed: int, pool: Selection | None) -> int:
-    """Return the seed of a phase: with the same one, the draws that made a pool would decide in it again."""
-    if pool is None:
-        return seed
-    first = pool.signature
-    return seed_list(seed, 1, first.method, first.budget, str(first.seed), first.inputs, str(first.labels))[0]
 
 
 def _never_notes(data: EvalSet, excluded: tuple[str, ...]) -> tuple[str, ...]:

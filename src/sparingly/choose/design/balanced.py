@@ -120,8 +120,6 @@ class LocalPivotal(ProbabilityDesign):
         return draw_local_pivotal(frame.chances, points, generator, frame.charges)
 
 
-# --- cube ---
-
 _MOST_SCORES = 20
 _MOST_GROUPS = 50
 

@@ -141,8 +141,6 @@ def micro_clusters(points: Floats, keys: rng.Keys, count: int, rounds: int = 5) 
     return numbered(labels)
 
 
-# --- one item for every cluster ---
-
 Representative = Literal["cosine", "euclidean", "norm", "random"]
 _TINY = 1e-12
 _REASONS = {

@@ -76,8 +76,6 @@ class Spending:
         )
 
 
-# --- documents and snippets on plain arrays ---
-
 _NEXT_TO_NOTHING = 1e-9
 
 
@@ -199,8 +197,6 @@ def importance_note(column: str) -> str:
     )
 
 
-# --- documents ---
-
 Chance = Literal["equal", "size"]
 
 
@@ -277,8 +273,6 @@ def document_shape(data: EvalSet, units: Units, chance: Chance, weights: str | N
     shape = np.ones(len(units)) if chance == "equal" else units.sizes
     return shape if weights is None else shape * units.mean(importance(data, weights)[units.rows])
 
-
-# --- snippets ---
 
 _SHORT = "(short documents)"
 _USUAL_LENGTH = 10

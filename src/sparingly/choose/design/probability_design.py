@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -63,12 +63,8 @@ RANDOM, BY_UTILITY = "random", "utility"
 _WELL_SPENT = 0.8
 
 
-class Sizes(NamedTuple):
-    """How large every candidate item counts, the utilities of all items, and what to say of them."""
-
-    of_row: Floats
-    utility: Floats | None = None
-    notes: tuple[str, ...] = ()
+# How large every candidate item counts, the utilities of all items, and what to say of them.
+Sizes = tuple[Floats, Floats | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +75,11 @@ class Frame:
     units: Units
     chances: Floats  # the inclusion probability of every unit
     charges: Floats | None = None  # what the budget counts of every unit; None where that is the same for all
-    utility: Floats | None = None  # of every item of the set
 
     @property
     def count(self) -> int:
         """The number of units that are drawn."""
         return round(float(self.chances.sum()))
-
-    @property
-    def expected(self) -> float:
-        """What the draw counts against the budget on average."""
-        return float(self.chances.sum() if self.charges is None else self.charges @ self.chances)
 
     def dearest_first(self, generator: np.random.Generator) -> Ints | None:
         """Return the units sorted by charge, equal ones at random; None where all are the same."""
@@ -122,7 +112,7 @@ class DrawDesign(Selector):
 
     def sizes(self, data: EvalSet, units: Units) -> Sizes:
         """Return how large the candidate items count; all the same unless a design says otherwise."""
-        return Sizes(np.ones(len(units.rows)))
+        return np.ones(len(units.rows)), None, ()
 
     def probabilities(self, sizes: Floats, charges: Floats | None, limit: float) -> Floats:
         """Return the inclusion probabilities of units by their sizes, under a number or a charge."""
@@ -175,7 +165,7 @@ class DrawDesign(Selector):
             candidates = np.setdiff1d(candidates, skipped)
         units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
         costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
-        sizes = self.sizes(data, units)
+        sizes, utility, size_notes = self.sizes(data, units)
         # What the budget counts of every unit; None where it counts one each.
         charges = None if units.are_items else units.sizes
         if budget.kind == "cost":
@@ -184,10 +174,10 @@ class DrawDesign(Selector):
             charges = units.total(costs[units.rows])
         limit = budget.limit_of(len(units.rows) if charges is None else float(charges.sum()))
         # Residuals of a document's items are taken for independent: their squares add up.
-        of_unit = sizes.of_row if units.are_items else np.sqrt(units.total(sizes.of_row**2))
+        of_unit = sizes if units.are_items else np.sqrt(units.total(sizes**2))
         chances = self.probabilities(of_unit, charges, limit)
         even = charges is None or float(np.ptp(charges)) == 0.0
-        frame = Frame(data, units, chances, None if even else charges, sizes.utility)
+        frame = Frame(data, units, chances, None if even else charges)
         chosen = np.flatnonzero(self.draw(frame, rng.generator(seed, self.name)))
         chosen = chosen[random_order(units.keys_at(chosen), seed)]
         rows, lengths = units.rows_of(chosen), units.sizes[chosen].astype(np.int64)
@@ -195,7 +185,7 @@ class DrawDesign(Selector):
         names = None if units.are_items else np.array(list(units.names), object)[chosen]
         return Chosen(
             rows=rows,
-            utility=None if sizes.utility is None else sizes.utility[rows],
+            utility=None if utility is None else utility[rows],
             probability=np.repeat(chances[chosen], lengths),
             unit=None if names is None else np.repeat(names, lengths),
             reason=self.how,
@@ -203,7 +193,7 @@ class DrawDesign(Selector):
             notes=(
                 *(() if skipped is None else (skipped_note(len(skipped)),)),
                 self._chances_note(chances),
-                *sizes.notes,
+                *size_notes,
                 *self._spent_note(frame, limit, charge_unit),
                 *self.remarks(frame),
             ),
@@ -217,15 +207,15 @@ class DrawDesign(Selector):
         """Return a note on what the draw takes of the budget on average and at most."""
         if frame.charges is None:
             return ()
-        maximum = self.greatest(frame, frame.charges)
+        maximum, expected = self.greatest(frame, frame.charges), float(frame.charges @ frame.chances)
         # A bound on a number of items need not be a whole number, but they are.
         maximum = float(np.floor(maximum + 1e-9)) if charge_unit == "items" else maximum
-        mean, top, budget = (amount_text(amount, charge_unit) for amount in (frame.expected, maximum, limit))
+        mean, top, budget = (amount_text(amount, charge_unit) for amount in (expected, maximum, limit))
         noun = " items" if charge_unit == "items" else ""
         more = ""
         if maximum > limit * (1 + 1e-9):
             more = ", so the budget can be overspent by chance"
-        elif frame.expected < _WELL_SPENT * limit:
+        elif expected < _WELL_SPENT * limit:
             more = "; spend=on_average takes more, and can overspend"
         return (f"a draw like this takes {mean}{noun} on average and at most {top} of the {budget}{more}.",)
 
@@ -313,7 +303,7 @@ class ProbabilityDesign(DrawDesign):
             pilot_design = UNIFORM_PILOT if self.pilot.probability is None else "with the probabilities given"
             notes = (self.pilot_evidence(data).note(self._resolved_tau, pilot_design),)
         if self.utility is None:
-            return Sizes(weights, notes=notes)
+            return weights, None, notes
         utility = np.asarray(self.utility.values(data), np.float64)
         inside = utility[units.rows]
         sizes = sizes_of(inside)
@@ -322,7 +312,7 @@ class ProbabilityDesign(DrawDesign):
             notes += (f"{unknown} of {len(inside)} items have no utility and count as average.",)
         if np.ptp(sizes) == 0.0:
             notes += ("all utilities are equal, so they make nothing likelier to be drawn.",)
-        return Sizes(sizes * weights, utility, notes)
+        return sizes * weights, utility, notes
 
     @property
     def _shares(self) -> dict[str, Any]:
@@ -405,11 +395,9 @@ class Systematic(ProbabilityDesign):
         if self.order == BY_UTILITY and self.utility is None:
             raise UsageError("order=utility needs a utility: name one with utility=(…).")
         resolved = super().resolve(data, budget)
-        return replace(resolved, order=resolve_names(data, [self.order])[0]) if self._is_by_name else resolved
-
-    @property
-    def _is_by_name(self) -> bool:
-        return self.order not in (RANDOM, BY_UTILITY)
+        if self.order in (RANDOM, BY_UTILITY):
+            return resolved
+        return replace(resolved, order=resolve_names(data, [self.order])[0])
 
     def greatest(self, frame: Frame, charges: Floats) -> float:
         """Return the most that a draw can cost: a list in another order may give the dearest units."""
@@ -419,8 +407,8 @@ class Systematic(ProbabilityDesign):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read what the probabilities need, and what the list is sorted by."""
-        order_fields = {field_of(data, self.order)} & set(data.fields) if self._is_by_name else set()
-        return super().reads(data) | order_fields
+        by_name = () if self.order in (RANDOM, BY_UTILITY) else (field_of(data, self.order),)
+        return super().reads(data) | (frozenset(by_name) & set(data.fields))
 
     def coordinates(self, data: EvalSet) -> Floats | None:
         """Return what the list is sorted by, as one dimension; None for a shuffled list."""

@@ -85,8 +85,6 @@ class Random(ListSelector):
         )
 
 
-# --- guided ---
-
 _DECIMALS = 12
 _HONEST = (
     "the best of several draws has no inclusion probabilities; cube balances a draw on metrics and has some."

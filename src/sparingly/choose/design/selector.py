@@ -174,8 +174,6 @@ def short_groups_note(groups: Groups, quota: Floats, count: Floats, noun: str) -
     return (f"{listing(short)} {verb} less than an equal quota of {noun}; the other groups took the rest.",)
 
 
-# --- selectors that look at the set as a whole ---
-
 Value = TypeVar("Value")
 _CACHED_ANSWERS = 4
 _answers_of: WeakKeyDictionary[Store, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()

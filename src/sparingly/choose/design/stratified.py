@@ -165,8 +165,6 @@ def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) ->
     return chosen
 
 
-# --- stratified ---
-
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
 _LEAST_SPREAD = 0.1
 _ADVICE = (
@@ -266,15 +264,16 @@ class Stratified(WholeSetSelector):
         """Draw from every stratum."""
         view = data.at(candidates)
         spending = Spending.from_budget(data, budget, self.cost, candidates)
-        strata, expected, notes = self._plan_of(view, spending)
+        costs = spending.charges if spending.by_cost else None
+        strata, expected, notes = self.plan(view, spending.limit, costs)
         generator = rng.generator(seed, self.name)
         counts = rounded_at_random(expected, generator)
         chosen = np.flatnonzero(draw_within(strata, counts, generator))
         chosen = chosen[random_order(view.keys[chosen], seed)]
-        chances, charges = expected / strata.sizes, spending.charges
-        if spending.by_cost:
-            mean = float(expected @ (strata.totals(charges) / strata.sizes))
-            notes = (*notes, *spending.note(greatest_cost(strata, expected, charges), mean))
+        chances = expected / strata.sizes
+        if costs is not None:
+            mean = float(expected @ (strata.totals(costs) / strata.sizes))
+            notes = (*notes, *spending.note(greatest_cost(strata, expected, costs), mean))
         return Chosen(
             rows=candidates[chosen],
             probability=chances[strata.of_row[chosen]],
@@ -287,10 +286,7 @@ class Stratified(WholeSetSelector):
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set, as the draw under a budget has them."""
         spending = Spending.from_budget(data, budget, self.cost, np.arange(len(data)))
-        return self._plan_of(data, spending).strata.labels
-
-    def _plan_of(self, data: EvalSet, spending: Spending) -> StrataPlan:
-        return self.plan(data, spending.limit, spending.charges if spending.by_cost else None)
+        return self.plan(data, spending.limit, spending.charges if spending.by_cost else None).strata.labels
 
     def plan(self, data: EvalSet, count: float, costs: Floats | None = None) -> StrataPlan:
         """Return the strata of a set, and how many items each gives on average.

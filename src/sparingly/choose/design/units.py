@@ -177,9 +177,6 @@ def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool)
     return floors
 
 
-# --- items on which all models wrote the same ---
-
-
 def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
     """Return the candidates on which every model gave one and the same string; a missing output is none."""
     if data.outputs is None:

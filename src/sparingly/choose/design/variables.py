@@ -123,8 +123,6 @@ def importance(data: EvalSet, name: str) -> Floats:
     return weights
 
 
-# --- items as points ---
-
 Space = Literal["metrics", "source", "output_mean", "difference"]
 # Few: every further direction makes the search for neighbours slower.
 _DOCUMENT_DIMENSIONS = 3

@@ -47,7 +47,7 @@ class Distilled(Utility):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the sources, and the column with their vectors if there is one."""
         model = self.load_model()
-        if not model.is_embedded:
+        if model.fit.dimensions is None:
             return frozenset({"sources"})
         from sparingly.signals.embed import embedding_fields
 

@@ -89,8 +89,6 @@ class ModelCard:
         return schema.read(cls, values, unknown=unknown)
 
 
-# --- families of models by their names ---
-
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FEWEST_LETTERS = 3
 # Words that say nothing about where a model comes from.

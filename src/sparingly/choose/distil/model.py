@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError, import_extra
-from sparingly.choose.distil.card import ENCODER, NGRAMS, ModelCard
+from sparingly.choose.distil.card import NGRAMS, ModelCard
 from sparingly.choose.distil.corpus import vectors_for
 from sparingly.choose.distil.encoder.fitted import EncoderFit, is_encoder, load_encoder, save_encoder
 from sparingly.choose.distil.learner import BITS, BoostedTrees, LightFit, LinearWeights
@@ -59,12 +59,9 @@ class DistilledModel:
     def score(
         self, sources: EvalSet | Sequence[str | None], embedding: str | None = None, *, flags: bool = True
     ) -> ScoredTexts:
-        """Return the utilities of sources, and which sources are unlike the training texts.
+        """Return the utilities of sources (None is a missing one), and which are unlike the training texts.
 
-        Args:
-            sources: An evaluation set, or texts; None is a missing one.
-            embedding: The vectors of these sources, if the model learned from precomputed vectors.
-            flags: Whether to look for texts unlike the training texts.
+        ``embedding`` has the vectors of these sources, if the model learned from precomputed vectors.
         """
         if isinstance(sources, str):
             raise UsageError("Give a list of sources, not one text.")
@@ -147,11 +144,6 @@ class DistilledModel:
         texts = sources if isinstance(sources, EvalSet) else [text or "" for text in sources]
         digest = None if embedding is not None else self.card.embedding_digest
         return vectors_for(texts, embedding or self.card.features, digest, dimensions)
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether texts are embedded by a model or have precomputed vectors."""
-        return self.card.features != NGRAMS and self.card.learner != ENCODER
 
 
 # --- the file ---

@@ -159,9 +159,13 @@ def filter_candidates(
     if limits.familiar:
         drop("unlike", free & pool.column(UNLIKE).to_series().to_numpy()[frame.place])
     drop("overlap", free & (frame.overlap >= (np.inf if limits.overlap is None else limits.overlap)))
-    repeated = (
-        np.isin(frame.text, frame.text[frame.never]) if limits.duplicates else _repeated(frame.text, alive)
-    )
+    if limits.duplicates:
+        repeated = np.isin(frame.text, frame.text[frame.never])
+    else:
+        rows = np.flatnonzero(alive)
+        order = rows[np.argsort(frame.text[rows], kind="stable")]
+        repeated = np.zeros(len(frame), bool)
+        repeated[order[1:][frame.text[order[1:]] == frame.text[order[:-1]]]] = True
     drop("duplicate_text", free & repeated)
     if limits.near is not None:
         rows, near = np.flatnonzero(alive), np.zeros(len(frame), bool)
@@ -202,15 +206,6 @@ def _in_languages(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
         if name not in present:
             raise UnknownNameError("language in the pool", name, present)
     return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
-
-
-def _repeated(values: Keys, alive: Mask) -> Mask:
-    """Return which of those that are left have the value of one before them."""
-    rows = np.flatnonzero(alive)
-    order = rows[np.argsort(values[rows], kind="stable")]
-    repeated = np.zeros(len(values), bool)
-    repeated[order[1:][values[order[1:]] == values[order[:-1]]]] = True
-    return repeated
 
 
 class FilterOptions(TypedDict, total=False):

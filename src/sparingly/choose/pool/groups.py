@@ -172,12 +172,6 @@ class ClusterTree:
     clusters: Floats
     leaves: tuple[Floats, ...]
 
-    @property
-    def starts(self) -> Ints:
-        """The number of the first leaf of every cluster."""
-        counts = np.array([len(inside) for inside in self.leaves], np.int64)
-        return np.cumsum(counts) - counts
-
 
 def assign_leaves(pool: ScoredPool, frame: SourceFrame, count: int = CLUSTERS) -> Ints:
     """Return the leaf of every source, numbered along the path; there are about ``count`` of them."""
@@ -245,7 +239,10 @@ def nearest_clusters(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray
 def nearest_leaves(vectors: NDArray[np.float16], tree: ClusterTree) -> NDArray[np.int32]:
     """Return the leaf of every vector: the nearest one in the nearest cluster."""
     cluster_of = nearest_clusters(vectors, tree)
-    leaf_of, starts = np.empty(len(vectors), np.int32), tree.starts
+    leaf_of = np.empty(len(vectors), np.int32)
+    # The number of the first leaf of every cluster.
+    counts = np.array([len(inside) for inside in tree.leaves], np.int64)
+    starts = np.cumsum(counts) - counts
     for place in np.unique(cluster_of).tolist():
         rows = np.flatnonzero(cluster_of == place)
         inside = np.asarray(vectors[rows], np.float64)

@@ -94,7 +94,7 @@ class ScoringPlan:
             [state.st_size, state.st_mtime_ns, file_range.start, file_range.stop],
             asdict(self.layout),
             [self.scoring.name, self.near, None if self.corpus is None else self.corpus.digest],
-            [self.longest, self.rows, self.languages.words, _CONTENT],
+            [self.longest, self.rows, list(asdict(self.languages).values()), _CONTENT],
         ]
         return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
 
@@ -262,9 +262,6 @@ def _frame(
     if plan.corpus is not None:
         columns["overlap"] = plan.corpus.overlap(texts) if texts else np.empty(0)
     return pl.DataFrame(columns).with_columns(file=pl.lit(file))
-
-
-# --- checksums ---
 
 
 def damaged(path: Path, problem: str = "the file is damaged") -> InputError:

@@ -267,8 +267,6 @@ def shorten(text: str) -> str:
     return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
 
 
-# --- records ---
-
 Raw = tuple[int, bytes | dict[str, Any] | RecordProblem]
 Line = tuple[int, bytes | RecordProblem]
 Reader = Callable[[bytes], dict[str, Any] | RecordProblem]
@@ -310,16 +308,14 @@ def _lines(file_range: FileRange, longest: int) -> Iterator[Line]:
                     yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 remaining = None if remaining is None else remaining - size
     except _DAMAGE as error:
-        yield number + 1, RecordProblem("unreadable", _reason(error))
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, InputError):
-        return error.problem
-    if isinstance(error, EOFError):
-        return "the compressed file ends too early"
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"the file cannot be read ({reason})"
+        if isinstance(error, InputError):
+            problem = error.problem
+        elif isinstance(error, EOFError):
+            problem = "the compressed file ends too early"
+        else:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            problem = f"the file cannot be read ({reason})"
+        yield number + 1, RecordProblem("unreadable", problem)
 
 
 def _decoded(raw: bytes) -> str | RecordProblem:

@@ -334,21 +334,13 @@ def draw_sources(
 
 @dataclass(frozen=True, eq=False)
 class PoolSelection:
-    """A selection from a pool.
-
-    Attributes:
-        selection: The chosen sources with their inclusion probabilities and the signature.
-        scored: How many sources the pool has.
-        removed: How many of them could not be chosen, by reason; the others are ``selection.signature.of``.
-        rows: The chosen sources with their texts and extra columns.
-        pool_notes: Warnings about the files of the pool; not part of the selection.
-    """
+    """A selection from a pool: the chosen sources, their inclusion probabilities and the signature."""
 
     selection: Selection
-    scored: int
-    removed: Mapping[str, int]
-    rows: Sequence[Mapping[str, Any]]
-    pool_notes: tuple[str, ...] = ()
+    scored: int  # how many sources the pool has
+    removed: Mapping[str, int]  # how many could not be chosen, by reason; the others are ``signature.of``
+    rows: Sequence[Mapping[str, Any]]  # the chosen sources with their texts and extra columns
+    pool_notes: tuple[str, ...] = ()  # warnings about the files of the pool; not part of the selection
 
     def __len__(self) -> int:
         return len(self.selection)

@@ -166,11 +166,6 @@ class Languages:
         if self.identify:
             _identifier(self.among)
 
-    @property
-    def words(self) -> list[Any]:
-        """The settings that parts depend on."""
-        return [self.column, self.identify, list(self.among)]
-
     def identify_all(self, texts: Sequence[str], extra: Sequence[str]) -> list[str | None]:
         """Return the language of every text by its further columns (JSON), None where it is unknown."""
         stated: list[str | None] = [None] * len(texts)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ _ROWS = {"cpu": 16, "cuda": 128}
 class EncoderFit:
     """A trained encoder: the network, and the scale of every utility."""
 
+    dimensions: ClassVar[int | None] = None  # an encoder reads texts, and takes no vectors
+
     network: Network
     config: dict[str, Any]  # the form of the transformer
     tokens: EncoderTokenizer
@@ -50,11 +52,6 @@ class EncoderFit:
     spread: Floats
     started_from: str  # the digest of the transformer that it started from
     losses: tuple[float, ...]  # squared error on the texts set aside after every epoch, in deviations
-
-    @property
-    def dimensions(self) -> int | None:
-        """An encoder reads texts, and takes no vectors."""
-        return None
 
     def predict(self, texts: Sequence[str], vectors: Floats | None = None) -> Floats:
         """Return texts × utilities, in single precision; the same whatever other texts are in the call."""

@@ -68,17 +68,15 @@ class EncoderTokenizer:
             all_ids += [encoding.ids or [self.pad] for encoding in self._tokenizer.encode_batch(part)]
         return all_ids
 
-    def width(self, length: int) -> int:
-        """Return the padded length: the next power of two, so that it depends on the text alone."""
-        return min(self.longest, max(_SHORTEST, 1 << (length - 1).bit_length()))
-
     def batches(self, ids: Sequence[Sequence[int]], rows: int, *, fixed: bool) -> Iterator[TokenBatch]:
         """Yield texts of about one length together; with ``fixed``, always in as many rows.
 
         A sum in a matrix product may be rounded differently in a matrix of another shape. With fixed shapes
         a text gets the same number whatever texts are scored with it.
         """
-        widths = np.array([self.width(len(tokens_of_text)) for tokens_of_text in ids], np.int64)
+        # Padded to the next power of two, so that the width depends on the text alone.
+        powers = (1 << (len(tokens_of_text) - 1).bit_length() for tokens_of_text in ids)
+        widths = np.array([min(self.longest, max(_SHORTEST, power)) for power in powers], np.int64)
         for width in np.unique(widths).tolist():
             places = np.flatnonzero(widths == width)
             for start in range(0, len(places), rows):

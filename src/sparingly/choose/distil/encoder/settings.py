@@ -20,42 +20,24 @@ class EncoderTraining:
     every utility; Adam on the squared error with rate 1.5e-5, batches of 128, 5 epochs. The paper names
     a weight decay of 0.95, which would shrink every weight to nothing: here 0.95 is the factor of the rate
     from layer to layer, as in the program that the paper builds on, and ``weight_decay`` is separate.
-
-    Attributes:
-        base: The transformer: a name on the hub, or a folder. Weights must be safetensors.
-        epochs: The most passes over the texts.
-        batch: How many texts an update is made from.
-        step: How many of these are in memory at a time.
-        rate: The learning rate of the network on top and of the transformer's last layer.
-        layer_decay: By how much the rate falls from one layer to the one below it.
-        weight_decay: By how much weights shrink (AdamW).
-        hidden: The hidden layers of the network on top.
-        dropout: The share of numbers that the network on top drops while it is trained.
-        longest: The most tokens of a text; what is beyond is cut off.
-        stop_share: The share of texts that is set aside to see when to stop.
-        patience: After how many epochs without a gain on these texts the training stops.
-        precision: ``auto`` (half precision on a GPU) or ``full``.
-        checkpoints: A folder for checkpoints; a training that was cut off goes on from there.
-        every: After how many updates a checkpoint is written, beside one after every epoch.
-        measured: How many held-out parts to predict, each by a training of its own; all unless given.
     """
 
-    base: str
-    epochs: int = 5
-    batch: int = 128
-    step: int = 16
-    rate: float = 1.5e-5
-    layer_decay: float = 0.95
-    weight_decay: float = 0.0
-    hidden: tuple[int, ...] = (2048, 1024)
-    dropout: float = 0.1
-    longest: int = 512
-    stop_share: float = 0.1
-    patience: int = 2
-    precision: Precision = "auto"
-    checkpoints: str | Path | None = None
-    every: int = 200
-    measured: int | None = None
+    base: str  # a name on the hub, or a folder; weights must be safetensors
+    epochs: int = 5  # at most
+    batch: int = 128  # texts of an update
+    step: int = 16  # texts in memory at a time
+    rate: float = 1.5e-5  # of the network on top and of the transformer's last layer
+    layer_decay: float = 0.95  # by how much the rate falls from one layer to the one below it
+    weight_decay: float = 0.0  # AdamW
+    hidden: tuple[int, ...] = (2048, 1024)  # layers of the network on top
+    dropout: float = 0.1  # share of numbers that the network on top drops while it is trained
+    longest: int = 512  # tokens of a text; what is beyond is cut off
+    stop_share: float = 0.1  # share of texts that is set aside to see when to stop
+    patience: int = 2  # epochs without a gain on these texts after which the training stops
+    precision: Precision = "auto"  # half precision on a GPU
+    checkpoints: str | Path | None = None  # a folder; a training that was cut off goes on from there
+    every: int = 200  # updates after which a checkpoint is written, beside one after every epoch
+    measured: int | None = None  # held-out parts to predict, each by a training of its own; None for all
 
     def __post_init__(self) -> None:
         if not self.base:
