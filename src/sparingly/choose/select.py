@@ -256,9 +256,8 @@ def _cost_note(chosen: Chosen) -> tuple[str, ...]:
     if chosen.cost is None or chosen.mean_cost is None:
         return ()
     count = len(chosen.rows)
-    chosen_cost, random = (
-        amount_text(total, chosen.cost_unit) for total in (chosen.cost.sum(), count * chosen.mean_cost)
-    )
+    chosen_cost = amount_text(chosen.cost.sum(), chosen.cost_unit)
+    random = amount_text(count * chosen.mean_cost, chosen.cost_unit)
     return (
         f"judging the {count} chosen items costs {chosen_cost}; {count} random ones would cost {random} on "
         "average.",

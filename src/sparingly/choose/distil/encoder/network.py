@@ -107,11 +107,9 @@ class Network:
         if width is None:
             raise InputError("the transformer does not say how wide it is", field="config.hidden_size")
         sizes = [width, *hidden]
-        layers = [
-            part
-            for low, high in pairwise(sizes)
-            for part in (nn.Linear(low, high), nn.Tanh(), nn.Dropout(dropout))
-        ]
+        layers: list[Any] = []
+        for low, high in pairwise(sizes):
+            layers += [nn.Linear(low, high), nn.Tanh(), nn.Dropout(dropout)]
         self.transformer = transformer
         self.head = nn.Sequential(*layers, nn.Linear(sizes[-1], utilities))
         self.device = "cpu"
