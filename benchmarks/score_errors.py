@@ -79,7 +79,7 @@ def our_draws(case: Case, share: float, design: LocalPivotal) -> Draw:
     """Return the items that ``select`` draws for a seed, the same for all systems."""
     settled = design.resolve(case.data, Budget.parse(float(share)))
     points = settled.coordinates(case.data)
-    sizes = settled.sizes(case.data, item_units(case.data, np.arange(len(case.data)))).of_row
+    sizes = settled.sizes(case.data, item_units(case.data, np.arange(len(case.data))))[0]
     chances = settled.probabilities(sizes, None, float(count_of(case, share)))
     cells = np.repeat(chances[:, None], case.truth.shape[1], axis=1)
 
