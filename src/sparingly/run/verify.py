@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -40,12 +40,19 @@ from sparingly.run.verification import Verification, same_numbers, version_notes
 
 __all__ = ["Result", "Verification", "load_result", "verify", "verify_pool"]
 
-# Selections.
+# --- Selections ---
 
 
 # What signatures of draws from a pool of sources begin with.
 _POOL = "pool:"
 _FROM_POOL = "The first phase was drawn from a pool of sources: sparingly pool verify re-derives it."
+_COLUMNS_OF_NUMBERS = {
+    "utility": "utilities",
+    "cost": "costs",
+    "cluster_weight": "cluster weights",
+    "probability": "inclusion probabilities",
+    "pool_probability": "probabilities of the pool",
+}
 _COLUMNS_OF_WORDS = {
     "models": "models",
     "pairs": "pairs",
@@ -56,25 +63,41 @@ _COLUMNS_OF_WORDS = {
 
 
 def verify_selection(selection: Selection, data: EvalSet) -> Verification:
-    """Re-run the method of a selection on the data and compare the rows.
-
-    Passing means that nobody has picked items by hand or shopped for a lucky seed after the signature was
-    published: the rows follow from the data that the method read, the method, the budget and the seed.
-    Another version of the package that gives the same answer passes with a note.
-    """
-    notes = version_notes("selection", selection.signature.version)
-    problems = [*_pool_problems(selection, data), *_never_problems(selection), *_judged_problems(selection)]
+    """Re-run the method of a selection on the data and compare the rows."""
+    signature = selection.signature
+    notes = version_notes("selection", signature.version)
+    problems = _pool_problems(selection, data)
+    if (digest_ids(selection.never) if selection.never else None) != signature.never:
+        problems.append("The never-select list is not the one of the signature.")
+    if signature.judged not in (None, None if selection.judged is None else digest_ids(selection.judged)):
+        problems.append("The models to judge are not those of the signature.")
     if problems:
         return Verification(tuple(problems), notes)
-    first = _first_phase(selection, data)
-    notes = tuple(dict.fromkeys((*notes, *first.notes)))
-    if first.problems:
-        return Verification(first.problems, notes)
+    first, problems, first_notes = _first_phase(selection, data)
+    notes = tuple(dict.fromkeys((*notes, *first_notes)))
+    if problems:
+        return Verification(tuple(problems), notes)
+    # The pool as it was handed over: with the signature that it had then, in any version.
+    pool = first
+    if signature.pool is not None and first is not None:
+        pool = replace(first, signature=signature.pool)
+    elif signature.pool is not None and selection.pool is not None:
+        pool = Selection(items=selection.pool.copy(), signature=signature.pool)
     try:
-        rederived = _select_again(selection, data, _as_pool(selection, first.selection))
+        rederived = select(
+            data,
+            signature.method,
+            signature.budget,
+            seed=signature.seed,
+            pool=pool,
+            never=selection.never,
+            crowd=signature.crowd or None,
+            # Named: models that have arrived since are not judged on these items, and that is no difference.
+            judge="all" if signature.judged is None else selection.judged or "all",
+        )
     except SparinglyError as error:
         return Verification((f"The method cannot be run on this data: {error}",), notes)
-    with_probabilities = selection.pool is None or first.selection is not None
+    with_probabilities = selection.pool is None or first is not None
     late = (note for note in rederived.notes if is_of_judged(note) and note not in selection.notes)
     return Verification(tuple(differences(selection, rederived, with_probabilities)), (*notes, *late))
 
@@ -95,36 +118,15 @@ def _pool_problems(selection: Selection, data: EvalSet) -> list[str]:
     return [f'{counted(len(missing), "item")} of the pool not in the data, such as "{missing[0]}".']
 
 
-def _never_problems(selection: Selection) -> list[str]:
-    listed = digest_ids(selection.never) if selection.never else None
-    is_same = listed == selection.signature.never
-    return [] if is_same else ["The never-select list is not the one of the signature."]
-
-
-def _judged_problems(selection: Selection) -> list[str]:
-    listed = None if selection.judged is None else digest_ids(selection.judged)
-    is_same = selection.signature.judged in (None, listed)
-    return [] if is_same else ["The models to judge are not those of the signature."]
-
-
-@dataclass(frozen=True)
-class _FirstPhase:
-    """The pool of a selection, derived again where possible, with problems and notes."""
-
-    selection: Selection | None = None
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
-    """Re-derive the first phase of a selection made in two, as far as this data allows."""
+def _first_phase(selection: Selection, data: EvalSet) -> tuple[Selection | None, list[str], tuple[str, ...]]:
+    """Re-derive the first phase of a selection made in two, if possible, with problems and notes."""
     signature = selection.signature.pool
     if signature is None or selection.pool is None:
-        return _FirstPhase()
+        return None, [], ()
     if signature.method.startswith(_POOL):
-        return _FirstPhase(notes=(_FROM_POOL,))
+        return None, [], (_FROM_POOL,)
     if signature.pool is not None or signature.never is not None:
-        return _FirstPhase(notes=("The pool's own pool or never-select list is not here: verify it too.",))
+        return None, [], ("The pool's own pool or never-select list is not here: verify it too.",)
     try:
         # Who is judged plays no part in what is chosen, and of a pool only its signature is here.
         crowd = signature.crowd or None
@@ -132,37 +134,12 @@ def _first_phase(selection: Selection, data: EvalSet) -> _FirstPhase:
             data, signature.method, signature.budget, seed=signature.seed, crowd=crowd, judge="all"
         )
     except SparinglyError as error:
-        return _FirstPhase(notes=(f"The first phase cannot be re-derived from this data: {error}",))
+        return None, [], (f"The first phase cannot be re-derived from this data: {error}",)
     if (rederived.signature.inputs, rederived.signature.labels) != (signature.inputs, signature.labels):
-        return _FirstPhase(notes=("The first phase read other data than this: verify its own selection.",))
+        return None, [], ("The first phase read other data than this: verify its own selection.",)
     if set(rederived.items) != set(selection.pool):
-        return _FirstPhase(problems=("The pool is not what its signature gives.",))
-    return _FirstPhase(rederived, notes=version_notes("selection", signature.version))
-
-
-def _as_pool(selection: Selection, first: Selection | None) -> Selection | None:
-    """Return the pool as it was handed over: with the signature that it had then, in any version."""
-    if selection.pool is None or selection.signature.pool is None:
-        return None
-    if first is None:
-        return Selection(items=selection.pool.copy(), signature=selection.signature.pool)
-    return replace(first, signature=selection.signature.pool)
-
-
-def _select_again(selection: Selection, data: EvalSet, pool: Selection | None) -> Selection:
-    signature = selection.signature
-    # Named: models that have arrived since are not judged on these items, and that is no difference.
-    judge = "all" if signature.judged is None else selection.judged or "all"
-    return select(
-        data,
-        signature.method,
-        signature.budget,
-        seed=signature.seed,
-        pool=pool,
-        never=selection.never,
-        crowd=signature.crowd or None,
-        judge=judge,
-    )
+        return None, ["The pool is not what its signature gives."], ()
+    return rederived, [], version_notes("selection", signature.version)
 
 
 def differences(selection: Selection, rederived: Selection, with_probabilities: bool) -> list[str]:
@@ -172,59 +149,49 @@ def differences(selection: Selection, rederived: Selection, with_probabilities: 
         return [f"The data that the method reads is different: digest {new.inputs}, not {old.inputs}."]
     if old.labels != new.labels:
         return [f"The labels that the method uses are different: digest {new.labels}, not {old.labels}."]
-    problems = [*_size_problems(selection, rederived), *_item_problems(selection, rederived)]
-    if problems:
+    if problems := _row_problems(selection, rederived):
         return problems
-    columns = [
-        ("utilities", selection.utility, rederived.utility),
-        ("costs", selection.cost, rederived.cost),
-        ("cluster weights", selection.cluster_weight, rederived.cluster_weight),
+    numbers = dict(_COLUMNS_OF_NUMBERS)
+    if not with_probabilities:
+        del numbers["probability"]
+    # Older versions did not say the probabilities of the pool.
+    if not with_probabilities or (selection.pool_probability is None and old.version != __version__):
+        del numbers["pool_probability"]
+    differing = [
+        words
+        for name, words in numbers.items()
+        if not same_numbers(getattr(selection, name), getattr(rederived, name))
     ]
-    if with_probabilities:
-        columns.append(("inclusion probabilities", selection.probability, rederived.probability))
-        if _tells_phases(selection):
-            columns.append(
-                ("probabilities of the pool", selection.pool_probability, rederived.pool_probability)
-            )
-    differing = [name for name, stated, right in columns if not same_numbers(stated, right)]
-    differing += [name for name, stated, right in _texts(selection, rederived) if stated != right]
-    return [f"The {name} are not those that the method gives." for name in differing]
-
-
-def _tells_phases(selection: Selection) -> bool:
-    """Whether a selection has to say the probabilities of its pool; older versions did not."""
-    return selection.pool_probability is not None or selection.signature.version == __version__
-
-
-def _texts(selection: Selection, rederived: Selection) -> Iterator[tuple[str, object, object]]:
-    """Yield the columns of text; reasons and notes only where the version is the same."""
-    for name, words in _COLUMNS_OF_WORDS.items():
-        yield words, _as_list(getattr(selection, name)), _as_list(getattr(rederived, name))
-    if selection.signature.version == rederived.signature.version:
-        yield "reasons", [row.reason for row in selection], [row.reason for row in rederived]
+    differing += [
+        words
+        for name, words in _COLUMNS_OF_WORDS.items()
+        if _as_list(getattr(selection, name)) != _as_list(getattr(rederived, name))
+    ]
+    if old.version == new.version:
+        if [row.reason for row in selection] != [row.reason for row in rederived]:
+            differing.append("reasons")
         # Sources are chosen before the models are known, and what is to be minded of these comes later.
         notes, right_notes = (
             [note for note in result.notes if not is_of_judged(note)] for result in (selection, rederived)
         )
-        yield "notes", notes, right_notes
-        yield "units of cost", selection.cost_unit, rederived.cost_unit
+        if notes != right_notes:
+            differing.append("notes")
+        if selection.cost_unit != rederived.cost_unit:
+            differing.append("units of cost")
+    return [f"The {name} are not those that the method gives." for name in differing]
 
 
 def _as_list(column: Any) -> list[Any] | None:
     return None if column is None else list(column)
 
 
-def _size_problems(selection: Selection, rederived: Selection) -> list[str]:
+def _row_problems(selection: Selection, rederived: Selection) -> list[str]:
+    """Compare the sizes and the items."""
     old, problems = selection.signature, []
     if len(selection) != old.n:
         problems.append(f"There are {len(selection)} rows, but the signature says {old.n}.")
     if rederived.signature.of != old.of:
         problems.append(f"The items were {rederived.signature.of}, but the signature says {old.of}.")
-    return problems
-
-
-def _item_problems(selection: Selection, rederived: Selection) -> list[str]:
-    problems = []
     stated, right = set(selection.items), set(rederived.items)
     extra = [name for name in selection.items if name not in right]
     missing = [name for name in rederived.items if name not in stated]
@@ -232,12 +199,12 @@ def _item_problems(selection: Selection, rederived: Selection) -> list[str]:
         problems.append(f'{counted(len(extra), "item")} should not be there, such as "{extra[0]}".')
     if missing:
         problems.append(f'{counted(len(missing), "item")} missing, such as "{missing[0]}".')
-    if not problems and list(selection.items) != list(rederived.items):
+    if not extra and not missing and list(selection.items) != list(rederived.items):
         problems.append("The items are the right ones, but in another order.")
     return problems
 
 
-# Selections from pools.
+# --- Selections from pools ---
 
 
 _POOL_NUMBERS = {
@@ -303,7 +270,7 @@ def _plain(name: str, value: Value) -> Any:
     return _POOL_NUMBERS[name](value.text) if name in _POOL_NUMBERS else value.text
 
 
-# Rounds.
+# --- Rounds ---
 
 
 def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selection]) -> Verification:
@@ -319,35 +286,29 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
         return Verification((f"{reason}: {len(earlier)} were given.",), notes)
     if digest_of_rounds(earlier) != signature.earlier:
         return Verification(("The rounds before it are not those of the signature.",), notes)
-    attempts = []
+    attempts: list[list[str]] = []
     for size in _round_sizes(selection, data):
-        attempt = _verify_round_of(size, selection, data, earlier)
-        if not attempt:
+        try:
+            rederived = next_round(
+                data,
+                spell_saved(signature.method),
+                signature.budget,
+                aspect=signature.aspect,
+                rounds=earlier,
+                size=size,
+                seed=signature.seed,
+            )
+        except SparinglyError as error:
+            problems = [f"The strategy cannot be run on this data: {error}"]
+        else:
+            if isinstance(rederived, Finished):
+                problems = [f"The strategy would have asked for nothing more: {rederived.reason}"]
+            else:
+                problems = differences(selection, rederived, with_probabilities=True)
+        if not problems:
             return Verification((), notes)
-        attempts.append(attempt)
-    return Verification(min(attempts, key=len), notes)
-
-
-def _verify_round_of(
-    size: int | None, selection: Selection, data: EvalSet, earlier: Sequence[Selection]
-) -> tuple[str, ...]:
-    """Return how a round differs from the one that is picked again with a given size."""
-    signature = selection.signature
-    try:
-        rederived = next_round(
-            data,
-            spell_saved(signature.method),
-            signature.budget,
-            aspect=signature.aspect,
-            rounds=earlier,
-            size=size,
-            seed=signature.seed,
-        )
-    except SparinglyError as error:
-        return (f"The strategy cannot be run on this data: {error}",)
-    if isinstance(rederived, Finished):
-        return (f"The strategy would have asked for nothing more: {rederived.reason}",)
-    return tuple(differences(selection, rederived, with_probabilities=True))
+        attempts.append(problems)
+    return Verification(tuple(min(attempts, key=len)), notes)
 
 
 def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
@@ -365,10 +326,9 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
     return list(dict.fromkeys([None, *(size + more for size in smallest_sizes for more in range(3)), count]))
 
 
-# Estimates and rankings.
+# --- Estimates and rankings ---
 
 
-Kind = Literal["estimate", "ranking"]
 # A name, the value of the result, and the value that was derived again.
 Part = tuple[str, Any, Any]
 _NUMBERS = {
@@ -421,36 +381,21 @@ _BY_VERSION = (
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
 
 
-def verify_estimate(result: Estimate, data: EvalSet) -> Verification:
-    """Estimate again, by the signature, from the selection that the estimate names, and compare."""
-    signature = result.signature
-    if signature is None:
-        raise UsageError("An estimate from plain arrays has no signature, so it cannot be re-derived.")
-    return _verify_scores(
-        "estimate", result, signature, data, lambda: _estimate_again(result, signature, data)
+def _verify_scores(result: Estimate | Ranking, data: EvalSet) -> Verification:
+    """Estimate or rank again, by the signature, from the selection that the result names, and compare.
+
+    The selection is verified first: scores of a selection that was shopped for are no better than it.
+    """
+    kind, named = (
+        ("estimate", "An estimate from") if isinstance(result, Estimate) else ("ranking", "A ranking of")
     )
-
-
-def verify_ranking(result: Ranking, data: EvalSet) -> Verification:
-    """Rank again, by the signature, from the selection that the ranking names, and compare."""
-    signature = result.signature
-    if signature is None:
-        raise UsageError("A ranking of plain arrays has no signature, so it cannot be re-derived.")
-    if signature.groups_by not in get_args(GroupsBy):
-        return Verification((_EARLIER,), version_notes("ranking", signature.version))
-    return _verify_scores(
-        "ranking", result, signature.scores, data, lambda: _rank_again(result, signature, data)
-    )
-
-
-def _verify_scores(
-    kind: Kind,
-    result: Estimate | Ranking,
-    signature: EstimateSignature,
-    data: EvalSet,
-    derive: Callable[[], Estimate | Ranking],
-) -> Verification:
-    """Verify the selection first: scores of a selection that was shopped for are no better than it."""
+    if result.signature is None:
+        raise UsageError(f"{named} plain arrays has no signature, so it cannot be re-derived.")
+    if isinstance(result.signature, RankingSignature) and result.signature.groups_by not in get_args(
+        GroupsBy
+    ):
+        return Verification((_EARLIER,), version_notes(kind, result.signature.version))
+    signature = _score_signature(result)
     notes = version_notes(kind, signature.version)
     if result.selection is None and signature.selection is not None:
         return Verification((f"The {kind} does not hold the selection that its signature names.",), notes)
@@ -460,14 +405,15 @@ def _verify_scores(
         if not first.ok:
             return Verification(tuple(f"Its selection: {problem}" for problem in first.problems), notes)
     try:
-        right = derive()
+        right = _derive_again(result, data)
     except SparinglyError as error:
         return Verification((f"The {kind} cannot be made from this data: {error}",), notes)
-    problems = _signed_problems(kind, _score_signature(result), _score_signature(right))
-    if problems:
+    if problems := _signature_problems(kind, signature, _score_signature(right)):
         return Verification(tuple(problems), notes)
     differing = list(dict.fromkeys(_differing_parts(result, right)))
-    if differing and signature.version != __version__ and all(_is_by_version(name) for name in differing):
+    # The numbers of a group are those of the whole set.
+    by_version = all(name.partition(" in the group ")[0] in _BY_VERSION for name in differing)
+    if differing and signature.version != __version__ and by_version:
         difference = (
             f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
             "Scores and standard errors agree."
@@ -479,66 +425,60 @@ def _verify_scores(
     )
 
 
-def _estimate_again(result: Estimate, signature: EstimateSignature, data: EvalSet) -> Estimate:
-    rederived = estimate(
-        data.without_scales(),
+def _derive_again(result: Estimate | Ranking, data: EvalSet) -> Estimate | Ranking:
+    signature = _score_signature(result)
+    data_without_scales = data.without_scales()
+    # Scores of chosen items do not depend on the target.
+    target = cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
+    if isinstance(result, Estimate):
+        rederived = estimate(
+            data_without_scales,
+            result.selection,
+            signature.aspect,
+            estimator=signature.estimator,
+            target=target,
+            level=signature.level,
+            interval=cast("Interval", signature.interval),
+            scale=signature.scale,
+            by=signature.by,
+            seed=signature.seed,
+        )
+        return rederived if signature.raters is None else with_rater_errors(rederived, data)
+    rules = cast("RankingSignature", result.signature)
+    ranking = rank(
+        data_without_scales,
         result.selection,
         signature.aspect,
         estimator=signature.estimator,
-        target=_requested_target(signature),
-        level=signature.level,
-        interval=cast("Interval", signature.interval),
+        # Without one, scores and decisions have their own.
+        target=target if rules.decisions == signature.target else None,
+        test=cast("Test", rules.test),
+        groups_by=cast("GroupsBy", rules.groups_by),
+        alpha=rules.alpha,
         scale=signature.scale,
-        by=signature.by,
         seed=signature.seed,
     )
-    return rederived if signature.raters is None else with_rater_errors(rederived, data)
-
-
-def _rank_again(result: Ranking, signature: RankingSignature, data: EvalSet) -> Ranking:
-    ranking = rank(
-        data.without_scales(),
-        result.selection,
-        signature.scores.aspect,
-        estimator=signature.scores.estimator,
-        target=_ranking_target(signature),
-        test=cast("Test", signature.test),
-        groups_by=cast("GroupsBy", signature.groups_by),
-        alpha=signature.alpha,
-        scale=signature.scores.scale,
-        seed=signature.scores.seed,
-    )
-    claim = signature.claim
+    claim = rules.claim
     if claim is None:
         return ranking
     return ranking.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
 
 
-def _ranking_target(signature: RankingSignature) -> Target | None:
-    """Return the target of a ranking; None where scores and decisions have their own."""
-    if signature.decisions != signature.scores.target:
-        return None
-    return _requested_target(signature.scores)
-
-
-def _requested_target(signature: EstimateSignature) -> Target:
-    """Return the target of the request; scores of chosen items do not depend on it."""
-    return cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
-
-
-def _signed_problems(kind: Kind, old: EstimateSignature, new: EstimateSignature) -> list[str]:
+def _signature_problems(kind: str, old: EstimateSignature, new: EstimateSignature) -> list[str]:
     """Compare the data that was read, then what the signature says."""
-    if old.inputs != new.inputs:
-        return [f"The data that the {kind} reads is different: digest {new.inputs}, not {old.inputs}."]
-    if old.labels != new.labels:
-        return [f"The judgements that the {kind} uses are different: digest {new.labels}, not {old.labels}."]
-    if old.raters != new.raters:
-        return [f"The ratings, or who gave them, are different: digest {new.raters}, not {old.raters}."]
-    names = [part.name for part in fields(old) if part.name != "version"]
+    digests = {
+        "inputs": f"The data that the {kind} reads is",
+        "labels": f"The judgements that the {kind} uses are",
+        "raters": "The ratings, or who gave them, are",
+    }
+    differing = [part.name for part in fields(old) if getattr(old, part.name) != getattr(new, part.name)]
+    for name, words in digests.items():
+        if name in differing:
+            return [f"{words} different: digest {getattr(new, name)}, not {getattr(old, name)}."]
     return [
         f"The signature says {name} {getattr(old, name)}, but it is {getattr(new, name)}."
-        for name in names
-        if getattr(old, name) != getattr(new, name)
+        for name in differing
+        if name != "version"
     ]
 
 
@@ -549,13 +489,12 @@ def _differing_parts(result: Estimate | Ranking, right: Estimate | Ranking) -> I
     else:
         parts = [*_ranking_parts(cast("Ranking", result), cast("Ranking", right))]
     if _score_signature(result).version == _score_signature(right).version:
-        parts.append(("notes", _comparable_notes(result.notes), _comparable_notes(right.notes)))
+        # No signature has ignored options.
+        notes, right_notes = (
+            [note for note in scores.notes if not note.startswith(IGNORED)] for scores in (result, right)
+        )
+        parts.append(("notes", notes, right_notes))
     yield from (name for name, value, expected in parts if not _is_same(value, expected))
-
-
-def _is_by_version(name: str) -> bool:
-    """Say whether versions may differ in it; the numbers of a group are those of the whole set."""
-    return name.partition(" in the group ")[0] in _BY_VERSION
 
 
 def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
@@ -583,7 +522,11 @@ def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[Part]:
     for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
         yield _plural(name), getattr(result, name), getattr(right, name)
     for name, words in _OF_MODELS.items():
-        yield words, *(_column([getattr(row, name) for row in ranking.models]) for ranking in (result, right))
+        values, expected = (
+            np.array([getattr(row, name) for row in ranking.models], np.float64)
+            for ranking in (result, right)
+        )
+        yield words, values, expected
     for name, words in _OF_PAIRS.items():
         # A file of before they had this meaning says nothing of what judging everything would show.
         if name != _OF_FULL_SET or getattr(result, name) is not None:
@@ -601,15 +544,6 @@ def _plural(name: str) -> str:
     )
 
 
-def _comparable_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the notes without those on ignored options, which no signature has."""
-    return tuple(note for note in notes if not note.startswith(IGNORED))
-
-
-def _column(values: list[Any]) -> Any:
-    return np.array([np.nan if value is None else value for value in values], np.float64)
-
-
 def _is_same(result: Any, right: Any) -> bool:
     if isinstance(result, np.ndarray) or isinstance(right, np.ndarray):
         return same_numbers(result, right)
@@ -619,7 +553,7 @@ def _is_same(result: Any, right: Any) -> bool:
     return bool(result == right)
 
 
-# Any result.
+# --- Any result ---
 
 
 Result = Selection | Estimate | Ranking
@@ -644,10 +578,8 @@ def verify(result: Result, data: EvalSet, *, earlier: Sequence[Selection] = ()) 
         data: The evaluation set; for scores with the judgements that they were made from.
         earlier: For a round of several, the rounds before it.
     """
-    if isinstance(result, Estimate):
-        return verify_estimate(result, data)
-    if isinstance(result, Ranking):
-        return verify_ranking(result, data)
+    if isinstance(result, Estimate | Ranking):
+        return _verify_scores(result, data)
     if result.signature.round is not None:
         return verify_round(result, data, earlier)
     return verify_selection(result, data)

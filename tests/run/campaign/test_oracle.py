@@ -155,18 +155,18 @@ def test_an_answer_that_is_paid_for_is_kept_although_the_database_was_away(
     waited: list[float] = []
     calls = [0]
     with begin(where, budget=1) as campaign:
-        real, failures = campaign._record_all, iter([True, True, False, False, False])
+        real, failures = campaign.record, iter([True, True, False, False, False])
 
-        def away(answers: object) -> object:
+        def away(answers: object, **options: object) -> object:
             if next(failures):
                 raise DataError("The database is away.")
-            return real(answers)  # type: ignore[arg-type]
+            return real(answers, **options)  # type: ignore[arg-type]
 
         def judge(question: Question) -> float:
             calls[0] += 1
             return truth(question)
 
-        monkeypatch.setattr(campaign, "_record_all", away)
+        monkeypatch.setattr(campaign, "record", away)
         assert campaign.run(judge, patience=Patience(retries=2, pause=1.0, sleep=waited.append)) == 3
     assert waited == [1.0, 2.0]
     assert calls[0] == 3

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.forms.spans import Span, to_utf16
+from sparingly.run.forms.spans import Span
 
 SIDES = {1.0: "left", 0.0: "tie", -1.0: "right"}
 
@@ -119,7 +119,7 @@ def _scores(data: Mapping[str, Any], answers: Answers) -> list[dict[str, Any]]:
             found.append(_result(f"score_{place}_{slot}", to, "number", value))
         for span in answers.spans(data["task"], token) if answers.tasks.kind == "spans" else ():
             text = data[to]
-            start, end = to_utf16(text, span.start, span.end)
+            start, end = (len(text[:at].encode("utf-16-le")) // 2 for at in (span.start, span.end))
             value = {"start": start, "end": end, "text": text[span.start : span.end]}
             found.append(_result(f"spans_{slot}", to, "labels", {**value, "labels": [span.severity]}))
     return found

@@ -77,7 +77,7 @@ def test_loads_of_documents_differ_by_one_document_at_most(sizes: list[int], rat
     ]
     names = [f"r{place}" for place in range(raters)]
     handed = hand_out(units, names, 0, dict.fromkeys(names, float("inf")), seed)
-    loads = [sum(unit.size for unit in handed.units[name]) for name in names]
+    loads = [sum(len(unit) for unit in handed.units[name]) for name in names]
     assert max(loads) - min(loads) <= max(sizes)
     assert sum(loads) == sum(sizes)
 

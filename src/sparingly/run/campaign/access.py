@@ -71,14 +71,12 @@ _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class AccessLink:
-    """One link that was made.
+    """One link that was made, until it is retired.
 
     Attributes:
         digest: The SHA-256 digest of its token.
         role: What it opens: the pages of a ``rater``, or those of the ``organiser``.
         rater: Whose it is; empty for the organiser.
-        made_at: When it was made.
-        retired_at: When it was taken back; None while it opens.
     """
 
     digest: str

@@ -36,6 +36,7 @@ from sparingly.run.forms.spans import Span
 
 
 Numbered = tuple[int, Answer | SparinglyError]
+Row = tuple[int, dict[str, Any] | InputError]
 STANDARD_INPUT = "-"
 
 
@@ -47,8 +48,8 @@ def read_answers(path: str | Path) -> Iterator[Numbered]:
     """
     if str(path) == STANDARD_INPUT:
         yield from parse_answers(enumerate(sys.stdin, 1), Path("standard input"))
-        return
-    yield from parse_answers(files.text_lines(Path(path)), Path(path))
+    else:
+        yield from parse_answers(files.text_lines(Path(path)), Path(path))
 
 
 def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numbered]:
@@ -59,23 +60,18 @@ def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numb
         return
     reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
     for number, row in reader(chain([first], stripped), path):
-        answer = _answer(row, from_text=reader is _csv_rows)
-        if answer is not None:
-            yield number, answer.at(file=path, line=number) if isinstance(answer, InputError) else answer
+        try:
+            if isinstance(row, InputError):
+                raise row
+            answer = Answer.from_values(row, from_text=reader is _csv_rows)
+        except InputError as error:
+            yield number, error.at(file=path, line=number)
+        else:
+            if answer is not None:
+                yield number, answer
 
 
-def _answer(row: dict[str, Any] | InputError, *, from_text: bool) -> Answer | InputError | None:
-    if isinstance(row, InputError):
-        return row
-    try:
-        return Answer.from_values(row, from_text=from_text)
-    except InputError as error:
-        return error
-
-
-def _json_rows(
-    lines: Iterable[tuple[int, str]], path: Path
-) -> Iterator[tuple[int, dict[str, Any] | InputError]]:
+def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -87,9 +83,7 @@ def _json_rows(
         yield number, value if isinstance(value, dict) else InputError("an object {…} is wanted")
 
 
-def _csv_rows(
-    lines: Iterable[tuple[int, str]], path: Path
-) -> Iterator[tuple[int, dict[str, Any] | InputError]]:
+def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Row]:
     place = {"line": 0}
 
     def texts() -> Iterator[str]:
@@ -201,7 +195,6 @@ class Acknowledgement:
 
     Attributes:
         line: Its line in the file, or its place among the answers given, from 1.
-        what: ``new``, ``correction`` of an earlier answer, the ``same`` as one that is there, or ``refused``.
         seq: Its number in the journal; None where it was refused.
         sentence: Why it was refused; None where it was not.
     """
@@ -297,26 +290,43 @@ class _AnswerBatch:
         data_sets: DataSets,
         answers: Sequence[Numbered],
     ) -> None:
-        self.connection, self.journal, self.settings, self.data_sets = (
-            connection,
-            journal,
-            settings,
-            data_sets,
-        )
+        self.connection, self.journal = connection, journal
+        self.settings, self.data_sets = settings, data_sets
+        name, budgets = settings.name, list(settings.budgets)
         readable = [answer for _, answer in answers if isinstance(answer, Answer)]
-        self.items = sorted({answer.item for answer in readable})
-        self.raters = sorted({answer.rater for answer in readable})
-        self.models = {data: models_of(connection, settings.name, data) for data in settings.budgets}
-        self.round_of_cell = self._read_rounds()
+        items = sorted({answer.item for answer in readable})
+        raters = sorted({answer.rater for answer in readable})
+        self.models = {data: models_of(connection, name, data) for data in budgets}
+        asked = ASKED.c
+        query = select(asked.data, asked.item, asked.model, asked.other, asked.round)
+        query = query.where(asked.campaign == name, asked.data.in_(budgets), asked.item.in_(items))
+        self.round_of_cell = {tuple(cell): number for *cell, number in connection.execute(query)}
+
         # Earlier rows, by the question and by the sender; the last one counts.
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
-        for row in self._earlier_rows():
-            self._remember(row)
-        self.marks = self._earlier_marks(readable)
+        table = RATINGS.c
+        earlier_rows = connection.execute(
+            select(*(table[column] for column in (*_KEY, *_CONTENT, "client", "revision", "seq")))
+            .where(
+                table.campaign == name,
+                table.data.in_(budgets),
+                table.item.in_(items),
+                table.rater.in_(raters),
+            )
+            .order_by(table.seq)
+        )
+        for row in earlier_rows.mappings():
+            self._remember(dict(row))
+
+        # The marks of the rows that are there, where an answer comes with some.
+        senders = {answer.client for answer in readable if answer.marks is not None}
+        seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
+        self.marks = marks_by_seq(connection, name, seqs) if senders else {}
         self.new_marks: dict[int, tuple[Span, ...]] = {}
         self.placements: dict[int, Placement] = {}
-        self.known_raters = self._known_raters()
+        known_raters = select(RATERS.c.rater).where(RATERS.c.campaign == name, RATERS.c.rater.in_(raters))
+        self.known_raters = set(connection.execute(known_raters).scalars())
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
 
@@ -329,9 +339,11 @@ class _AnswerBatch:
         except SparinglyError as error:
             return Acknowledgement(line, "refused", sentence=str(error))
         earlier = self.by_client.get(_key(values, with_client=True))
-        if earlier is not None and self._is_same(earlier, values, answer.marks):
-            self._mark(earlier["seq"], answer.marks)
-            return Acknowledgement(line, "same", earlier["seq"])
+        if earlier is not None and all(earlier[name] == values[name] for name in _CONTENT):
+            earlier_marks = self.marks.get(earlier["seq"])
+            if answer.marks is None or earlier_marks in (None, stored_marks(answer.marks)):
+                self._mark(earlier["seq"], answer.marks)
+                return Acknowledgement(line, "same", earlier["seq"])
         values["revision"] = 0 if earlier is None else earlier["revision"] + 1
         values["corrects"] = self.last.get(_key(values))
         row = self.journal.rating(values)
@@ -347,11 +359,17 @@ class _AnswerBatch:
 
     def write(self) -> None:
         """Write what was taken."""
+        name = self.settings.name
         if self.new_raters:
             self.connection.execute(insert(RATERS), self.new_raters)
         self.journal.write_ratings(self.rows)
-        save_marks(self.connection, self.settings.name, self.new_marks)
-        save_placements(self.connection, self.settings.name, self.placements)
+        save_marks(self.connection, name, self.new_marks)
+        placements = [
+            {"campaign": name, "seq": seq, **vars(placement), "turned": int(placement.turned)}
+            for seq, placement in sorted(self.placements.items())
+        ]
+        if placements:
+            self.connection.execute(insert(PLACEMENTS), placements)
         if self.rows:
             self.journal.finish()
 
@@ -360,7 +378,19 @@ class _AnswerBatch:
         aspect = aspect_of(self.settings, answer)
         model, second, score = cell_of(answer)
         check_score(self.settings, aspect, answer)
-        data, round = self._place(answer, model, second)
+        sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
+        places = [
+            (data, self.round_of_cell[cell])
+            for data in sets
+            if (cell := (data, answer.item, model, second)) in self.round_of_cell
+        ]
+        if not places:
+            raise why_not_asked(self.connection, self.data_sets, sets, answer, self.journal.last_seq)
+        if len(places) > 1:
+            raise RefusedError(
+                f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
+            )
+        data, round = places[0]
         for name in (model, second):
             presence = self.models[data].get(name)
             if presence is not None and presence.withdrawn is not None:
@@ -379,72 +409,10 @@ class _AnswerBatch:
             "comment": answer.comment,
         }
 
-    def _place(self, answer: Answer, model: str, second: str) -> tuple[str, int]:
-        """Return the data set and the round in which a cell was asked for."""
-        sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
-        places = [
-            (data, self.round_of_cell[cell])
-            for data in sets
-            if (cell := (data, answer.item, model, second)) in self.round_of_cell
-        ]
-        if not places:
-            raise why_not_asked(self.connection, self.data_sets, sets, answer, self.journal.last_seq)
-        if len(places) > 1:
-            raise RefusedError(
-                f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
-            )
-        return places[0]
-
-    def _read_rounds(self) -> dict[tuple[str, str, str, str], int]:
-        table = ASKED.c
-        rows = self.connection.execute(
-            select(table.data, table.item, table.model, table.other, table.round).where(
-                table.campaign == self.settings.name,
-                table.data.in_(list(self.settings.budgets)),
-                table.item.in_(self.items),
-            )
-        )
-        return {(row.data, row.item, row.model, row.other): row.round for row in rows}
-
-    def _earlier_rows(self) -> Iterator[dict[str, Any]]:
-        table = RATINGS.c
-        rows = self.connection.execute(
-            select(*(table[name] for name in (*_KEY, *_CONTENT, "client", "revision", "seq")))
-            .where(
-                table.campaign == self.settings.name,
-                table.data.in_(list(self.settings.budgets)),
-                table.item.in_(self.items),
-                table.rater.in_(self.raters),
-            )
-            .order_by(table.seq)
-        )
-        return (dict(row) for row in rows.mappings())
-
-    def _earlier_marks(self, answers: Sequence[Answer]) -> dict[int, list[dict[str, Any]]]:
-        """Return the marks of the rows that are there, where an answer comes with some."""
-        if all(answer.marks is None for answer in answers):
-            return {}
-        senders = {answer.client for answer in answers if answer.marks is not None}
-        seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
-        return marks_by_seq(self.connection, self.settings.name, seqs)
-
-    def _is_same(
-        self, earlier: Mapping[str, Any], values: Mapping[str, Any], marks: tuple[Span, ...] | None
-    ) -> bool:
-        if any(earlier[name] != values[name] for name in _CONTENT):
-            return False
-        earlier_marks = self.marks.get(earlier["seq"])
-        return marks is None or earlier_marks is None or earlier_marks == stored_marks(marks)
-
     def _mark(self, seq: int, marks: tuple[Span, ...] | None) -> None:
         if marks is not None and seq not in self.marks:
             self.new_marks[seq] = marks
             self.marks[seq] = stored_marks(marks)
-
-    def _known_raters(self) -> set[str]:
-        table = RATERS.c
-        query = select(table.rater).where(table.campaign == self.settings.name, table.rater.in_(self.raters))
-        return set(self.connection.execute(query).scalars())
 
     def _remember(self, row: dict[str, Any]) -> None:
         self.by_client[_key(row, with_client=True)] = row
@@ -461,16 +429,6 @@ def _key(row: dict[str, Any], *, with_client: bool = False) -> tuple[Any, ...]:
 
 
 # --- Placements: where an output was shown, to examine order effects ---
-
-
-def save_placements(connection: Connection, campaign: str, placements: Mapping[int, Placement]) -> None:
-    """Save where outputs were shown, by the numbers of their ratings."""
-    rows = [
-        {"campaign": campaign, "seq": seq, **vars(placement), "turned": int(placement.turned)}
-        for seq, placement in sorted(placements.items())
-    ]
-    if rows:
-        connection.execute(insert(PLACEMENTS), rows)
 
 
 def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:

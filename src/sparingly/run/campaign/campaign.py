@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -110,19 +110,19 @@ class Campaign(CampaignReader):
             clock: What tells the time; only for what is written beside the entries, never for their order.
         """
         data_sets = {"data": data} if isinstance(data, EvalSet) else dict(data)
-        new_campaign = prepare(
+        settings, unjudged_sets = prepare(
             name, data_sets, strategy, budget,
             aspects=aspects, aspect=aspect, scale=scale, stop=stop, size=size, seed=seed,
         )  # fmt: skip
         database = Database(where, create=True)
         try:
             migrate(database, create=True)
-            create(database, new_campaign, clock)
+            create(database, settings, unjudged_sets, clock)
         finally:
             database.close()
         return cls(where, name, clock=clock)
 
-    # --- the loop ------------------------------------------------------------------------------------
+    # --- the loop ---
 
     def next(self, data: str | None = None, *, early: bool = False) -> tuple[NextStep, ...]:
         """Return what to judge now, one step per data set.
@@ -183,17 +183,24 @@ class Campaign(CampaignReader):
         claims = Claims(
             self.database, self.history, self._clock, rater=rater, holder=uuid.uuid4().hex, lease=lease
         )
-        caller = Caller(oracle, rater, claims, self._check, self._record_all, patience or Patience())
+        caller = Caller(
+            oracle,
+            rater,
+            claims,
+            check=lambda answer: check_score(self.settings, answer.aspect or "", answer),
+            record=lambda answers: self.record(answers, on_error="rollback"),
+            patience=patience or Patience(),
+        )
         total = 0
         with reporting(progress, self.name) as report:
             while any(step.finished is None for step in self.next()):
-                count = self._answer_round(caller, max(4 * workers, 64), workers, report)
+                count = self._answer_round(caller, workers, report)
                 total += count
                 if not count:
                     break
         return total
 
-    # --- what came of it -----------------------------------------------------------------------------
+    # --- what came of it ---
 
     def overview(self) -> Overview:
         """Say how far every round and every rater is, and what it cost; quick, nothing is estimated."""
@@ -248,7 +255,7 @@ class Campaign(CampaignReader):
         """Check that no entry was changed, and draw every round again from what was known before it."""
         return verify_campaign(self.database, self._drawer)
 
-    # --- changes -------------------------------------------------------------------------------------
+    # --- changes ---
 
     def add_models(self, held: EvalSet, data: str | None = None) -> list[str]:
         """Take models that came late, given as the data set with more models; return their names.
@@ -279,21 +286,13 @@ class Campaign(CampaignReader):
                 raise UsageError(f'The campaign "{self.name}" is closed already.')
             journal.finish(closed=journal.event("closed"))
 
-    # --- inside --------------------------------------------------------------------------------------
+    # --- inside ---
 
-    def _record_all(self, answers: Sequence[Answer]) -> list[Acknowledgement]:
-        acknowledgements: list[Acknowledgement] = []
-        self.record(answers, on_error="rollback", acknowledge=acknowledgements.append)
-        return acknowledgements
-
-    def _check(self, answer: Answer) -> None:
-        check_score(self.settings, answer.aspect or "", answer)
-
-    def _answer_round(self, caller: Caller, batch: int, workers: int, report: Report) -> int:
+    def _answer_round(self, caller: Caller, workers: int, report: Report) -> int:
         """Let a judge answer what is open now; return how many questions it answered."""
         names, count = list(self.settings.budgets), 0
         texts = {name: QuestionTexts(self.data(name, judged=False)) for name in names}
-        while claims := caller.claims.take(names, batch, caller.patience.most_calls):
+        while claims := caller.claims.take(names, max(4 * workers, 64), caller.patience.most_calls):
             earlier, total = self._question_counts()
             questions = [texts[question.data].fill(question) for question in claims]
             try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sqlalchemy import insert, select
@@ -28,14 +26,6 @@ BudgetLike = int | float | str | Budget
 StopRules = str | Method | Sequence[str | Method] | None
 
 
-@dataclass(frozen=True)
-class NewCampaign:
-    """A campaign that is about to begin: its settings and its data sets without labels."""
-
-    settings: Settings
-    data_sets: Mapping[str, EvalSet]
-
-
 def prepare(
     name: str,
     data: Mapping[str, EvalSet],
@@ -48,8 +38,8 @@ def prepare(
     stop: StopRules,
     size: int | None,
     seed: int,
-) -> NewCampaign:
-    """Check everything that a campaign is to begin with."""
+) -> tuple[Settings, dict[str, EvalSet]]:
+    """Check everything that a campaign is to begin with; return the settings, and the data without labels."""
     if not data or not name:
         raise UsageError("A campaign needs a name and at least one data set.")
     if budget is None:
@@ -91,24 +81,24 @@ def prepare(
         size=size,
         seed=seed,
     )
-    return NewCampaign(settings, data_sets)
+    return settings, data_sets
 
 
-def create(database: Database, new: NewCampaign, clock: Clock) -> None:
+def create(database: Database, settings: Settings, data_sets: Mapping[str, EvalSet], clock: Clock) -> None:
     """Write a campaign with its data; it is there whole, or not at all."""
-    settings = new.settings
-    for name, data in new.data_sets.items() if not database.is_sqlite else ():
+    for name, data in data_sets.items() if not database.is_sqlite else ():
         check_lengths(settings.name, name, data, settings.aspects)
     with database.writing() as connection:
         if connection.execute(select(CAMPAIGNS.c.name).where(CAMPAIGNS.c.name == settings.name)).first():
             raise UsageError(f'There is a campaign "{settings.name}" in {database.name} already.')
-        decisions = _decisions(settings)
+        shared = {name: getattr(settings, name) for name in ("aspect", "strategy", "budget", "size", "seed")}
+        stops, aspects = list(settings.stops), [[name, ends] for name, ends in settings.aspects.items()]
         connection.execute(
             insert(CAMPAIGNS),
             {
-                **{name: value for name, value in decisions.items() if name != "budgets"},
-                "aspects": as_json(decisions["aspects"]),
-                "stops": as_json(decisions["stops"]),
+                **shared,
+                "aspects": as_json(aspects),
+                "stops": as_json(stops),
                 "name": settings.name,
                 "created_at": clock().isoformat(timespec="microseconds"),
                 "last_seq": 0,
@@ -116,13 +106,12 @@ def create(database: Database, new: NewCampaign, clock: Clock) -> None:
             },
         )
         journal = Journal(connection, settings.name, clock)
-        digests = {name: data.digest() for name, data in new.data_sets.items()}
-        seq = journal.event("begun", **decisions, data=digests)
-        for name, data in new.data_sets.items():
+        digests = {name: data.digest() for name, data in data_sets.items()}
+        budgets = {name: str(budget) for name, budget in settings.budgets.items()}
+        seq = journal.event("begun", **shared, stops=stops, aspects=aspects, budgets=budgets, data=digests)
+        for name, data in data_sets.items():
             key = {"campaign": settings.name}
-            connection.execute(
-                insert(DATA_SETS), {**key, "name": name, "budget": str(settings.budgets[name])}
-            )
+            connection.execute(insert(DATA_SETS), {**key, "name": name, "budget": budgets[name]})
             version = {"data": name, "seq": seq, "digest": digests[name], "content": to_bytes(data)}
             connection.execute(insert(DATA_VERSIONS), {**key, **version})
             connection.execute(
@@ -191,14 +180,3 @@ def _earlier_scale(aspect: str, data: Mapping[str, EvalSet]) -> Ends | None:
     """Return the scale on which all data sets that were judged before have an aspect; None without one."""
     scales = {data_set.truth_scale(aspect) for data_set in data.values() if aspect in data_set.aspects}
     return scales.pop() if len(scales) == 1 else None
-
-
-def _decisions(settings: Settings) -> dict[str, Any]:
-    """Return the settings as the journal keeps them."""
-    values = vars(settings)
-    return {
-        **{name: values[name] for name in ("aspect", "strategy", "budget", "size", "seed")},
-        "stops": list(settings.stops),
-        "aspects": [[name, None if ends is None else list(ends)] for name, ends in settings.aspects.items()],
-        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
-    }

@@ -56,9 +56,7 @@ class Database:
         self.url = _url_of(where)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.file = Path(self.url.database or "") if self.is_sqlite else None
-        if self.file is not None:
-            _check_file(self.file, create)
-        self.engine = _sqlite(self.file, create) if self.file is not None else _server(self.url)
+        self.engine = _server(self.url) if self.file is None else _sqlite(self.file, create)
         self._open = True
 
     @property
@@ -161,33 +159,24 @@ def _url_of(address: str | Path) -> URL:
     return url
 
 
-def _check_file(path: Path, create: bool) -> None:
+def _sqlite(path: Path, create: bool) -> Engine:
     if path.is_dir():
         raise InputError("this is a directory, and a campaign's file is wanted", file=path)
-    if not path.exists():
-        if create and path.parent.is_dir():
-            return
-        problem = "the folder to write to does not exist" if create else "there is no such campaign"
-        fix = f"Make {path.parent}" if create else "Start one with: sparingly campaign new"
-        raise InputError(problem, file=path, fix=fix)
-    with path.open("rb") as file:
-        start = file.read(16)
-    if start and start != b"SQLite format 3\x00":
-        raise InputError("this is no campaign", file=path, fix="Start one with: sparingly campaign new")
-
-
-def _make_private(path: Path) -> None:
-    """Make an empty file for its owner alone: it will hold names and answers. The journal follows it."""
-    with naming_target(path), suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def _sqlite(path: Path, create: bool) -> Engine:
-    mode = "rwc" if create else "rw"
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-
+    if path.exists():
+        with path.open("rb") as file:
+            start = file.read(16)
+        if start and start != b"SQLite format 3\x00":
+            raise InputError("this is no campaign", file=path, fix="Start one with: sparingly campaign new")
+    elif not create:
+        fix = "Start one with: sparingly campaign new"
+        raise InputError("there is no such campaign", file=path, fix=fix)
+    elif not path.parent.is_dir():
+        raise InputError("the folder to write to does not exist", file=path, fix=f"Make {path.parent}")
     if create:
-        _make_private(path)
+        # An empty file for its owner alone: it will hold names and answers. The journal follows it.
+        with naming_target(path), suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    address = f"file:{quote(str(path.absolute()))}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -15,6 +14,8 @@ Part = TypeVar("Part")
 Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
 Work = Callable[[Connection], Any]
+# What the work of one thread returned, and why it failed.
+WorkResult = tuple[Any, Exception | None]
 
 
 class _PendingWrite(Generic[Part, Outcome]):
@@ -54,34 +55,23 @@ class GroupWriter(Generic[Part, Outcome]):
                 self._busy = True
                 group, self._waiting = self._waiting, []
         if is_writer:
-            self._write_group(group)
+            error: BaseException | None = None
+            outcomes: list[Outcome] = []
+            try:
+                outcomes = self._write([part for member in group for part in member.parts])
+            except BaseException as problem:
+                error = problem
+            start = 0
+            with self._changed:
+                for member in group:
+                    member.error = error
+                    member.outcomes = outcomes[start : start + len(member.parts)]
+                    start += len(member.parts)
+                self._busy = False
+                self._changed.notify_all()
         if pending.error is not None:
             raise pending.error
         return pending.outcomes or []
-
-    def _write_group(self, group: list[_PendingWrite[Part, Outcome]]) -> None:
-        error: BaseException | None = None
-        outcomes: list[Outcome] = []
-        try:
-            outcomes = self._write([part for pending in group for part in pending.parts])
-        except BaseException as problem:
-            error = problem
-        start = 0
-        with self._changed:
-            for pending in group:
-                pending.error = error
-                pending.outcomes = outcomes[start : start + len(pending.parts)]
-                start += len(pending.parts)
-            self._busy = False
-            self._changed.notify_all()
-
-
-@dataclass(frozen=True)
-class _WorkResult:
-    """What the work of one thread returned, or why it failed."""
-
-    value: Any = None
-    error: Exception | None = None
 
 
 class GroupCommit:
@@ -93,22 +83,22 @@ class GroupCommit:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._group: GroupWriter[Work, _WorkResult] = GroupWriter(self._write)
+        self._group: GroupWriter[Work, WorkResult] = GroupWriter(self._write)
 
     def do(self, work: Callable[[Connection], Result]) -> Result:
         """Do the work, alone or with others, and return its result when all is on disk."""
-        (result,) = self._group.write([work])
-        if result.error is not None:
-            raise result.error
-        return cast(Result, result.value)
+        ((value, error),) = self._group.write([work])
+        if error is not None:
+            raise error
+        return cast(Result, value)
 
-    def _write(self, group: Sequence[Work]) -> list[_WorkResult]:
-        results = []
+    def _write(self, group: Sequence[Work]) -> list[WorkResult]:
+        results: list[WorkResult] = []
         with self.database.writing() as connection:
             for work in group:
                 try:
                     with connection.begin_nested():
-                        results.append(_WorkResult(work(connection)))
+                        results.append((work(connection), None))
                 except Exception as error:
-                    results.append(_WorkResult(error=error))
+                    results.append((None, error))
         return results

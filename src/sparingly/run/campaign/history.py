@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from sparingly.base.errors import UsageError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
-from sparingly.data.selection import Row, Selection
+from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.settings import Settings
@@ -35,11 +35,8 @@ class DataSnapshot:
     """A data set of a campaign at a number of the journal.
 
     Attributes:
-        name: The data set.
-        seq: The number.
         drawn_from: The set with the models of the first round, which all rounds are drawn from.
         data: The set with the models that are in it at that number, which estimates speak about.
-        rounds: The rounds so far.
         finished: Why no more is asked; None while it goes on.
     """
 
@@ -189,33 +186,27 @@ def with_answers(
 ) -> EvalSet:
     """Return an unjudged set with answers about its models, on the scales of the campaign."""
     models, names = set(data.models), tuple(aspects)
-    ratings = _ratings(data, [row for row in answers if not row["other"] and row["model"] in models], names)
-    pairs = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
+    scored = [row for row in answers if not row["other"] and row["model"] in models]
+    compared = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
+    comments = np.array([row["comment"] for row in scored], object)
+    ratings = Ratings(
+        model=_codes(scored, "model", data.models),
+        score=np.array([row["score"] for row in scored], np.float64),
+        comment=comments if any(text is not None for text in comments) else None,
+        **_shared_columns(data, scored, names),
+    )
+    preferences = Preferences(
+        first=_codes(compared, "model", data.models),
+        second=_codes(compared, "other", data.models),
+        value=np.array([row["score"] for row in compared], np.float64),
+        **_shared_columns(data, compared, names),
+    )
     scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
     return data.with_parts(
         aspects={name: ratings.means(name, *data.shape) for name in aspects},
         ratings=ratings,
-        preferences=_preferences(data, pairs, names),
+        preferences=preferences,
         scales={**data.scales, **scales},
-    )
-
-
-def _ratings(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Ratings:
-    comments = np.array([row["comment"] for row in rows], object)
-    return Ratings(
-        model=_codes(rows, "model", data.models),
-        score=np.array([row["score"] for row in rows], np.float64),
-        comment=comments if any(text is not None for text in comments) else None,
-        **_shared_columns(data, rows, aspects),
-    )
-
-
-def _preferences(data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]) -> Preferences:
-    return Preferences(
-        first=_codes(rows, "model", data.models),
-        second=_codes(rows, "other", data.models),
-        value=np.array([row["score"] for row in rows], np.float64),
-        **_shared_columns(data, rows, aspects),
     )
 
 
@@ -261,7 +252,18 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
         if all(present[name].is_present(seq) for name in (row.model, row.other) if name)
     )
     aspects = tuple(settings.aspects)
-    return [_question(data, *cell, aspects=aspects) for cell in cells]
+    return [
+        Question(
+            item,
+            _outputs(model, other),
+            aspects,
+            "pair" if other else "score",
+            data,
+            round=number,
+            place=place,
+        )
+        for number, place, item, model, other in cells
+    ]
 
 
 def unanswered(
@@ -283,42 +285,29 @@ def unanswered(
     ]
 
 
-def questions_of_round(data: str, selection: Selection, number: int, models: EvalSet) -> list[Question]:
+def questions_of_round(data: str, selection: Selection, number: int, present: EvalSet) -> list[Question]:
     """Return the questions of a round, of the models that are in the data set."""
-    return [
-        _question(data, number, place, row.item, model, second, probability=row.probability)
-        for place, row in enumerate(selection)
-        for model, second in _models_of_row(row, models.models)
-    ]
+    questions, models = [], present.models
+    for place, row in enumerate(selection):
+        if row.pair is None:
+            cells = [(name, "") for name in models if row.models is None or name in row.models]
+        else:
+            first, second = sorted(row.pair)
+            cells = [(first, second)] if first in models and second in models else []
+        questions += [
+            Question(
+                row.item,
+                _outputs(model, other),
+                form="pair" if other else "score",
+                data=data,
+                round=number,
+                place=place,
+                probability=row.probability,
+            )
+            for model, other in cells
+        ]
+    return questions
 
 
-def _question(
-    data: str,
-    number: int,
-    place: int,
-    item: str,
-    model: str,
-    second: str,
-    *,
-    aspects: tuple[str, ...] = (),
-    probability: float | None = None,
-) -> Question:
-    return Question(
-        item,
-        (Output((model,)), Output((second,))) if second else (Output((model,)),),
-        aspects,
-        "pair" if second else "score",
-        data,
-        number,
-        place,
-        probability=probability,
-    )
-
-
-def _models_of_row(row: Row, models: Sequence[str]) -> Iterator[tuple[str, str]]:
-    if row.pair is None:
-        names = models if row.models is None else [name for name in models if name in row.models]
-        yield from ((name, "") for name in names)
-    elif all(name in models for name in row.pair):
-        first, second = sorted(row.pair)
-        yield first, second
+def _outputs(model: str, other: str) -> tuple[Output, ...]:
+    return tuple(Output((name,)) for name in (model, other) if name)

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from sparingly.base.errors import DataError, UsageError, one_line
-from sparingly.run.campaign.answers import Acknowledgement
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import History, paused_at, questions_at, unanswered
 from sparingly.run.campaign.journal import Clock, Journal, timestamp
@@ -44,15 +43,21 @@ class Claims:
                 return []
             now = timestamp(self.clock())
             room = count if most_calls is None else min(count, most_calls - self.calls(connection))
-            claimed_until = self._claimed(connection)
+            table = CLAIMS.c
+            rows = connection.execute(
+                select(table.data, table.item, table.model, table.other, table.until).where(
+                    table.campaign == self.campaign, table.rater == self.rater
+                )
+            )
+            claimed_until = {tuple(cell): until for *cell, until in rows}
+            settings, seq = self.history.settings, journal.last_seq
             free: list[Question] = []
             for name in data:
-                settings, seq = self.history.settings, journal.last_seq
                 questions = questions_at(connection, settings, name, seq)
                 free += [
                     question
                     for question in unanswered(connection, settings, seq, questions)
-                    if claimed_until.get(question.cell, ("", 0))[0] <= now
+                    if claimed_until.get(question.cell, "") <= now
                 ]
             claimed = free[: max(0, room)]
             for question in claimed:
@@ -81,15 +86,6 @@ class Claims:
         table = CLAIMS.c
         query = select(func.coalesce(func.sum(table.calls), 0)).where(table.campaign == self.campaign)
         return int(connection.execute(query).scalar_one())
-
-    def _claimed(self, connection: Connection) -> dict[tuple[str, str, str, str], tuple[str, int]]:
-        table = CLAIMS.c
-        rows = connection.execute(
-            select(table.data, table.item, table.model, table.other, table.until, table.calls).where(
-                table.campaign == self.campaign, table.rater == self.rater
-            )
-        )
-        return {(row.data, row.item, row.model, row.other): (row.until, row.calls) for row in rows}
 
     def _count(self, connection: Connection, question: Question, *, is_claimed: bool) -> None:
         until = timestamp(self.clock() + timedelta(seconds=self.lease))
@@ -144,18 +140,15 @@ class Caller:
 
     Attributes:
         oracle: The judge: a question in, a score (or one per aspect) out.
-        rater: The rater's name of its answers.
-        claims: What this caller has claimed.
         check: Raises an error for an answer that would be refused.
-        record: Stores the answers to one question and says what became of them.
-        patience: How a judge that fails is asked again.
+        record: Stores the answers to one question in one transaction.
     """
 
     oracle: Oracle
     rater: str
     claims: Claims
     check: Callable[[Answer], None]
-    record: Callable[[list[Answer]], list[Acknowledgement]]
+    record: Callable[[list[Answer]], object]
     patience: Patience
 
     def answer(self, questions: list[Question], workers: int) -> Iterator[Question]:
@@ -179,19 +172,13 @@ class Caller:
                         del waiting[question]
                         yield question
             finally:
-                for question in self._record_running(running):
-                    del waiting[question]
+                # Answers that are paid for are recorded although one of the others failed.
+                for future, question in running.items():
+                    if not future.cancel() and future.exception() is None:
+                        self._record_patiently(future.result())
+                        del waiting[question]
                 if waiting:
                     self.claims.release(waiting)
-
-    def _record_running(self, running: Mapping[Future[list[Answer]], Question]) -> set[Question]:
-        """Record answers that are paid for although one of the others failed; return what they are about."""
-        questions = set()
-        for future, question in running.items():
-            if not future.cancel() and future.exception() is None:
-                self._record_patiently(future.result())
-                questions.add(question)
-        return questions
 
     def _record_patiently(self, answers: list[Answer]) -> None:
         """Record answers; they are paid for, so a database that does not answer is tried again."""

@@ -59,12 +59,10 @@ class RaterProgress:
     """What one rater has done.
 
     Attributes:
-        rater: The rater.
         answers: The answers that count: corrections change one, they add none.
         corrections: How often an answer was changed.
         seconds: The seconds that came with all of them.
         without_time: How many came without seconds.
-        last: When the last one came in.
         by_round: The answers that count by data set and round.
     """
 
@@ -91,11 +89,7 @@ class Overview:
     """How far a campaign is at a number of its journal.
 
     Attributes:
-        campaign: The campaign.
-        seq: The number of the last entry.
-        closed: Whether it was ended.
         pause: The pause that it is in; None while questions are handed out.
-        rounds: Every round, by data set and number.
         raters: Everybody who has answered.
         finished: Why a data set asks no more, by its name.
     """
@@ -267,14 +261,9 @@ class RaterHours(TimeSpent):
     """What one rater did, and for how long.
 
     Attributes:
-        rater: The rater.
         answers: How many answers came in, corrections too: these took time as well.
-        corrections: How many of them changed an earlier one.
         without_time: How many came without their seconds, so that the sum is too small.
-        seconds: The seconds of all answers together.
         days: On how many days (UTC) there was an answer.
-        first: When the first answer came in.
-        last: When the last one did.
     """
 
     rater: str
@@ -285,17 +274,6 @@ class RaterHours(TimeSpent):
     days: int
     first: str
     last: str
-
-    def to_row(self, rate: float | None = None) -> dict[str, Any]:
-        """Return the columns of the sheet, with the amount due at a rate per hour."""
-        row = {name: getattr(self, name) for name in HOURS_COLUMNS}
-        mean = self.seconds_per_answer
-        row |= {
-            "seconds": round(self.seconds, 1),
-            "hours": round(self.hours, 4),
-            "seconds_per_answer": None if mean is None else round(mean, 1),
-        }
-        return row if rate is None else {**row, "rate": rate, "amount": round(self.hours * rate, 2)}
 
 
 def rater_hours(ratings: Sequence[Mapping[str, Any]]) -> tuple[RaterHours, ...]:
@@ -332,5 +310,15 @@ def hours_table(
     """Return columns and rows of the hours; with a rate per hour, the amount due to everybody, too."""
     if rate is not None and not 0 <= rate < float("inf"):
         raise UsageError(f"An hour is paid with 0 or more, not {rate:g}.")
-    columns = HOURS_COLUMNS if rate is None else (*HOURS_COLUMNS, "rate", "amount")
-    return columns, [worker.to_row(rate) for worker in hours]
+    rows = []
+    for worker in hours:
+        mean = worker.seconds_per_answer
+        row = {name: getattr(worker, name) for name in HOURS_COLUMNS} | {
+            "seconds": round(worker.seconds, 1),
+            "hours": round(worker.hours, 4),
+            "seconds_per_answer": None if mean is None else round(mean, 1),
+        }
+        if rate is not None:
+            row |= {"rate": rate, "amount": round(worker.hours * rate, 2)}
+        rows.append(row)
+    return HOURS_COLUMNS if rate is None else (*HOURS_COLUMNS, "rate", "amount"), rows

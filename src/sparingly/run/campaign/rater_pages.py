@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
@@ -12,7 +12,6 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
-from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
@@ -164,7 +163,7 @@ class PageBoard:
         self._open: set[Page] = set()
         self._done: dict[str, dict[Page, None]] = {}
 
-    # --- following the journal ---------------------------------------------------------------------
+    # --- following the journal ---
 
     def refresh(self, connection: Connection | None = None) -> None:
         """Read what is new, in a transaction that is under way or in one of its own.
@@ -180,11 +179,10 @@ class PageBoard:
                 self._read(new_connection)
 
     def _read(self, connection: Connection) -> None:
-        table = CAMPAIGNS.c
+        table, events = CAMPAIGNS.c, EVENTS.c
         last = connection.execute(select(table.last_seq).where(table.name == self.settings.name)).scalar_one()
         if last <= self.seq:
             return
-        events = EVENTS.c
         newest = connection.execute(
             select(func.max(events.seq)).where(events.campaign == self.settings.name)
         ).scalar_one()
@@ -192,43 +190,46 @@ class PageBoard:
         if questions_changed:
             self._index = self._read_index(connection, last)
         new = self._read_answers(connection, last)
-        self._count(new, questions_changed=questions_changed)
-        self.seq = last
-
-    def _count(self, new: list[tuple[str, Cell]], *, questions_changed: bool) -> None:
-        """Follow which pages are answered, and by whom."""
+        # Follow which pages are answered, and by whom.
         if questions_changed:
             self._open = set(self._index.questions)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
-        touched = {page for _, key in new if (page := self._index.page_of.get(key)) is not None}
+        answered = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
+        touched = {page for _, page in answered}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
-        for rater, key in new:
-            page = self._index.page_of.get(key)
-            if page is not None:
-                pages = self._done.setdefault(rater, {})
-                pages.pop(page, None)
-                pages[page] = None
+        for rater, page in answered:
+            pages = self._done.setdefault(rater, {})
+            pages.pop(page, None)
+            pages[page] = None
+        self.seq = last
 
     def _read_index(self, connection: Connection, seq: int) -> _PageIndex:
-        index = _PageIndex(seq)
-        kinds = EVENTS.c
-        for kind in connection.execute(
-            select(kinds.kind).where(kinds.campaign == self.settings.name).order_by(kinds.seq)
-        ).scalars():
+        index, events = _PageIndex(seq), EVENTS.c
+        query = select(events.kind).where(events.campaign == self.settings.name).order_by(events.seq)
+        for kind in connection.execute(query).scalars():
             index.paused = kind == PAUSED or (index.paused and kind != RESUMED)
             index.closed = index.closed or kind == "closed"
         for data in self.settings.budgets:
             data_set = self._data_sets.at(connection, data, seq)
             index.texts[data] = QuestionTexts(data_set)
+            documents = data_set.columns.get(fields.DOCUMENT)
+            positions = data_set.columns.get(fields.POSITION)
+            positions_of: dict[Unit, dict[Page, float]] = {}
             questions = questions_at(connection, self.settings, data, seq)
-            for question in questions:
+            rows = data_set.positions(question.item for question in questions)
+            for question, row in zip(questions, rows, strict=True):
                 key, page = question.cell, Page(data, question.round, question.item)
                 index.page_of[key], index.key_of[key] = page, key
                 index.questions.setdefault(page, []).append(question)
-            for unit, pages in _units(data_set, data, questions):
-                index.units[unit] = pages
-                index.unit_of.update(dict.fromkeys(pages, unit))
+                document = None if documents is None else documents[row]
+                name = f"item {question.item}" if document is None else f"document {document}"
+                place = 0.0 if positions is None else float(np.nan_to_num(positions[row]))
+                positions_of.setdefault((data, f"{question.round} {name}"), {})[page] = place
+            # What is lent together: the items of a document in a round in their order, or an item.
+            for unit, places in positions_of.items():
+                index.units[unit] = sorted(places, key=lambda page: (places[page], page.item))
+                index.unit_of.update(dict.fromkeys(index.units[unit], unit))
         return index
 
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
@@ -253,7 +254,7 @@ class PageBoard:
             aspects[key] = aspects.pop(key, 0) | bit
         return new
 
-    # --- what is there -----------------------------------------------------------------------------
+    # --- what is there ---
 
     @property
     def is_open(self) -> bool:
@@ -302,10 +303,12 @@ class PageBoard:
             return {}
         data, item, model, second = cell
         table = RATINGS.c
-        columns = (table.data, table.item, table.model, table.other)
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
-            *(column == value for column, value in zip(columns, cell, strict=True)),
+            table.data == data,
+            table.item == item,
+            table.model == model,
+            table.other == second,
             table.rater == rater,
             table.seq <= self.seq,
         )
@@ -348,23 +351,3 @@ class PageBoard:
         """Return the pages on which a rater has judged something, the last one last."""
         with self._lock:
             return list(self._done.get(rater, ()))
-
-
-def _units(data_set: EvalSet, data: str, questions: Sequence[Question]) -> Iterator[tuple[Unit, list[Page]]]:
-    """Yield what is lent together: the items of a document in a round in their order, or an item."""
-    items = sorted({question.item for question in questions})
-    rows = dict(zip(items, data_set.positions(items), strict=True))
-    columns = data_set.columns
-    documents = columns.get(fields.DOCUMENT)
-    positions = columns.get(fields.POSITION)
-    positions_of: dict[Unit, dict[Page, float]] = {}
-    for question in questions:
-        row = rows[question.item]
-        document = None if documents is None else documents[row]
-        name = f"item {question.item}" if document is None else f"document {document}"
-        place = 0.0 if positions is None else float(np.nan_to_num(positions[row]))
-        positions_of.setdefault((data, f"{question.round} {name}"), {})[
-            Page(data, question.round, question.item)
-        ] = place
-    for unit, pages in positions_of.items():
-        yield unit, sorted(pages, key=lambda page: (pages[page], page.item))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from sparingly.base.format import html_table
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
@@ -56,19 +57,13 @@ class SetStatus:
     """Where one data set of a campaign stands.
 
     Attributes:
-        data: The data set.
-        items: Its number of items.
-        models: The models that are judged.
-        late: Those of them that came after the first round.
-        withdrawn: Models that were taken out.
-        rounds: How many rounds were drawn.
+        late: Models that came after the first round.
         spent: How many outputs (or comparisons) were asked for, of the models of the first round.
-        limit: How many outputs (or comparisons) the budget allows.
+        limit: How many of these the budget allows.
         asked: How many answers were asked for.
         outstanding: How many of them nobody has given yet.
         answers: How many answers count: of each rater about each cell and aspect the last.
         corrections: How many answers were changed.
-        raters: How many people (or judges) answered.
         finished: Why no more is asked; None while it goes on.
         answer: What the strategy found by itself, where it gives an answer.
     """
@@ -108,18 +103,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain values."""
-        return {
-            **vars(self),
-            "aspects": list(self.aspects),
-            "stops": list(self.stops),
-            "sets": [
-                {
-                    name: list(value) if isinstance(value, tuple) else value
-                    for name, value in vars(status).items()
-                }
-                for status in self.sets
-            ],
-        }
+        return dict(plain(asdict(self)))
 
     def _repr_html_(self) -> str:
         rows = [
@@ -144,6 +128,8 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
     missing = unanswered(connection, settings, seq, questions)
     first_set, latest_set, finished = snapshot.drawn_from, snapshot.data, snapshot.finished
     pairs = compares(settings.strategy, first_set, settings.aspect)
+    presence = models_of(connection, settings.name, data)
+    withdrawn = {name: model.withdrawn for name, model in presence.items() if model.withdrawn is not None}
     table = RATINGS.c
     corrections, raters = connection.execute(
         select(func.count(table.corrects), func.count(func.distinct(table.rater))).where(
@@ -155,13 +141,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         items=len(latest_set),
         models=latest_set.models,
         late=tuple(name for name in latest_set.models if name not in first_set.models),
-        withdrawn=tuple(
-            sorted(
-                name
-                for name, presence in models_of(connection, settings.name, data).items()
-                if presence.withdrawn is not None and presence.withdrawn <= seq
-            )
-        ),
+        withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
         rounds=len(snapshot.rounds),
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
         limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
@@ -242,13 +222,7 @@ def _model_notes(snapshot: DataSnapshot) -> list[str]:
 
 
 class CampaignReader:
-    """Reads a campaign that was begun before: its status, data, rounds, answers and estimates.
-
-    Attributes:
-        database: The database, open.
-        settings: What was decided when the campaign began.
-        history: What was known at any number of its journal.
-    """
+    """Reads a campaign that was begun before: its status, data, rounds, answers and estimates."""
 
     def __init__(self, where: str | Path, name: str | None = None) -> None:
         self.database = Database(where)

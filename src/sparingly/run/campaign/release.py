@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -92,23 +92,13 @@ def file_stem(name: str, default: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or default
 
 
-def write_archive(content: Mapping[str, bytes], target: IO[bytes], folder: str) -> None:
-    """Write files into a ZIP archive, below one folder; the same files give the same bytes."""
+def zip_bytes(content: Mapping[str, bytes], folder: str) -> bytes:
+    """Return files as the bytes of a ZIP archive, below one folder; the same files give the same bytes."""
+    target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, body in content.items():
             archive.writestr(zipfile.ZipInfo(f"{folder}/{name}", _EPOCH), body, zipfile.ZIP_DEFLATED)
-
-
-def zip_bytes(content: Mapping[str, bytes], folder: str) -> bytes:
-    """Return files as the bytes of a ZIP archive."""
-    target = io.BytesIO()
-    write_archive(content, target, folder)
     return target.getvalue()
-
-
-def write_zip(path: Path, content: Mapping[str, bytes]) -> None:
-    """Write files as a ZIP archive, whole or not at all."""
-    files.write_atomically(path, lambda file: write_archive(content, file, path.stem))
 
 
 def write_folder(path: Path, content: Mapping[str, bytes]) -> None:
@@ -131,37 +121,46 @@ def write_folder(path: Path, content: Mapping[str, bytes]) -> None:
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
-@dataclass(frozen=True)
-class ReleaseCard:
-    """What a card is made of: the settings, the rounds and the answers of a campaign, without names."""
-
-    title: str
-    licence: str
-    settings: Settings
-    rounds: Mapping[str, Sequence[Selection]]
-    rows: Sequence[Mapping[str, Any]]
-    raters: int
-    comments: bool
-    texts: bool
-
-
-def card_text(card: ReleaseCard) -> str:
+def card_text(
+    settings: Settings,
+    rounds: Mapping[str, Sequence[Selection]],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    title: str,
+    licence: str,
+    raters: int,
+    comments: bool,
+    texts: bool,
+) -> str:
     """Return the card. Its head is what data hubs read (title and licence), then sentences and tables."""
-    title, licence = json.dumps(one_line(card.title)), json.dumps(one_line(card.licence))
+    held = {
+        "ratings.csv": "every judgement that counts, one a line; raters are numbers",
+        "data/": "the evaluation sets with texts, metrics and these judgements (JSON Lines)",
+        "rounds/": "what each round asked for, with inclusion probabilities and a signature",
+        "release.json": "the same settings for machines, with a digest of every file",
+    }
+    files_table = "\n".join(
+        f"| `{name}` | {text} |" for name, text in held.items() if texts or name != "data/"
+    )
+    round_count = sum(len(selections) for selections in rounds.values())
     parts = [
-        f"---\npretty_name: {title}\nlicense: {licence}\n---\n",
-        f"# {plain_text(card.title)}\n",
-        _summary(card),
+        f"---\npretty_name: {json.dumps(one_line(title))}\nlicense: {json.dumps(one_line(licence))}\n---\n",
+        f"# {plain_text(title)}\n",
+        f"{counted(len(rows), 'judgement')} by {counted(raters, 'rater')}, from a human evaluation of "
+        f"{counted(len(rounds), 'data set')} in {counted(round_count, 'round')}.\n",
         "## Files\n",
-        _files(card),
+        f"| file | holds |\n|---|---|\n{files_table}\n\n`marks.jsonl`, where there is one, holds errors that "
+        "raters marked (code points, end exclusive).\n",
         "## What people judged\n",
-        _aspects(card),
+        _aspects(settings, rows),
         "## How it was chosen\n",
-        _chosen(card),
+        _chosen(settings, rounds),
         "## Raters\n",
-        _raters(card),
+        "Raters are numbers in a random order. Names, times of day and client ids are left out; judgements "
+        f"are listed by item, {'with' if comments else 'without'} the raters' comments. "
+        "Seconds are those that came with an answer.\n",
         "## Licence\n",
-        f"{plain_text(card.licence)}\n",
+        f"{plain_text(licence)}\n",
     ]
     return "\n".join(parts)
 
@@ -171,81 +170,44 @@ def plain_text(text: str) -> str:
     return _MARKUP.sub(r"\\\1", one_line(text))
 
 
-def _summary(card: ReleaseCard) -> str:
-    rounds = sum(len(rounds) for rounds in card.rounds.values())
-    return (
-        f"{counted(len(card.rows), 'judgement')} by {counted(card.raters, 'rater')}, from a human evaluation "
-        f"of {counted(len(card.rounds), 'data set')} in {counted(rounds, 'round')}.\n"
-    )
-
-
-def _files(card: ReleaseCard) -> str:
-    entries = [
-        ("ratings.csv", "every judgement that counts, one a line; raters are numbers"),
-        ("rounds/", "what each round asked for, with inclusion probabilities and a signature"),
-        ("release.json", "the same settings for machines, with a digest of every file"),
-    ]
-    if card.texts:
-        text = "the evaluation sets with texts, metrics and these judgements (JSON Lines)"
-        entries.insert(1, ("data/", text))
-    lines = "\n".join(f"| `{name}` | {text} |" for name, text in entries)
-    marks = "`marks.jsonl`, where there is one, holds errors that raters marked (code points, end exclusive)."
-    return f"| file | holds |\n|---|---|\n{lines}\n\n{marks}\n"
-
-
-def _aspects(card: ReleaseCard) -> str:
-    lines = []
-    for name, ends in card.settings.aspects.items():
-        values = [row["score"] for row in card.rows if row["aspect"] == name]
+def _aspects(settings: Settings, rows: Sequence[Mapping[str, Any]]) -> str:
+    table = "| aspect | scale | judgements | mean |\n|---|---|---|---|\n"
+    for name, ends in settings.aspects.items():
+        values = [row["score"] for row in rows if row["aspect"] == name]
         mean = f"{sum(values) / len(values):.4g}" if values else "-"
         scale = "any number" if ends is None else f"{ends[0]:g} to {ends[1]:g}"
-        lines.append(f"| {plain_text(name)} | {scale} | {len(values)} | {mean} |")
-    table = "| aspect | scale | judgements | mean |\n|---|---|---|---|\n" + "\n".join(lines) + "\n"
-    if any(row["first"] for row in card.rows):
+        table += f"| {plain_text(name)} | {scale} | {len(values)} | {mean} |\n"
+    if any(row["first"] for row in rows):
         table += "\nA comparison is 1 where the first model is better, -1 where the second is, 0 for a tie.\n"
     return table
 
 
-def _chosen(card: ReleaseCard) -> str:
-    settings = card.settings
+def _chosen(settings: Settings, rounds: Mapping[str, Sequence[Selection]]) -> str:
     sentences = [f"Strategy `{one_line(settings.strategy)}`, seed {settings.seed}."]
     sentences += [f"Rule to stop: `{one_line(rule)}`." for rule in settings.stops]
-    selections = [selection for rounds in card.rounds.values() for selection in rounds]
-    lines = [
-        f"| {plain_text(name)} | {number} | {len(selection)} of {selection.signature.of} "
-        f"| {_probabilities(selection)} | `{selection.signature.inputs}` |"
-        for name, rounds in card.rounds.items()
-        for number, selection in enumerate(rounds, 1)
-    ]
     table = "| data set | round | rows | inclusion probability | data digest |\n|---|---|---|---|---|\n"
+    lines = []
+    for name, selections in rounds.items():
+        for number, selection in enumerate(selections, 1):
+            column, probability = selection.probability, "none"
+            if column is not None:
+                low, high = float(column.min()), float(column.max())
+                probability = f"{low:.4g}" if high - low < 1e-12 else f"{low:.4g} to {high:.4g}"
+            count = f"{len(selection)} of {selection.signature.of}"
+            digest = selection.signature.inputs
+            lines.append(f"| {plain_text(name)} | {number} | {count} | {probability} | `{digest}` |")
+    all_rounds = [selection for selections in rounds.values() for selection in selections]
     notes = (
         "Weight a judgement by one over the probability of its row to speak about the whole set."
-        if all(selection.is_probability_sample for selection in selections)
+        if all(selection.is_probability_sample for selection in all_rounds)
         else f"Some rounds have no inclusion probabilities: {RANKING_ONLY}."
     )
-    if any(selection.pairs is not None for selection in selections):
+    if any(selection.pairs is not None for selection in all_rounds):
         notes += (
             " Signatures of comparisons are without the digests of earlier answers, which were made with the "
             "raters' names."
         )
     return f"{' '.join(sentences)}\n\n{table}" + "\n".join(lines) + f"\n\n{notes}\n"
-
-
-def _probabilities(selection: Selection) -> str:
-    column = selection.probability
-    if column is None:
-        return "none"
-    low, high = float(column.min()), float(column.max())
-    return f"{low:.4g}" if high - low < 1e-12 else f"{low:.4g} to {high:.4g}"
-
-
-def _raters(card: ReleaseCard) -> str:
-    preposition = "with" if card.comments else "without"
-    return (
-        "Raters are numbers in a random order. Names, times of day and client ids are left out; judgements "
-        f"are listed by item, {preposition} the raters' comments. "
-        "Seconds are those that came with an answer.\n"
-    )
 
 
 # --- The anonymised release ---
@@ -254,6 +216,7 @@ def _raters(card: ReleaseCard) -> str:
 FORMAT, VERSION = "sparingly/release", 1
 COLUMNS = ("data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds")
 COMMENT = "comment"
+_MARKED = ("data", "round", "rater", "item", "model", "aspect", "score")
 _ANSWER_KEY = ("data", "rater", "item", "model", "first", "second", "aspect")
 
 
@@ -290,7 +253,10 @@ def release(
     content, raters, answers = release_files(
         campaign, licence=licence.strip(), title=title, comments=comments, texts=texts, seed=chosen
     )
-    (write_zip if target.suffix.lower() == ".zip" else write_folder)(target, content)
+    if target.suffix.lower() == ".zip":
+        files.write_bytes(target, zip_bytes(content, target.stem))
+    else:
+        write_folder(target, content)
     return Release(str(target), tuple(content), raters, answers, chosen)
 
 
@@ -298,25 +264,67 @@ def release_files(
     campaign: CampaignReader, *, licence: str, title: str | None, comments: bool, texts: bool, seed: int
 ) -> tuple[dict[str, bytes], int, int]:
     """Return the files of a release by name, the number of raters and that of answers."""
+    settings, title = campaign.settings, title or campaign.name
     # One state of the campaign, although it is read in several steps while people answer.
     seq = campaign.last_seq()
     ratings = campaign.ratings(at=seq)
     numbers = rater_numbers(sorted({row["rater"] for row in ratings}), seed)
     rows = _anonymous(ratings, numbers, comments=comments)
-    rounds = {name: campaign.rounds(name, at=seq) for name in campaign.settings.budgets}
+    rounds = {name: campaign.rounds(name, at=seq) for name in settings.budgets}
+    public_rounds = {name: list(map(without_names, selections)) for name, selections in rounds.items()}
+
     content = {"ratings.csv": csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)}
-    if marks := _marks(campaign, rows):
-        content["marks.jsonl"] = marks
+    with campaign.database.reading() as connection:
+        marks = marks_at(connection, campaign.name, max((row["seq"] for row in rows), default=0))
+    if marked := [
+        {**{name: row[name] for name in _MARKED}, "marks": marks[row["seq"]]}
+        for row in rows
+        if row["seq"] in marks
+    ]:
+        content["marks.jsonl"] = line_bytes(marked)
     for name, stem in stems(list(rounds)).items():
-        for number, selection in enumerate(rounds[name], 1):
-            content[f"rounds/{stem}-{number}.json"] = json_bytes(without_names(selection).to_dict())
+        for number, selection in enumerate(public_rounds[name], 1):
+            content[f"rounds/{stem}-{number}.json"] = json_bytes(selection.to_dict())
         if texts:
-            content[f"data/{stem}.jsonl"] = _data(campaign, name, rows, seq)
-    card = ReleaseCard(
-        title or campaign.name, licence, campaign.settings, rounds, rows, len(numbers), comments, texts
+            answers = [
+                {**row, "model": row["model"] or row["first"], "other": row["second"] or ""}
+                for row in rows
+                if row["data"] == name
+            ]
+            data = with_answers(campaign.data(name, at=seq, judged=False), answers, settings.aspects)
+            content[f"data/{stem}.jsonl"] = data_bytes(data)
+    card = card_text(
+        settings,
+        rounds,
+        rows,
+        title=title,
+        licence=licence,
+        raters=len(numbers),
+        comments=comments,
+        texts=texts,
     )
-    content = {"README.md": card_text(card).encode(), **content}
-    content["release.json"] = json_bytes(_manifest(card, content))
+    content = {"README.md": card.encode(), **content}
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_with": f"sparingly {__version__}",
+        "title": title,
+        "licence": licence,
+        "aspect": settings.aspect,
+        "aspects": {name: None if ends is None else list(ends) for name, ends in settings.aspects.items()},
+        "strategy": settings.strategy,
+        "stops": list(settings.stops),
+        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
+        "seed": settings.seed,
+        "raters": len(numbers),
+        "answers": len(rows),
+        "signatures": {
+            name: [str(selection.signature) for selection in selections]
+            for name, selections in public_rounds.items()
+        },
+        "files": {name: hashlib.sha256(body).hexdigest() for name, body in content.items()},
+    }
+    content["release.json"] = json_bytes(manifest)
     return content, len(numbers), len(rows)
 
 
@@ -355,53 +363,6 @@ def _anonymous(
     return sorted(rows, key=lambda row: (*(str(row[name] or "") for name in order), int(row["rater"])))
 
 
-def _marks(campaign: CampaignReader, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return the marked errors of the answers that count, as JSON Lines."""
-    with campaign.database.reading() as connection:
-        marks = marks_at(connection, campaign.name, max((row["seq"] for row in rows), default=0))
-    names = ("data", "round", "rater", "item", "model", "aspect", "score")
-    return line_bytes(
-        {**{name: row[name] for name in names}, "marks": marks[row["seq"]]}
-        for row in rows
-        if row["seq"] in marks
-    )
-
-
-def _data(campaign: CampaignReader, name: str, rows: Sequence[Mapping[str, Any]], seq: int) -> bytes:
-    """Return a data set with the answers, the raters as numbers."""
-    answers = [
-        {**row, "model": row["model"] or row["first"], "other": row["second"] or ""}
-        for row in rows
-        if row["data"] == name
-    ]
-    data = campaign.data(name, at=seq, judged=False)
-    return data_bytes(with_answers(data, answers, campaign.settings.aspects))
-
-
-def _manifest(card: ReleaseCard, content: Mapping[str, bytes]) -> dict[str, Any]:
-    settings = card.settings
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "made_with": f"sparingly {__version__}",
-        "title": card.title,
-        "licence": card.licence,
-        "aspect": settings.aspect,
-        "aspects": {name: None if ends is None else list(ends) for name, ends in settings.aspects.items()},
-        "strategy": settings.strategy,
-        "stops": list(settings.stops),
-        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
-        "seed": settings.seed,
-        "raters": card.raters,
-        "answers": len(card.rows),
-        "signatures": {
-            name: [str(without_names(selection).signature) for selection in rounds]
-            for name, rounds in card.rounds.items()
-        },
-        "files": {name: hashlib.sha256(body).hexdigest() for name, body in content.items()},
-    }
-
-
 # --- Everything, for the organiser alone: with names and times ---
 
 
@@ -416,8 +377,16 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     ratings = campaign.ratings(at=seq)
     columns, rows = hours_table(rater_hours(ratings))
     content = {"answers.csv": csv_bytes(ratings, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
+    table = EVENTS.c
+    events = (
+        select(table.seq, table.at, table.kind, table.detail, table.digest)
+        .where(table.campaign == campaign.name, table.seq <= seq)
+        .order_by(table.seq)
+    )
     with campaign.database.reading() as connection:
-        content["events.jsonl"] = line_bytes(_events(connection, campaign.name, seq))
+        content["events.jsonl"] = line_bytes(
+            {**row, "detail": json.loads(row["detail"])} for row in connection.execute(events).mappings()
+        )
         if marks := marked_rows(connection, campaign.name, seq):
             content["marks.jsonl"] = line_bytes(marks)
         if placements := placement_rows(connection, campaign.name, seq):
@@ -432,22 +401,11 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     return content
 
 
-def _events(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
-    table = EVENTS.c
-    rows = connection.execute(
-        select(table.seq, table.at, table.kind, table.detail, table.digest)
-        .where(table.campaign == campaign, table.seq <= seq)
-        .order_by(table.seq)
-    )
-    return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows.mappings()]
-
-
 def marked_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     """Return the ratings that have marks (an empty list: looked at and nothing found), with them."""
     marks = marks_at(connection, campaign, seq)
-    names = ("seq", "data", "round", "rater", "item", "model", "aspect", "score", "corrects")
     return [
-        {**{name: row[name] for name in names}, "marks": marks[row["seq"]]}
+        {**{name: row[name] for name in ("seq", *_MARKED, "corrects")}, "marks": marks[row["seq"]]}
         for row in rating_rows(connection, campaign, seq)
         if row["seq"] in marks
     ]

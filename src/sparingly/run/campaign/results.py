@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target, target_text, targets_of
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking, RankingSignature
@@ -73,6 +74,7 @@ def rank_so_far(
 
 
 ALPHA = 0.05
+_OF_RANKING = ("standard_error", "best_rank", "worst_rank", "chance_of_best")
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,7 @@ class ModelStanding:
     """One model in the current ranking; what is not known is None.
 
     Attributes:
-        model: The model.
         score: Its score, or its strength where outputs are compared.
-        low: The low end of the interval.
-        high: The high end.
-        standard_error: The standard error of the score.
         best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
         worst_rank: The number of models less those that are significantly worse.
         chance_of_best: The probability that it is the best.
@@ -115,10 +113,7 @@ class Standings:
     """The current ranking of a data set, best first.
 
     Attributes:
-        data: The data set.
         headline: What is ranked, in one line.
-        models: The models.
-        notes: What to mind.
         signature: From which the scores can be had again; empty where there is none.
         answer: Who may be the best, and which groups there are; empty where nothing is decided.
         scores_of: What scores and intervals speak about, in words.
@@ -166,16 +161,17 @@ def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
         ranking = rank_so_far(campaign, name, at=at, alpha=ALPHA, scores=estimate)
     except SparinglyError as error:
         notes.append(str(error))
-    columns = estimate.scores, estimate.low, estimate.high, estimate.standard_errors
-    intervals = [estimate.interval_text(place) for place in range(len(estimate.models))]
-    return Standings(
+    return _standings(
         name,
         estimate.headline,
-        models=_model_standings(estimate.models, columns, intervals, ranking),
+        estimate,
+        estimate.scores,
+        [estimate.interval_text(place) for place in range(len(estimate.models))],
+        ranking,
+        notes,
         signature="" if estimate.signature is None else str(estimate.signature),
         scores_of=target_text(estimate.target),
         is_rate=estimate.is_rate,
-        **_ranking_fields(ranking, notes),
     )
 
 
@@ -188,48 +184,40 @@ def _rank_by_strength(name: str, campaign: CampaignReader, at: int) -> Standings
         ranking = rank_strengths(strengths, aspect=aspect, target=target, alpha=ALPHA)
     except SparinglyError as error:
         notes.append(str(error))
-    columns = strengths.strengths, strengths.low, strengths.high, strengths.standard_errors
     intervals = [ends_text(low, high) for low, high in zip(strengths.low, strengths.high, strict=True)]
     comparisons = counted(strengths.comparisons, "comparison")
-    return Standings(
-        name,
-        f"{counted(len(models), 'model')} by strength, from {comparisons}",
-        models=_model_standings(models, columns, intervals, ranking),
-        **_ranking_fields(ranking, notes),
-    )
+    headline = f"{counted(len(models), 'model')} by strength, from {comparisons}"
+    return _standings(name, headline, strengths, strengths.strengths, intervals, ranking, notes)
 
 
-def _ranking_fields(ranking: Ranking | None, notes: Sequence[str]) -> dict[str, Any]:
-    if ranking is None:
-        return {"notes": tuple(dict.fromkeys(notes))}
-    return {
-        "answer": ranking.answer(),
-        "ranks_of": target_text(ranking.target),
-        "notes": tuple(dict.fromkeys((*notes, *ranking.notes))),
-    }
-
-
-def _model_standings(
-    models: tuple[str, ...],
-    columns: tuple[Floats, Floats, Floats, Floats],
+def _standings(
+    name: str,
+    headline: str,
+    result: Estimate | BradleyTerry,
+    scores: Floats,
     intervals: Sequence[str],
     ranking: Ranking | None,
-) -> tuple[ModelStanding, ...]:
+    notes: Sequence[str],
+    **more: Any,
+) -> Standings:
     """Return the models, best first, with the ranks that a ranking leaves possible."""
-    scores = columns[0]
+    models, ranked = result.models, {}
+    if ranking is not None:
+        ranked = {row.model: row for row in ranking.models}
+        notes = (*notes, *ranking.notes)
+        more |= {"answer": ranking.answer(), "ranks_of": target_text(ranking.target)}
     order = sorted(
         range(len(models)), key=lambda place: (bool(np.isnan(scores[place])), -scores[place], models[place])
     )
-    ranked = {} if ranking is None else {row.model: row for row in ranking.models}
-    names = ("standard_error", "best_rank", "worst_rank", "chance_of_best")
     standings = []
     for place in order:
+        model, columns = models[place], (scores, result.low, result.high, result.standard_errors)
         score, low, high, error = (plain(column[place]) for column in columns)
-        standing = ModelStanding(models[place], score, low, high, error, interval=intervals[place])
-        if (row := ranked.get(models[place])) is not None:
-            standing = replace(standing, **{name: getattr(row, name) for name in names})
+        standing = ModelStanding(model, score, low, high, error, interval=intervals[place])
+        if (row := ranked.get(model)) is not None:
+            standing = replace(standing, **{name: getattr(row, name) for name in _OF_RANKING})
         standings.append(standing)
-    return tuple(standings)
+    return Standings(name, headline, tuple(standings), tuple(dict.fromkeys(notes)), **more)
 
 
 # --- Findings: standings and the raters' agreement ---
@@ -240,15 +228,10 @@ class AspectAgreement:
     """How well the raters of an aspect agree.
 
     Attributes:
-        data: The data set.
-        aspect: What was judged.
-        alpha: Krippendorff's α; None where no two raters judged the same.
-        low: The low end of its 95 % interval.
-        high: The high end.
+        alpha: Krippendorff's α, with the ends of its 95 % interval; None where no two raters judged the same.
         common: How many outputs (or comparisons) two raters or more have judged.
         pairs: Every two raters who have judged something in common; empty for comparisons.
         flags: Raters who are far from the rest.
-        notes: What to mind.
         compares: Whether outputs were compared.
     """
 
@@ -265,12 +248,7 @@ class AspectAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            **vars(self),
-            "pairs": [plain(vars(pair)) for pair in self.pairs],
-            "flags": [flag.to_dict() for flag in self.flags],
-            "notes": list(self.notes),
-        }
+        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -42,7 +42,6 @@ class NextStep:
     """Where a data set stands when the next round is asked for.
 
     Attributes:
-        data: The data set.
         number: The number of its last round; 0 before the first.
         selection: That round; None where there is none.
         new: Whether the round was drawn just now.
@@ -184,24 +183,19 @@ class RoundDrawer:
                 "selection": text,
             },
         )
-        self._check_budget(connection, snapshot, selection, number, seq)
-        present = self.history.data_sets.at(connection, data, journal.last_seq)
-        rows = _asked_rows(key, selection, number, present, seq)
-        if not rows:
-            raise UsageError(f"The round asks about no model that is still in the data set {data}.")
-        connection.execute(insert(ASKED), rows)
-
-    def _check_budget(
-        self, connection: Connection, snapshot: DataSnapshot, selection: Selection, number: int, seq: int
-    ) -> None:
-        """Raise DataError for a round that would spend more than there is, whatever the strategy says."""
+        # No round spends more than there is, whatever the strategy says.
         first_set, pairs = snapshot.drawn_from, selection.pairs is not None
-        limit = limit_of(self.settings.budgets[snapshot.name], first_set, pairs=pairs)
-        spent = spent_at(connection, self.settings.name, snapshot.name, first_set.models, seq)
-        cost = len(questions_of_round(snapshot.name, selection, number, first_set))
+        limit = limit_of(self.settings.budgets[data], first_set, pairs=pairs)
+        spent = spent_at(connection, self.settings.name, data, first_set.models, seq)
+        cost = len(questions_of_round(data, selection, number, first_set))
         if spent + cost > limit:
             noun = "comparisons" if pairs else "outputs"
             raise DataError(f"The round asks for {cost} {noun}, and the budget leaves {limit - spent}.")
+        present = self.history.data_sets.at(connection, data, journal.last_seq)
+        rows = asked_rows(key, selection, number, present, seq)
+        if not rows:
+            raise UsageError(f"The round asks about no model that is still in the data set {data}.")
+        connection.execute(insert(ASKED), rows)
 
 
 def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool = False) -> Finished | None:
@@ -216,7 +210,7 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
 
 
-def _asked_rows(
+def asked_rows(
     key: dict[str, str], selection: Selection, number: int, present: EvalSet, seq: int
 ) -> list[dict[str, Any]]:
     """Return the rows of what a round asks about the models of a data set."""
@@ -291,7 +285,15 @@ def add_models(database: Database, history: History, name: str, data: EvalSet, c
                 f"The set has no model that is not in the data set {name}: {', '.join(presence)}."
             )
         current = history.data_sets.at(connection, name, journal.last_seq)
-        _check_same(current, data)
+        if missing := [model for model in current.models if model not in data.models]:
+            raise DataError(
+                f'The set has no model "{missing[0]}", which is in the campaign. Give all of them.'
+            )
+        if unjudged(data.take(models=current.models)).digest() != unjudged(current).digest():
+            raise DataError(
+                "The set is not the one of the campaign with more models: items, metrics or texts of the "
+                "other models differ."
+            )
         rounds = history.rounds(connection, name, journal.last_seq)
         if any(selection.models is not None or selection.pairs is not None for selection, _ in rounds):
             raise UsageError(
@@ -312,7 +314,7 @@ def add_models(database: Database, history: History, name: str, data: EvalSet, c
         rows = [
             row
             for number, (selection, _) in enumerate(rounds, 1)
-            for row in _asked_rows(key, selection, number, late, seq)
+            for row in asked_rows(key, selection, number, late, seq)
         ]
         if rows:
             connection.execute(insert(ASKED), rows)
@@ -346,17 +348,6 @@ def withdraw_model(database: Database, history: History, data: str, model: str, 
         journal.finish()
 
 
-def _check_same(current: EvalSet, data: EvalSet) -> None:
-    missing = [name for name in current.models if name not in data.models]
-    if missing:
-        raise DataError(f'The set has no model "{missing[0]}", which is in the campaign. Give all of them.')
-    if unjudged(data.take(models=current.models)).digest() != unjudged(current).digest():
-        raise DataError(
-            "The set is not the one of the campaign with more models: items, metrics or texts of the other "
-            "models differ."
-        )
-
-
 # --- What the next round would ask ---
 
 
@@ -375,17 +366,14 @@ class CampaignOutlook:
     """What would follow in a data set.
 
     Attributes:
-        data: The data set.
         number: The number of the next round.
         waiting: How many answers to the rounds before are still to come.
         items: What the next round would ask about; empty where there would be none.
         outputs: How many outputs (or comparisons) that is.
         finished: Why no round would follow; None where one would.
-        spent: How many outputs (or comparisons) were asked for so far.
-        limit: How many the budget allows.
+        spent: How many outputs (or comparisons) were asked for so far, of the ``limit`` of the budget.
         rounds_left: How many rounds of this size the budget leaves.
         stops: The rules by which it may end earlier.
-        notes: What to mind.
     """
 
     data: str
@@ -415,13 +403,7 @@ class CampaignOutlook:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            **vars(self),
-            "items": [dict(vars(item)) for item in self.items],
-            "stops": list(self.stops),
-            "notes": list(self.notes),
-            "when": self.when,
-        }
+        return {**plain(asdict(self)), "when": self.when}
 
 
 def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:

@@ -28,8 +28,7 @@ class Settings:
         aspects: What people are asked for, each with its lowest and highest score (None: any number).
         strategy: The strategy, with every parameter spelled out.
         stops: The rules by which to stop before the budget is spent.
-        budgets: What each data set may spend.
-        budget: What was given for all of them.
+        budgets: What each data set may spend; ``budget`` was given for all of them.
         size: How many items a round asks for; None leaves it to the strategy.
         seed: Settles ties and draws.
     """

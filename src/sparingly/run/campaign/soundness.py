@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, Double, Integer, LargeBinary, Table, Text, inspect, select
+from sqlalchemy import Connection, Double, Integer, LargeBinary, Table, Text, inspect, select
 
 from sparingly.base.errors import DataError, SparinglyError
 from sparingly.run.campaign.datasets import from_bytes
@@ -45,26 +45,15 @@ def first_problem(connection: Connection, campaign: str | None = None) -> str | 
 
     Seals and what they cover are checked for one campaign, or for all.
     """
-    for check in (_broken_pages, _lost_tables, _other_kinds, _broken_references):
-        for problem in check(connection):
-            return problem
-    names = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
-    for name in names if campaign is None else [campaign]:
-        for check_campaign in (_broken_journal, _broken_content):
-            for problem in check_campaign(connection, name):
-                return problem
-    return None
+    return next(_problems(connection, campaign), None)
 
 
-def _broken_pages(connection: Connection) -> Iterator[str]:
-    if connection.dialect.name != "sqlite":
-        return
-    verdict = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
-    if verdict != "ok":
-        yield f"The pages of the file do not fit together ({str(verdict).splitlines()[-1]})."
-
-
-def _lost_tables(connection: Connection) -> Iterator[str]:
+def _problems(connection: Connection, campaign: str | None) -> Iterator[str]:
+    is_sqlite = connection.dialect.name == "sqlite"
+    if is_sqlite:
+        verdict = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+        if verdict != "ok":
+            yield f"The pages of the file do not fit together ({str(verdict).splitlines()[-1]})."
     inspector = inspect(connection)
     names = set(inspector.get_table_names())
     for table in TABLES:
@@ -75,6 +64,15 @@ def _lost_tables(connection: Connection) -> Iterator[str]:
         for column in table.columns:
             if column.name not in columns:
                 yield f"The column {column.name} of {table.name} is gone."
+    yield from _other_kinds(connection)
+    if is_sqlite:
+        for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+            if str(row[0]).startswith(PREFIX):
+                yield f"A row of {row[0]} speaks of something in {row[2]} that is not there."
+    campaigns = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
+    for name in campaigns if campaign is None else [campaign]:
+        yield from _broken_journal(connection, name)
+        yield from _broken_content(connection, name)
 
 
 def check_kinds(connection: Connection, name: str) -> None:
@@ -87,29 +85,18 @@ def _other_kinds(connection: Connection) -> Iterator[str]:
     if connection.dialect.name != "sqlite":
         return
     for table in TABLES:
-        counts = ", ".join(f"sum({_is_other(column)})" for column in table.columns)
+        # The conditions under which values are not of the kind of their column; no number is infinite.
+        conditions = []
+        for column in table.columns:
+            kinds = next(names for kind, names in _KINDS if isinstance(column.type, kind))
+            listed = ", ".join(f"'{name}'" for name in (*kinds, *(("null",) if column.nullable else ())))
+            infinite = f" OR abs({column.name}) = 9e999" if isinstance(column.type, Double) else ""
+            conditions.append(f"sum(typeof({column.name}) NOT IN ({listed}){infinite})")
         # Names of our own, and nothing that anybody sent.
-        query = f"SELECT {counts} FROM {table.name}"  # noqa: S608
-        row = connection.exec_driver_sql(query).one()
-        for column, count in zip(table.columns, row, strict=True):
+        query = f"SELECT {', '.join(conditions)} FROM {table.name}"  # noqa: S608
+        for column, count in zip(table.columns, connection.exec_driver_sql(query).one(), strict=True):
             if count:
                 yield f"{count} values of {column.name} in {table.name} are not of the kind that was written."
-
-
-def _is_other(column: Column[Any]) -> str:
-    """Return the condition under which a value of a column is not of its kind; no number is infinite."""
-    kinds = next(names for kind, names in _KINDS if isinstance(column.type, kind))
-    listed = ", ".join(f"'{name}'" for name in (*kinds, *(("null",) if column.nullable else ())))
-    other = f"typeof({column.name}) NOT IN ({listed})"
-    return f"{other} OR abs({column.name}) = 9e999" if isinstance(column.type, Double) else other
-
-
-def _broken_references(connection: Connection) -> Iterator[str]:
-    if connection.dialect.name != "sqlite":
-        return
-    for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-        if str(row[0]).startswith(PREFIX):
-            yield f"A row of {row[0]} speaks of something in {row[2]} that is not there."
 
 
 def beginning_problems(connection: Connection, row: Row) -> Iterator[str]:
@@ -212,17 +199,13 @@ def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
     for (data, number), row in rows.items():
         digest = hashlib.sha256(row["selection"].encode()).hexdigest()[:32]
         is_same = (row["seq"], row["as_of"], digest) == events[data, number] and row["digest"] == digest
-        if not is_same or (row["aspect"], row["size"]) != tuple(settings) or not _fits(row):
+        is_same = is_same and (row["aspect"], row["size"]) == tuple(settings)
+        # The columns of a round are those of its selection's signature.
+        signature = json.loads(row["selection"])["signature"] if is_same else {}
+        columns = {**row, "method": row["strategy"]}
+        names = ("method", "budget", "seed", "inputs", "labels")
+        if not is_same or any(signature.get(name) != columns[name] for name in names):
             yield f"Round {number} of {data} is not the one that the journal speaks of."
-
-
-def _fits(row: Row) -> bool:
-    """Say whether the columns of a round are those of its selection's signature."""
-    signature = json.loads(row["selection"])["signature"]
-    names = ("budget", "seed", "inputs", "labels")
-    return signature.get("method") == row["strategy"] and all(
-        signature.get(name) == row[name] for name in names
-    )
 
 
 def _rows(connection: Connection, table: Table, campaign: str) -> list[Row]:

@@ -33,7 +33,14 @@ class SqliteWriteLock:
             time.sleep(_RANDOM.uniform(*_POLITE))
         connection.execute("PRAGMA busy_timeout=0")
         try:
-            while not self._try_begin(connection, start):
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    self._met = time.monotonic()
+                    if "locked" not in str(error) or self._met - start > self.most_seconds:
+                        raise
                 waited = time.monotonic() - start
                 time.sleep(_RANDOM.uniform(*(_OFTEN if waited < _LONG else _MORE_OFTEN)))
         finally:
@@ -43,13 +50,3 @@ class SqliteWriteLock:
     def end(self) -> None:
         """Remember that a transaction ends now."""
         self._ended = time.monotonic()
-
-    def _try_begin(self, connection: sqlite3.Connection, start: float) -> bool:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            self._met = time.monotonic()
-            if "locked" not in str(error) or self._met - start > self.most_seconds:
-                raise
-            return False
-        return True

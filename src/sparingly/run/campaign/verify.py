@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,8 @@ from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.history import DataSnapshot, questions_of_round
 from sparingly.run.campaign.journal import as_json
-from sparingly.run.campaign.rounds import RoundDrawer
+from sparingly.run.campaign.rounds import RoundDrawer, asked_rows
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
 from sparingly.run.rounds.strategy import Finished
@@ -66,34 +66,32 @@ def _verify_rounds(
         if len(snapshot.rounds) != number - 1:
             problems.append(f"{title}: there were {len(snapshot.rounds)} rounds before it when it was drawn.")
             continue
-        problems += _compare(title, selection, _draw_again(drawer, snapshot))
+        try:
+            redrawn = drawer.decide(snapshot)
+        except SparinglyError as error:
+            problems.append(f"{title} cannot be drawn again: {error}")
+        else:
+            if isinstance(redrawn, Finished):
+                problems.append(f"{title} should not be there: {redrawn.reason}")
+            else:
+                differing = _differences(selection, redrawn)
+                problems += [
+                    f"{title}: the {words} are not those that follow from it." for words in differing
+                ]
         notes += version_notes("campaign", selection.signature.version)
     for event in endings:
         with database.reading() as connection:
             snapshot = history.at(connection, data, event["as_of"])
-        if not isinstance(_draw_again(drawer, snapshot), Finished):
+        is_over = False
+        with suppress(SparinglyError):
+            is_over = isinstance(drawer.decide(snapshot), Finished)
+        if not is_over:
             problems.append(f"{data} was ended, and its strategy would have gone on.")
-
-
-def _draw_again(drawer: RoundDrawer, snapshot: DataSnapshot) -> Selection | Finished | str:
-    try:
-        return drawer.decide(snapshot)
-    except SparinglyError as error:
-        return str(error)
-
-
-def _compare(title: str, selection: Selection, redrawn: Selection | Finished | str) -> list[str]:
-    if isinstance(redrawn, str):
-        return [f"{title} cannot be drawn again: {redrawn}"]
-    if isinstance(redrawn, Finished):
-        return [f"{title} should not be there: {redrawn.reason}"]
-    redrawn = Selection.from_dict(json.loads(as_json(redrawn.to_dict())))
-    differences = _differences(selection, redrawn)
-    return [f"{title}: the {words} are not those that follow from it." for words in differences]
 
 
 def _differences(selection: Selection, redrawn: Selection) -> Iterator[str]:
     """Yield what differs between a round and the same round drawn again."""
+    redrawn = Selection.from_dict(json.loads(as_json(redrawn.to_dict())))
     old, new = selection.signature, redrawn.signature
     old = replace(old, method=spell_saved(old.method))
     yield from (words for name, words in _SIGNED.items() if getattr(old, name) != getattr(new, name))
@@ -131,16 +129,10 @@ def _asked_problems(
         numbers = [number for number, first in first_seq.items() if first == seq]
         for number in numbers or [number for number, first in first_seq.items() if first < seq]:
             if number <= len(rounds):
+                key = {"campaign": campaign, "data": data}
                 expected |= {
-                    (
-                        question.round,
-                        question.place,
-                        question.item,
-                        question.model,
-                        question.other or "",
-                        question.probability,
-                    )
-                    for question in questions_of_round(data, rounds[number - 1], number, present)
+                    tuple(row[name] for name in _CELL)
+                    for row in asked_rows(key, rounds[number - 1], number, present, seq)
                 }
     if not asked_cells <= expected:
         yield f"{data}: people were asked for what no round asks for."

@@ -112,7 +112,13 @@ class Answer:
             for name, value in values.items()
             if value is not None and not (from_text and value == "")
         }
-        score, word = _score(filled_in, from_text)
+        if "score" in filled_in and "value" in filled_in:
+            raise InputError("the answer has a score and a value", fix="Keep one of them")
+        # Words (pass and fail, yes and no …) stand for numbers in the column score alone.
+        number = None if "value" in filled_in else word_number(filled_in.get("score"))
+        word = "" if number is None else plain_word(filled_in["score"]) or ""
+        column = "value" if "value" in filled_in else "score"
+        score = _number(filled_in, column, from_text) if number is None else number
         if math.isnan(score):
             return None
         seconds = _number(filled_in, "seconds", from_text)
@@ -123,10 +129,10 @@ class Answer:
             item=_id(filled_in, "item"),
             score=score,
             **_models(filled_in),
-            aspect=_text(filled_in, "aspect"),
-            data=_text(filled_in, "data"),
+            aspect=as_text(filled_in.get("aspect"), "aspect"),
+            data=as_text(filled_in.get("data"), "data"),
             seconds=None if math.isnan(seconds) else seconds,
-            comment=_text(filled_in, "comment"),
+            comment=as_text(filled_in.get("comment"), "comment"),
             word=word,
             client=_id(filled_in, "client") if filled_in.get("client", "") != "" else "",
         )
@@ -144,7 +150,15 @@ class Answer:
 
         The seconds are shared among them, so that their sum stays what was spent.
         """
-        credited = list(self._credited())
+        credited: list[tuple[Any, ...]]
+        if self.ranks:
+            credited = [
+                (float((rank < second_rank) - (rank > second_rank)), first, second)
+                for (first, rank), (second, second_rank) in combinations(self.ranks.items(), 2)
+            ]
+        else:
+            first_names = (self.model,) if self.pair is None else self.pair
+            credited = [(self.score, *names) for names in (first_names, *self.also)]
         for score, *names in credited:
             yield replace(
                 self,
@@ -155,15 +169,6 @@ class Answer:
                 also=(),
                 ranks={},
             )
-
-    def _credited(self) -> Iterator[tuple[Any, ...]]:
-        """Yield scores, each with the model or the two models that it is about."""
-        if self.ranks:
-            for (first, rank), (second, second_rank) in combinations(self.ranks.items(), 2):
-                yield float((rank < second_rank) - (rank > second_rank)), first, second
-            return
-        for names in ((self.model,) if self.pair is None else self.pair, *self.also):
-            yield self.score, *names
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row of a table for every model, or pair of models, that the answer is credited to."""
@@ -206,15 +211,6 @@ def check_columns(names: Mapping[str, Any] | list[str]) -> None:
             raise InputError(f'there is no column "{name}"', fix=fix)
 
 
-def _score(values: Mapping[str, Any], from_text: bool) -> tuple[float, str]:
-    """Return the score, and the word that it was given as (pass and fail, yes and no …)."""
-    if "score" in values and "value" in values:
-        raise InputError("the answer has a score and a value", fix="Keep one of them")
-    if "value" in values or (number := word_number(values.get("score"))) is None:
-        return _number(values, "value" if "value" in values else "score", from_text), ""
-    return number, plain_word(values["score"]) or ""
-
-
 def _models(values: Mapping[str, Any]) -> dict[str, Any]:
     if "model" in values and ("first" in values or "second" in values):
         raise InputError("the answer names a model and a pair", fix="Keep one of them")
@@ -239,10 +235,6 @@ def _id(values: Mapping[str, Any], name: str) -> str:
     if name not in values:
         raise InputError(f"the answer names no {name}", field=name)
     return as_id(values[name], name)
-
-
-def _text(values: Mapping[str, Any], name: str) -> str | None:
-    return as_text(values.get(name), name)
 
 
 def has_lost_letters(text: str) -> bool:

@@ -151,16 +151,13 @@ class Question:
         """Return a table to fill in, one row per aspect, with the columns that ``record`` reads."""
         if self.other is None:
             names = {"model": self.model}
-            texts = {"source": self.source, "output": self.output}
+            texts = {"output": self.output}
         else:
             names = {"first": self.model, "second": self.other}
-            texts = {
-                "source": self.source,
-                "first_output": self.output,
-                "second_output": self.other_output,
-            }
+            texts = {"first_output": self.output, "second_output": self.other_output}
         blank = {"rater": None, "score": None, "seconds": None, "comment": None}
         common = {"data": self.data, "round": self.round, "item": self.item, **names}
+        texts = {"source": self.source, **texts}
         return [{**common, "aspect": aspect, **blank, **texts} for aspect in self.aspects]
 
 
@@ -173,21 +170,27 @@ class QuestionTexts:
 
     def fill(self, question: Question, *, before: int = 0, after: int = 0) -> Question:
         """Return a question with texts, and with so many items of the document around it."""
-        row, around = self._row(question.item), self._around(question.item, before, after)
-        document, position = self.document(question.item)
-        shown_before, shown_after = ([self._passage(item, question) for item in items] for items in around)
+        item, row = question.item, self._row(question.item)
+        document, position = self.document(item)
+        items, place = [item], 0
+        if document is not None and before + after:
+            items = self._items_by_document[document]
+            place = items.index(item)
+        # A row of a selection may name its context; nothing else comes before the item then.
+        items_before = [passage.item for passage in question.before] or items[max(0, place - before) : place]
+        references = {}
+        if question.control is None and self.data.reference_texts is not None:
+            texts = zip(self.data.references, self.data.reference_texts[row], strict=True)
+            references = {name: str(text) for name, text in texts if text is not None}
         return replace(
             question,
             outputs=tuple(
-                replace(output, text=self.output(question.item, output.models[0]))
-                for output in question.outputs
+                replace(output, text=self.output(item, output.models[0])) for output in question.outputs
             ),
             source=None if self.data.sources is None else self.data.sources[row],
-            references=self._references(row) if question.control is None else {},
-            # A row of a selection may name its context; nothing else comes before the item then.
-            before=tuple(self._passage(passage.item, question) for passage in question.before)
-            or tuple(shown_before),
-            after=tuple(shown_after),
+            references=references,
+            before=tuple(self._passage(name, question) for name in items_before),
+            after=tuple(self._passage(name, question) for name in items[place + 1 : place + 1 + after]),
             document=document,
             position=position,
         )
@@ -207,13 +210,6 @@ class QuestionTexts:
         position = float(columns[fields.POSITION][row])
         return str(columns[fields.DOCUMENT][row]), None if position != position else position
 
-    def _references(self, row: int) -> dict[str, str]:
-        texts = self.data.reference_texts
-        if texts is None:
-            return {}
-        pairs = zip(self.data.references, texts[row], strict=True)
-        return {name: str(text) for name, text in pairs if text is not None}
-
     def _passage(self, item: str, question: Question) -> Passage:
         source = None if self.data.sources is None else self.data.sources[self._row(item)]
         texts = {
@@ -221,14 +217,6 @@ class QuestionTexts:
             for output in question.outputs
         }
         return Passage(item, source, {token: text for token, text in texts.items() if text is not None})
-
-    def _around(self, item: str, before: int, after: int) -> tuple[list[str], list[str]]:
-        document, _ = self.document(item)
-        if document is None or before + after == 0:
-            return [], []
-        items = self._items_by_document[document]
-        place = items.index(item)
-        return items[max(0, place - before) : place], items[place + 1 : place + 1 + after]
 
     @cached_property
     def _items_by_document(self) -> dict[str, list[str]]:

@@ -3,13 +3,14 @@
 A span counts code points, the end not included, whatever the tool counts in.
 
 JavaScript counts UTF-16 units, in which a letter beyond the basic plane (an emoji, say) is two; some tools
-include the last letter. Both are turned into our spans where they come in, and back where they go out.
+include the last letter. Both are turned into our spans where they come in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -56,16 +57,11 @@ class Span:
 
 def from_utf16(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the code points of a span in UTF-16 units; one that cuts a letter in half is an error."""
-    places = {unit: place for place, unit in enumerate(_units(text))}
+    units = [0, *accumulate(2 if ord(letter) > _BASIC_PLANE else 1 for letter in text)]
+    places = {unit: place for place, unit in enumerate(units)}
     if start not in places or end not in places:
         raise DataError(f"The span {start} to {end} is outside the text or cuts a letter in half.")
     return places[start], places[end]
-
-
-def to_utf16(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the UTF-16 units of a span in code points."""
-    units = _units(text)
-    return units[start], units[end]
 
 
 def penalty(spans: Iterable[Span]) -> float:
@@ -138,12 +134,3 @@ class MqmForm(SpansForm):
     ) -> float:
         """Return the points of all errors, taken off the best score."""
         return 0.0 - penalty(spans) if scale is None else max(scale.low, scale.high - penalty(spans))
-
-
-def _units(text: str) -> list[int]:
-    """Return where every letter begins in UTF-16 units, and where the text ends."""
-    places, at = [0], 0
-    for letter in text:
-        at += 2 if ord(letter) > _BASIC_PLANE else 1
-        places.append(at)
-    return places

@@ -23,14 +23,9 @@ NO_COMMON = "no output was judged by two raters, so agreement between raters can
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two raters on the outputs that both judged; correlations are NaN with fewer than three of them.
+    """Two raters on the ``n`` outputs that both judged; correlations are NaN with fewer than three of them.
 
     Attributes:
-        first: One rater.
-        second: The other.
-        n: The outputs that both judged.
-        pearson: Pearson's correlation of their scores.
-        spearman: Spearman's.
         kendall: Kendall's τ-b.
         exact: The share of outputs to which both gave the same.
         difference: How much higher the first scored, on average.
@@ -61,12 +56,10 @@ class RaterAgreement:
     """Agreement of raters on an aspect.
 
     Attributes:
-        aspect: What was judged.
         level: The level of measurement of its scores.
         alpha: Krippendorff's α between raters, with a 95 % interval (a bootstrap over items).
         pairs: Every two raters who judged an output in common.
         own: Every rater who judged an output twice.
-        notes: What to mind.
     """
 
     aspect: str
@@ -89,14 +82,7 @@ class RaterAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "aspect": self.aspect,
-            "level": self.level,
-            "alpha": plain(self.alpha._asdict()),
-            "pairs": [plain(asdict(pair)) for pair in self.pairs],
-            "own": [plain(asdict(row)) for row in self.own],
-            "notes": list(self.notes),
-        }
+        return {**plain(asdict(self)), "alpha": plain(self.alpha._asdict())}
 
 
 def rater_agreement(
@@ -147,16 +133,11 @@ def rater_agreement(
 def _without_contradictions(data: EvalSet, ratings: RaterScores, values: Floats) -> Floats:
     """Return names without those of raters who gave one output two names: names have no mean."""
     contradictory = {key for key, scores in _repeats(data, ratings.aspect).items() if len(set(scores)) > 1}
-    rows = [
-        row
-        for row in np.flatnonzero(ratings.count > 1)
-        if (
-            ratings.raters[ratings.rater[row]],
-            str(data.items[ratings.item[row]]),
-            data.models[ratings.model[row]],
-        )
-        in contradictory
-    ]
+    rows = []
+    for row in np.flatnonzero(ratings.count > 1):
+        rater, item = ratings.raters[ratings.rater[row]], str(data.items[ratings.item[row]])
+        if (rater, item, data.models[ratings.model[row]]) in contradictory:
+            rows.append(row)
     consistent = values.copy()
     consistent[ratings.cell[rows], ratings.rater[rows]] = np.nan
     return consistent
@@ -165,19 +146,16 @@ def _without_contradictions(data: EvalSet, ratings: RaterScores, values: Floats)
 def _pairs(ratings: RaterScores, values: Floats) -> tuple[PairAgreement, ...]:
     several = values[(~np.isnan(values)).sum(axis=1) > 1]
     judged = (~np.isnan(several)).astype(np.int64)
-    common = judged.T @ judged
-    return tuple(
-        _pair(ratings.raters[first], ratings.raters[second], several[:, first], several[:, second])
-        for first, second in zip(*np.nonzero(np.triu(common, 1)), strict=True)
-    )
-
-
-def _pair(first: str, second: str, first_scores: Floats, second_scores: Floats) -> PairAgreement:
-    common = ~np.isnan(first_scores) & ~np.isnan(second_scores)
-    x, y = first_scores[common], second_scores[common]
-    enough = len(x) >= FEWEST_COMMON
-    correlations = (pearson(x, y), spearman(x, y), kendall_b(x, y)) if enough else (float("nan"),) * 3
-    return PairAgreement(first, second, len(x), *correlations, float((x == y).mean()), float((x - y).mean()))
+    pairs = []
+    for first, second in zip(*np.nonzero(np.triu(judged.T @ judged, 1)), strict=True):
+        common = ~np.isnan(several[:, first]) & ~np.isnan(several[:, second])
+        x, y = several[common, first], several[common, second]
+        enough = len(x) >= FEWEST_COMMON
+        correlations = (pearson(x, y), spearman(x, y), kendall_b(x, y)) if enough else (float("nan"),) * 3
+        exact, difference = float((x == y).mean()), float((x - y).mean())
+        names = ratings.raters[first], ratings.raters[second]
+        pairs.append(PairAgreement(*names, len(x), *correlations, exact, difference))
+    return tuple(pairs)
 
 
 def _own_agreements(
@@ -191,16 +169,12 @@ def _own_agreements(
     for rater in sorted({rater for rater, *_ in repeats}):
         rows = [scores for (name, *_), scores in sorted(repeats.items()) if name == rater and len(scores) > 1]
         if rows:
-            agreements.append(_own_agreement(rater, rows, level))
+            table = np.full((len(rows), max(map(len, rows))), np.nan)
+            for number, scores in enumerate(rows):
+                table[number, : len(scores)] = sorted(scores)
+            change = float(np.mean([max(scores) - min(scores) for scores in rows]))
+            agreements.append(OwnAgreement(rater, len(rows), krippendorff_alpha(table, level), change))
     return tuple(agreements)
-
-
-def _own_agreement(rater: str, rows: list[list[float]], level: Level) -> OwnAgreement:
-    table = np.full((len(rows), max(map(len, rows))), np.nan)
-    for number, scores in enumerate(rows):
-        table[number, : len(scores)] = sorted(scores)
-    change = float(np.mean([max(scores) - min(scores) for scores in rows]))
-    return OwnAgreement(rater, len(rows), krippendorff_alpha(table, level), change)
 
 
 def _repeats(data: EvalSet, aspect: str) -> dict[tuple[str, str, str], list[float]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -159,11 +160,13 @@ class Assignment:
         check_version(dict(values), FORMAT, VERSION)
         rows = [as_mapping(row, "raters") for row in as_list(values.get("raters"), "raters")]
         names = [as_id(row.get("rater"), f"raters[{number}].rater") for number, row in enumerate(rows)]
-        tasks = [
-            _task(as_mapping(task, f"raters[{number}].tasks"), f"raters[{number}].tasks[{at}]", name, at)
-            for number, (name, row) in enumerate(zip(names, rows, strict=True))
-            for at, task in enumerate(as_list(row.get("tasks"), f"raters[{number}].tasks"))
-        ]
+        tasks = []
+        for number, (name, row) in enumerate(zip(names, rows, strict=True)):
+            field = f"raters[{number}].tasks"
+            for place, task in enumerate(as_list(row.get("tasks"), field)):
+                content = as_mapping(task, field)
+                content = {"unit": content.get("item"), **content}
+                tasks.append(schema.read(RaterTask, content, f"{field}[{place}]", rater=name, place=place))
         groups = as_list(values.get("components"), "components")
         return cls(
             raters=tuple(names),
@@ -188,15 +191,11 @@ def _plain(task: RaterTask) -> dict[str, Any]:
     return values
 
 
-def _task(values: Mapping[str, Any], field: str, rater: str, place: int) -> RaterTask:
-    return schema.read(RaterTask, {"unit": values.get("item"), **values}, field, rater=rater, place=place)
-
-
 def _names(values: Any, field: str) -> list[str]:
     return [as_id(name, field) for name in as_list(values, field)]
 
 
-# Handing units out to raters: a connected graph of shared units first, then each to whoever has least.
+# --- Units of raters: a connected graph of shared units first, then each to whoever has least ---
 
 
 @dataclass(frozen=True)
@@ -206,9 +205,7 @@ class TaskUnit:
     name: str
     items: tuple[str, ...]
 
-    @property
-    def size(self) -> int:
-        """How many items it holds."""
+    def __len__(self) -> int:
         return len(self.items)
 
 
@@ -228,40 +225,31 @@ class _GrowingLists:
         self.raters, self.limits = list(raters), limits
         self.loads = dict.fromkeys(raters, 0)
         self.units: dict[str, list[TaskUnit]] = {name: [] for name in raters}
-        self.together: dict[tuple[str, ...], int] = {}
+        self.together: Counter[tuple[str, ...]] = Counter()
 
-    def with_room(self, size: int) -> list[str]:
-        """Return the raters who can take so many items more, those with least first."""
-        free = [name for name in self.raters if self.loads[name] + size <= self.limits[name]]
+    def with_room(self, unit: TaskUnit, count: int) -> list[str]:
+        """Return the raters who can take a unit, those with least first; raise UsageError for too few."""
+        free = [name for name in self.raters if self.loads[name] + len(unit) <= self.limits[name]]
+        if len(free) < count:
+            raise UsageError(
+                f'Nobody has room for "{unit.name}" with {len(unit)} items: '
+                "raise the load, name more raters, or lower the overlap."
+            )
         return sorted(free, key=lambda name: self.loads[name])
 
     def give(self, unit: TaskUnit, *raters: str) -> None:
         """Add a unit to the lists of raters."""
         for name in raters:
-            self.loads[name] += unit.size
+            self.loads[name] += len(unit)
             self.units[name].append(unit)
         if len(raters) > 1:
-            pair = tuple(sorted(raters))
-            self.together[pair] = self.together.get(pair, 0) + 1
+            self.together[tuple(sorted(raters))] += 1
 
     def share(self, unit: TaskUnit) -> None:
         """Give a unit to the two raters who have least; among equals to those who shared least."""
-        free = self.with_room(unit.size)
-        if len(free) < 2:
-            raise _no_room(unit)
-        first = free[0]
-        second = min(
-            free[1:],
-            key=lambda name: (self.loads[name], self.together.get(tuple(sorted((first, name))), 0)),
-        )
+        first, *others = self.with_room(unit, 2)
+        second = min(others, key=lambda name: (self.loads[name], self.together[tuple(sorted((first, name)))]))
         self.give(unit, first, second)
-
-    def give_to_one(self, unit: TaskUnit) -> None:
-        """Give a unit to the rater who has least."""
-        free = self.with_room(unit.size)
-        if not free:
-            raise _no_room(unit)
-        self.give(unit, free[0])
 
 
 def hand_out(
@@ -273,44 +261,31 @@ def hand_out(
     raters; the others go where least is. Then the rest, the largest first, each to the rater with least:
     loads then differ by at most the largest unit.
     """
-    _check_room(units, shared, raters, limits)
-    keys = rng.keys_of([unit.name for unit in units])
-    shuffled = [units[number] for number in np.argsort(rng.stream(keys, seed, "raters units"), kind="stable")]
-    order = np.argsort(rng.stream(rng.keys_of(list(raters)), seed, "raters chain"), kind="stable")
-    table = _GrowingLists([raters[number] for number in order], limits)
-    twice, once = shuffled[:shared], shuffled[shared:]
-    chain = list(pairwise(table.raters))
-    for place, unit in enumerate(twice):
-        pair = chain[place] if place < len(chain) else ()
-        if pair and all(table.loads[name] + unit.size <= limits[name] for name in pair):
-            table.give(unit, *pair)
-        else:
-            table.share(unit)
-    for unit in sorted(once, key=lambda unit: -unit.size):
-        table.give_to_one(unit)
-    return UnitLists(
-        units={name: tuple(table.units[name]) for name in raters},
-        shared=frozenset(unit.name for unit in twice),
-        components=_components(raters, table.together),
-    )
-
-
-def _check_room(
-    units: Sequence[TaskUnit], shared: int, raters: Sequence[str], limits: Mapping[str, float]
-) -> None:
-    needed = sum(unit.size for unit in units) * (1.0 + shared / len(units))
+    needed = sum(map(len, units)) * (1.0 + shared / len(units))
     room = sum(limits[name] for name in raters)
     if room < needed:
         raise UsageError(
             f"The raters take {room:g} items together, and {needed:.0f} are to be judged, shared ones twice: "
             "raise the load, name more raters, or choose fewer items."
         )
-
-
-def _no_room(unit: TaskUnit) -> UsageError:
-    return UsageError(
-        f'Nobody has room for "{unit.name}" with {unit.size} items: raise the load, name more raters, or '
-        "lower the overlap."
+    order = _drawn_order([unit.name for unit in units], seed, "raters units")
+    shuffled = [units[number] for number in order]
+    chain_order = _drawn_order(raters, seed, "raters chain")
+    table = _GrowingLists([raters[number] for number in chain_order], limits)
+    twice, once = shuffled[:shared], shuffled[shared:]
+    chain = list(pairwise(table.raters))
+    for place, unit in enumerate(twice):
+        pair = chain[place] if place < len(chain) else ()
+        if pair and all(table.loads[name] + len(unit) <= limits[name] for name in pair):
+            table.give(unit, *pair)
+        else:
+            table.share(unit)
+    for unit in sorted(once, key=lambda unit: -len(unit)):
+        table.give(unit, table.with_room(unit, 1)[0])
+    return UnitLists(
+        units={name: tuple(table.units[name]) for name in raters},
+        shared=frozenset(unit.name for unit in twice),
+        components=_components(raters, table.together),
     )
 
 
@@ -375,49 +350,67 @@ def assign(
         ({'Ada': 22, 'Bo': 22, 'Chidi': 22}, True)
     """
     names = sorted(as_ids("rater", raters))
-    _check(names, overlap, unit)
-    rows = _rows(selection, data)
-    units = _units(rows, data, unit)
-    shared = round(overlap * len(units)) if len(names) > 1 else 0
-    handed = hand_out(units, names, shared, _limits(load, names), seed)
-    lists = {name: _ordered(handed, name, rows, seed) for name in names}
-    if controls is not None:
-        lists = _with_controls(lists, controls, data, seed)
-    tasks = tuple(
-        _shuffled_outputs(task, place, seed) for name in names for place, task in enumerate(lists[name])
-    )
-    return Assignment(
-        raters=tuple(names),
-        tasks=tasks,
-        components=handed.components,
-        unit=unit,
-        overlap=shared / len(units),
-        seed=seed,
-        selection=str(selection.signature),
-        notes=(*_notes(handed, unit, shared), *(() if controls is None else _unchecked(lists))),
-    )
-
-
-@dataclass(frozen=True)
-class _ChosenItem:
-    """One chosen item with all models to judge on it."""
-
-    item: str
-    models: tuple[str, ...]
-    context: tuple[str, ...]
-
-
-def _check(names: Sequence[str], overlap: float, unit: str) -> None:
     if not names:
         raise UsageError("Nobody is named: give at least one rater.")
     if not 0.0 <= overlap <= 1.0:
         raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
     if unit not in get_args(UnitKind):
         raise UnknownNameError("unit", unit, get_args(UnitKind))
+    models, context = _chosen_items(selection, data)
+    units = _units(list(models), data, unit)
+    shared = round(overlap * len(units)) if len(names) > 1 else 0
+    handed = hand_out(units, names, shared, _limits(load, names), seed)
+    lists: dict[str, list[RaterTask]] = {}
+    for name, own_units in handed.units.items():
+        # Unit by unit in a drawn order, each unit in its own.
+        order = _drawn_order([f"{name}\x1f{own.name}" for own in own_units], seed, "raters order")
+        lists[name] = [
+            RaterTask(
+                rater=name,
+                place=0,
+                item=item,
+                models=models[item],
+                unit=own.name,
+                shared=own.name in handed.shared,
+                context=context[item],
+            )
+            for own in (own_units[number] for number in order)
+            for item in own.items
+        ]
+    notes = []
+    if len(handed.components) > 1:
+        notes.append(NOT_CONNECTED.format(shared=shared, unit=unit, raters=len(names), needed=len(names) - 1))
+    if controls is not None:
+        _add_controls(lists, controls, data, seed)
+        unchecked = [name for name in names if all(task.control is None for task in lists[name])]
+        if unchecked:
+            notes.append(f"no control items for {', '.join(unchecked)}: make more of them.")
+    tasks = []
+    for name in names:
+        for place, task in enumerate(lists[name]):
+            keys = [f"{name}\x1f{task.item}\x1f{model}" for model in task.models]
+            shown = tuple(task.models[number] for number in _drawn_order(keys, seed, "raters outputs"))
+            tasks.append(replace(task, place=place, models=shown))
+    return Assignment(
+        raters=tuple(names),
+        tasks=tuple(tasks),
+        components=handed.components,
+        unit=unit,
+        overlap=shared / len(units),
+        seed=seed,
+        selection=str(selection.signature),
+        notes=tuple(notes),
+    )
 
 
-def _rows(selection: Selection, data: EvalSet) -> dict[str, _ChosenItem]:
-    """Return the chosen items; rows of one item (pairs, or models by themselves) are put together."""
+def _drawn_order(keys: Sequence[str], seed: int, purpose: str) -> list[int]:
+    return [int(place) for place in np.argsort(rng.stream(rng.keys_of(keys), seed, purpose), kind="stable")]
+
+
+def _chosen_items(
+    selection: Selection, data: EvalSet
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Return the models to judge on every chosen item, and its context, over all rows of the item."""
     data.positions(selection.items)
     models: dict[str, set[str]] = {}
     context: dict[str, tuple[str, ...]] = {}
@@ -427,18 +420,17 @@ def _rows(selection: Selection, data: EvalSet) -> dict[str, _ChosenItem]:
         context[row.item] = max(context.get(row.item, ()), row.context, key=len)
     if not models:
         raise UsageError("The selection is empty, so there is nothing to hand out.")
-    return {item: _ChosenItem(item, tuple(sorted(models[item])), context[item]) for item in sorted(models)}
+    return {item: tuple(sorted(models[item])) for item in sorted(models)}, context
 
 
-def _units(rows: Mapping[str, _ChosenItem], data: EvalSet, unit: str) -> list[TaskUnit]:
+def _units(items: Sequence[str], data: EvalSet, unit: str) -> list[TaskUnit]:
     if unit == "item":
-        return [TaskUnit(item, (item,)) for item in rows]
+        return [TaskUnit(item, (item,)) for item in items]
     if fields.DOCUMENT not in data.columns:
         raise MissingDataError('The set has no documents. Hand out items instead: unit="item".')
-    places = data.positions(rows)
     document, position = data.columns[fields.DOCUMENT], data.columns[fields.POSITION]
     inside: dict[str, list[tuple[float, str]]] = {}
-    for item, place in zip(rows, places, strict=True):
+    for item, place in zip(items, data.positions(items), strict=True):
         name = item if document[place] is None else str(document[place])
         inside.setdefault(name, []).append((float(np.nan_to_num(position[place])), item))
     return [TaskUnit(name, tuple(item for _, item in sorted(inside[name]))) for name in sorted(inside)]
@@ -456,43 +448,11 @@ def _limits(load: int | Mapping[str, int] | None, names: Sequence[str]) -> dict[
     return {name: float(limits.get(name, np.inf)) for name in names}
 
 
-def _ordered(handed: UnitLists, rater: str, rows: Mapping[str, _ChosenItem], seed: int) -> list[RaterTask]:
-    """Return a rater's items, unit by unit in a drawn order, each unit in its own."""
-    units = handed.units[rater]
-    keys = rng.keys_of([f"{rater}\x1f{unit.name}" for unit in units])
-    order = np.argsort(rng.stream(keys, seed, "raters order"), kind="stable")
-    return [
-        RaterTask(
-            rater=rater,
-            place=0,
-            item=item,
-            models=rows[item].models,
-            unit=unit.name,
-            shared=unit.name in handed.shared,
-            context=rows[item].context,
-        )
-        for unit in (units[number] for number in order)
-        for item in unit.items
-    ]
-
-
-def _shuffled_outputs(task: RaterTask, place: int, seed: int) -> RaterTask:
-    """Return a task with its place and its outputs in a drawn order."""
-    keys = rng.keys_of([f"{task.rater}\x1f{task.item}\x1f{model}" for model in task.models])
-    order = np.argsort(rng.stream(keys, seed, "raters outputs"), kind="stable")
-    return RaterTask(
-        **{**vars(task), "place": place, "models": tuple(task.models[number] for number in order)}
-    )
-
-
-def _with_controls(
-    lists: Mapping[str, list[RaterTask]], controls: EvalSet, data: EvalSet, seed: int
-) -> dict[str, list[RaterTask]]:
-    """Return the lists with control items, each in the list of a rater of its original item.
+def _add_controls(lists: Mapping[str, list[RaterTask]], controls: EvalSet, data: EvalSet, seed: int) -> None:
+    """Add control items, each to the list of a rater of its original item.
 
     It comes half a list after the original (or before it), between two units, so that documents stay whole.
     """
-    longer = {name: list(tasks) for name, tasks in lists.items()}
     for control in controls_of(controls, data):
         holders = [name for name in lists if any(task.item == control.original for task in lists[name])]
         if not holders:
@@ -503,24 +463,10 @@ def _with_controls(
             rng.keys_of([f"{name}\x1f{control.item}" for name in holders]), seed, "raters controls"
         )
         rater = holders[int(np.argmin(draw))]
-        tasks = longer[rater]
+        tasks = lists[rater]
         origin = next(place for place, task in enumerate(tasks) if task.item == control.original)
         spot = (origin + max(1, len(tasks) // 2)) % (len(tasks) + 1)
         while 0 < spot < len(tasks) and tasks[spot - 1].unit == tasks[spot].unit:
             spot += 1
         models = (control.model,)
         tasks.insert(spot, RaterTask(rater, 0, control.item, models, control.item, control=control.kind))
-    return longer
-
-
-def _unchecked(lists: Mapping[str, list[RaterTask]]) -> tuple[str, ...]:
-    """Name the raters without a control item."""
-    unchecked = [name for name, tasks in lists.items() if all(task.control is None for task in tasks)]
-    return (f"no control items for {', '.join(unchecked)}: make more of them.",) if unchecked else ()
-
-
-def _notes(handed: UnitLists, unit: str, shared: int) -> tuple[str, ...]:
-    if len(handed.components) == 1:
-        return ()
-    raters = sum(map(len, handed.components))
-    return (NOT_CONNECTED.format(shared=shared, unit=unit, raters=raters, needed=raters - 1),)

@@ -18,9 +18,9 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
+from sparingly.infer.estimate.rater_effects import rater_scores
 
-# Degraded outputs: words of another output replace some words, so that the output must score lower.
+# --- Degraded outputs: words of another output replace some words, so that the output must score lower ---
 
 
 # Words of a text up to which so many are replaced; a quarter of longer ones. The table is that of the "bad
@@ -49,9 +49,8 @@ def degraded(text: str, donors: Iterable[str], random: np.random.Generator) -> s
         return None
     count = replaced_words(len(words))
     inner = 1 if len(words) > 4 else 0
-    start = (
-        int(random.integers(inner, len(words) - inner - count + 1)) if len(words) - 2 * inner >= count else 0
-    )
+    room = len(words) - 2 * inner - count
+    start = int(random.integers(inner, inner + room + 1)) if room >= 0 else 0
     removed = words[start : start + count]
     for donor_text in donors:
         if is_unspaced(donor_text) == spaced:
@@ -80,7 +79,7 @@ def is_unspaced(text: str) -> bool:
     return unspaced > _MOST_UNSPACED * len(letters)
 
 
-# Control items.
+# --- Control items ---
 
 
 Kind = Literal["degraded", "reference", "repeat"]
@@ -131,26 +130,52 @@ def control_items(
         ['degraded', 'degraded', 'reference', 'reference', 'repeat', 'repeat']
     """
     texts = _checked_outputs(data, kinds, share)
-    chosen = _cells(data, selection, texts)
+    # Item, row and model of every chosen output that has a text.
+    positions, masks = data.positions(selection.items), selection.model_mask(data.models)
+    chosen = sorted(
+        {
+            (str(item), int(row), int(model))
+            for item, row, mask in zip(selection.items, positions, masks, strict=True)
+            for model in np.flatnonzero(mask)
+            if texts[row, model]
+        }
+    )
     keys = rng.keys_of([f"{item}\x1f{data.models[model]}" for item, _, model in chosen])
     order = np.argsort(rng.stream(keys, seed, "control items"), kind="stable")
     count = max(len(kinds), round(share * len({item for item, _, _ in chosen})))
-    results: list[tuple[ControlItem, int, int, str]] = []
     used_items: set[str] = set()
+    names: list[str] = []
+    rows: list[int] = []
+    columns: dict[str, Any] = {CONTROL: [], ORIGINAL: []}
+    outputs = np.full((count, len(data.models)), None, object)
     for number in order:
         item, row, model = chosen[number]
-        if item in used_items or len(results) == count:
+        if item in used_items or len(rows) == count:
             continue
-        kind = kinds[len(results) % len(kinds)]
+        kind = kinds[len(rows) % len(kinds)]
         text = _text(data, texts, kind, row, model, seed)
         if text is not None:
-            results.append((ControlItem(f"{item}~{kind}", kind, item, data.models[model]), row, model, text))
             used_items.add(item)
-    if len(results) < len(kinds):
+            outputs[len(rows), model] = text
+            names.append(f"{item}~{kind}")
+            rows.append(row)
+            columns[CONTROL].append(kind)
+            columns[ORIGINAL].append(item)
+    if len(rows) < len(kinds):
         raise DataError(
-            f"Only {len(results)} control items could be made: too few chosen items have texts for them."
+            f"Only {len(rows)} control items could be made: too few chosen items have texts for them."
         )
-    return _as_set(data, results)
+    if fields.DOMAIN in data.columns:
+        columns[fields.DOMAIN] = data.columns[fields.DOMAIN][rows]
+    parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
+    return EvalSet.from_arrays(
+        names,
+        list(data.models),
+        outputs=outputs[: len(rows)],
+        columns=columns,
+        name="control items",
+        **parts,
+    )
 
 
 def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[ControlItem]:
@@ -182,56 +207,21 @@ def _checked_outputs(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
     return data.outputs
 
 
-def _cells(data: EvalSet, selection: Selection, texts: Any) -> list[tuple[str, int, int]]:
-    """Return item, row and model of every chosen output that has a text."""
-    cells = {
-        (str(item), int(row), int(model))
-        for item, row, mask in zip(
-            selection.items, data.positions(selection.items), selection.model_mask(data.models), strict=True
-        )
-        for model in np.flatnonzero(mask)
-        if texts[row, model]
-    }
-    return sorted(cells)
-
-
 def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int) -> str | None:
     """Return the text of a control item, or None where it cannot be made."""
     output = str(texts[row, model])
     if kind == "repeat":
         return output
     if kind == "reference":
-        references = [
-            text for text in ([] if data.reference_texts is None else data.reference_texts[row]) if text
-        ]
-        return str(references[0]) if references else None
-    name = f"{data.items[row]}\x1f{data.models[model]}"
-    random = rng.generator(seed, "degraded", name)
+        references = () if data.reference_texts is None else data.reference_texts[row]
+        return next((str(text) for text in references if text), None)
+    random = rng.generator(seed, "degraded", f"{data.items[row]}\x1f{data.models[model]}")
     rows = random.permutation(len(data))[:_DONORS]
-    return degraded(
-        output, (str(texts[donor, model]) for donor in rows if donor != row and texts[donor, model]), random
-    )
+    donors = (str(texts[donor, model]) for donor in rows if donor != row and texts[donor, model])
+    return degraded(output, donors, random)
 
 
-def _as_set(data: EvalSet, results: Sequence[tuple[ControlItem, int, int, str]]) -> EvalSet:
-    outputs = np.full((len(results), len(data.models)), None, object)
-    for number, (_, _, model, text) in enumerate(results):
-        outputs[number, model] = text
-    rows = [row for _, row, _, _ in results]
-    columns: dict[str, Any] = {
-        CONTROL: [control.kind for control, *_ in results],
-        ORIGINAL: [control.original for control, *_ in results],
-    }
-    if fields.DOMAIN in data.columns:
-        columns[fields.DOMAIN] = data.columns[fields.DOMAIN][rows]
-    parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
-    names = [control.item for control, *_ in results]
-    return EvalSet.from_arrays(
-        names, list(data.models), outputs=outputs, columns=columns, name="control items", **parts
-    )
-
-
-# What raters did with control items.
+# --- What raters did with control items ---
 
 
 COLUMNS = ("rater", "kind", "n", "right", "tied", "wrong", "mean difference", "sign test", "Wilcoxon")
@@ -242,13 +232,10 @@ class ControlScore:
     """One rater and one kind of control item.
 
     Attributes:
-        rater: The rater.
-        kind: The kind of control item.
         n: How many the rater judged together with their originals.
         right: Degraded outputs scored below the original; references scored above the mean output of the
             item; repeats scored as before.
-        tied: Neither (repeats are never tied).
-        wrong: The other way round.
+        tied: Neither right nor wrong, which is the other way round (repeats are never tied).
         difference: The mean difference in the right direction; of repeats, the mean absolute change.
         sign_p: The exact one-sided sign test of the right direction, ties left out; NaN for repeats.
         wilcoxon_p: The one-sided signed-rank test of it; NaN for repeats.
@@ -267,13 +254,7 @@ class ControlScore:
 
 @dataclass(frozen=True, repr=False)
 class ControlReport:
-    """Control items by rater and kind, and what could not be compared.
-
-    Attributes:
-        aspect: What was judged.
-        scores: One row per rater and kind.
-        unmatched: Ratings of control items whose rater did not judge the original.
-    """
+    """Control items by rater and kind; ``unmatched`` ratings are by raters who did not judge the original."""
 
     aspect: str
     scores: tuple[ControlScore, ...]
@@ -287,8 +268,7 @@ class ControlReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        rows = [plain(asdict(score)) for score in self.scores]
-        return {"aspect": self.aspect, "scores": rows, "unmatched": self.unmatched}
+        return dict(plain(asdict(self)))
 
 
 def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) -> ControlReport:
@@ -305,28 +285,14 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
     ratings = rater_scores(data, aspect)
     if ratings.aspect not in controls.ratings.aspects:
         raise MissingDataError(f'The control items have no ratings of "{ratings.aspect}".')
-    gaps, unmatched = _gaps(ratings, rater_scores(controls, ratings.aspect), controls, data)
-    scores = [
-        _score(rater, kind, np.array(gaps[rater, kind]))
-        for rater in sorted({rater for rater, _ in gaps})
-        for kind in KINDS
-        if (rater, kind) in gaps
-    ]
-    return ControlReport(ratings.aspect, tuple(scores), unmatched)
-
-
-def _gaps(
-    ratings: RaterScores, judged: RaterScores, controls: EvalSet, data: EvalSet
-) -> tuple[dict[tuple[str, str], list[float]], int]:
-    """Return by rater and kind the differences in the right direction."""
+    judged = rater_scores(controls, ratings.aspect)
     by_item = {control.item: control for control in controls_of(controls, data)}
     scores_by_model: dict[tuple[str, str], dict[str, float]] = {}
-    for item, model, rater, score in zip(
-        ratings.item, ratings.model, ratings.rater, ratings.score, strict=True
-    ):
-        scores_by_model.setdefault((ratings.raters[rater], str(data.items[item])), {})[data.models[model]] = (
-            float(score)
-        )
+    columns = (ratings.item, ratings.model, ratings.rater, ratings.score)
+    for item, model, rater, score in zip(*columns, strict=True):
+        key = (ratings.raters[rater], str(data.items[item]))
+        scores_by_model.setdefault(key, {})[data.models[model]] = float(score)
+    # By rater and kind, the differences in the right direction.
     gaps: dict[tuple[str, str], list[float]] = {}
     unmatched = 0
     for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
@@ -340,24 +306,28 @@ def _gaps(
             unmatched += 1
             continue
         gaps.setdefault((name, control.kind), []).append(gap)
-    return gaps, unmatched
+    scores = [
+        _score(rater, kind, np.array(gaps[rater, kind]))
+        for rater in sorted({rater for rater, _ in gaps})
+        for kind in KINDS
+        if (rater, kind) in gaps
+    ]
+    return ControlReport(ratings.aspect, tuple(scores), unmatched)
 
 
 def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
+    n = len(gaps)
     if kind == "repeat":
         unchanged = int((gaps == 0).sum())
         change = float(np.abs(gaps).mean())
-        missing = float("nan")
-        return ControlScore(
-            rater, kind, len(gaps), unchanged, 0, len(gaps) - unchanged, change, missing, missing
-        )
+        return ControlScore(rater, kind, n, unchanged, 0, n - unchanged, change, float("nan"), float("nan"))
     right, wrong = int((gaps > 0).sum()), int((gaps < 0).sum())
     return ControlScore(
         rater=rater,
         kind=kind,
-        n=len(gaps),
+        n=n,
         right=right,
-        tied=len(gaps) - right - wrong,
+        tied=n - right - wrong,
         wrong=wrong,
         difference=float(gaps.mean()),
         sign_p=sign_test(right, wrong),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,9 @@ NO_OTHERS = "no output was judged by two raters, so nobody can be predicted from
 
 @dataclass(frozen=True)
 class RaterPrediction:
-    """One rater as the others predict him or her.
+    """One rater as the others predict him or her, on the ``n`` outputs that the rater and others judged.
 
     Attributes:
-        rater: The rater.
-        n: The outputs that the rater and others judged.
         error: The absolute difference between the mean that the rater gave to a model's outputs and the mean
             that the others gave to the same ones, averaged over models.
         share: The share of those outputs of which the rater's own ratings, drawn at random, predict the
@@ -40,15 +39,9 @@ class RaterPrediction:
 
 @dataclass(frozen=True)
 class MetricSlope:
-    """How a rater's scores of a model's outputs follow a metric: score = intercept + slope · metric.
+    """How a rater's scores of ``n`` outputs of a model follow a metric: score = intercept + slope · metric.
 
-    Attributes:
-        rater: The rater.
-        model: The model.
-        n: The outputs.
-        slope: Points of the scale for one of the metric.
-        correlation: Pearson's correlation.
-        error: The mean absolute distance from the line.
+    The correlation is Pearson's; the error is the mean absolute distance from the line.
     """
 
     rater: str
@@ -64,12 +57,10 @@ class Predictability:
     """How well raters can be predicted, from the others and from a metric.
 
     Attributes:
-        aspect: What was judged.
         raters: Every rater who judged outputs that others judged, too.
         error: The mean of their errors.
         metric: The metric of the slopes; None without one.
         slopes: By rater and model.
-        notes: What to mind.
     """
 
     aspect: str
@@ -88,14 +79,7 @@ class Predictability:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "aspect": self.aspect,
-            "raters": [plain(asdict(row)) for row in self.raters],
-            "error": plain(self.error),
-            "metric": self.metric,
-            "slopes": [plain(asdict(row)) for row in self.slopes],
-            "notes": list(self.notes),
-        }
+        return dict(plain(asdict(self)))
 
 
 def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | None = None) -> Predictability:
@@ -138,18 +122,17 @@ def _predictions(ratings: RaterScores) -> tuple[RaterPrediction, ...]:
     predictions = []
     for rater, name in enumerate(ratings.raters):
         rows = np.flatnonzero(shared & (ratings.rater == rater))
-        if len(rows):
-            predictions.append(_prediction(name, ratings.score[rows], other_means[rows], ratings.model[rows]))
+        if not len(rows):
+            continue
+        scores = ratings.score[rows]
+        codes = np.unique(ratings.model[rows], return_inverse=True)[1]
+        count = np.bincount(codes).astype(np.float64)
+        mean = np.bincount(codes, scores) / count
+        error = float(np.abs(mean - np.bincount(codes, other_means[rows]) / count).mean())
+        spread = np.sqrt(np.bincount(codes, (scores - mean[codes]) ** 2) / np.maximum(count - 1.0, 1.0))
+        share = share_that_beats(error, spread, count)
+        predictions.append(RaterPrediction(name, len(rows), error, share))
     return tuple(predictions)
-
-
-def _prediction(name: str, scores: Floats, other_means: Floats, model: Any) -> RaterPrediction:
-    codes = np.unique(model, return_inverse=True)[1]
-    count = np.bincount(codes).astype(np.float64)
-    mean = np.bincount(codes, scores) / count
-    error = float(np.abs(mean - np.bincount(codes, other_means) / count).mean())
-    spread = np.sqrt(np.bincount(codes, (scores - mean[codes]) ** 2) / np.maximum(count - 1.0, 1.0))
-    return RaterPrediction(name, len(scores), error, share_that_beats(error, spread, count))
 
 
 def share_that_beats(error: float, spread: Floats, count: Floats) -> float:
@@ -159,21 +142,16 @@ def share_that_beats(error: float, spread: Floats, count: Floats) -> float:
     return 1.0 / (1.0 + (error / unit_error) ** 2) if unit_error > 0 else float(1.0 / count.max())
 
 
-def _slopes(ratings: RaterScores, data: EvalSet, scores: Floats) -> tuple[MetricSlope, ...]:
-    metric = scores[ratings.item, ratings.model]
-    has_metric = ~np.isnan(metric)
+def _slopes(ratings: RaterScores, data: EvalSet, metric_scores: Floats) -> tuple[MetricSlope, ...]:
+    metrics = metric_scores[ratings.item, ratings.model]
     slopes = []
-    for number, rater in enumerate(ratings.raters):
-        for model, name in enumerate(data.models):
-            rows = has_metric & (ratings.rater == number) & (ratings.model == model)
-            if rows.sum() > 2:
-                slopes.append(_slope(rater, name, metric[rows], ratings.score[rows]))
+    for (number, rater), (model, name) in product(enumerate(ratings.raters), enumerate(data.models)):
+        rows = ~np.isnan(metrics) & (ratings.rater == number) & (ratings.model == model)
+        if rows.sum() > 2:
+            metric, score = metrics[rows], ratings.score[rows]
+            x, y = metric - metric.mean(), score - score.mean()
+            squared = float(x @ x)
+            slope = float(x @ y) / squared if squared > 0 else float("nan")
+            error = float(np.abs(y - slope * x).mean())
+            slopes.append(MetricSlope(rater, name, len(x), slope, pearson(metric, score), error))
     return tuple(slopes)
-
-
-def _slope(rater: str, model: str, metric: Floats, score: Floats) -> MetricSlope:
-    x, y = metric - metric.mean(), score - score.mean()
-    squared = float(x @ x)
-    slope = float(x @ y) / squared if squared > 0 else float("nan")
-    error = float(np.abs(y - slope * x).mean())
-    return MetricSlope(rater, model, len(x), slope, pearson(metric, score), error)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
@@ -23,7 +22,32 @@ from sparingly.run.raters.predictability import Predictability, predictability
 
 FEWEST_JUDGEMENTS = 10
 TOO_FEW = f"with fewer than {FEWEST} raters, nobody can be called far from the rest."
-CHECKS = ("severity", "spread", "agreement", "speed", "constant", "controls")
+# What is said of a rater: the words for a value below and above the usual one, and the sentence.
+_SENTENCES = {
+    "severity": (("lower", "higher"), "scores {gap:.3g} points {word} than the others would"),
+    "spread": (
+        ("less", "more"),
+        "uses {word} of the scale than the others, standard deviation {value:.3g} against {usual:.3g}",
+    ),
+    "agreement": (
+        ("", ""),
+        "agrees less with the others on the same outputs: correlation {value:.2f} against {usual:.2f}",
+    ),
+    "speed": (
+        ("faster", "slower"),
+        "is {word} than the others, {value:.3g} seconds for an output against {usual:.3g}",
+    ),
+    "constant": (
+        ("", ""),
+        "gave the same answer to everything; the others give their commonest {usual:.0%} of the time",
+    ),
+    "controls": (
+        ("", ""),
+        "scored {value:.0%} of the degraded outputs below the original; the others {usual:.0%}",
+    ),
+}
+# A number per rater, and its p-values before correction.
+_Check = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -31,12 +55,10 @@ class RaterFlag:
     """One rater who is far from the rest in one respect.
 
     Attributes:
-        rater: The rater.
         check: The respect: severity, spread, agreement, speed, constant or controls.
-        value: What was seen of the rater.
+        value: What was seen of the rater; ``sentence`` says it in words.
         usual: The mean of the others.
         p: The chance of it if the rater were as the others, corrected by Holm over all checks and raters.
-        sentence: What was seen, in words.
     """
 
     rater: str
@@ -49,16 +71,6 @@ class RaterFlag:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return dict(plain(asdict(self)))
-
-
-@dataclass(frozen=True, eq=False)
-class _RaterCheck:
-    """One check: a number per rater, its p-values before correction, and a sentence about it."""
-
-    name: str
-    values: Floats
-    p: Floats
-    say: Callable[[float, float], str]
 
 
 def rater_flags(
@@ -92,41 +104,34 @@ def rater_flags(
     ratings = rater_scores(data, aspect)
     fit = rater_severity(data, ratings.aspect) if severity is None else severity
     enough = ratings.judgements >= FEWEST_JUDGEMENTS
-    checks = [
-        _severity(fit, enough),
-        _spread(ratings, enough),
-        _agreement(ratings),
-        _speed(data, ratings, enough),
-        _constant(ratings, enough),
-        _controls(ratings, controls),
-    ]
-    adjusted = holm(np.concatenate([check.p for check in checks])).reshape(len(checks), -1)
-    return tuple(
-        _flag(ratings.raters[number], check, number, float(p[number]))
-        for check, p in zip(checks, adjusted, strict=True)
-        for number in np.argsort(p, kind="stable")
-        if p[number] <= alpha
-    )
+    severities = np.where(enough, fit.severity, np.nan)
+    checks: dict[str, _Check] = {
+        "severity": (severities, outlier_p_values(severities, np.nan_to_num(fit.standard_errors))),
+        "spread": _spread(ratings, enough),
+        "agreement": _agreement(ratings),
+        "speed": _speed(data, ratings, enough),
+        "constant": _constant(ratings, enough),
+        "controls": _controls(ratings, controls),
+    }
+    adjusted = holm(np.concatenate([p for _, p in checks.values()])).reshape(len(checks), -1)
+    flags = []
+    for (check, (values, _)), p in zip(checks.items(), adjusted, strict=True):
+        words, sentence = _SENTENCES[check]
+        for number in [place for place in np.argsort(p, kind="stable") if p[place] <= alpha]:
+            rater, value, other_values = (
+                ratings.raters[number],
+                float(values[number]),
+                np.delete(values, number),
+            )
+            usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
+            seen = sentence.format(
+                value=value, usual=usual, gap=abs(value - usual), word=words[0 if value < usual else 1]
+            )
+            flags.append(RaterFlag(rater, check, value, usual, float(p[number]), f"{rater} {seen}."))
+    return tuple(flags)
 
 
-def _flag(rater: str, check: _RaterCheck, number: int, p: float) -> RaterFlag:
-    other_values = np.delete(check.values, number)
-    usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
-    value = float(check.values[number])
-    return RaterFlag(rater, check.name, value, usual, p, f"{rater} {check.say(value, usual)}.")
-
-
-def _severity(fit: Severity, enough: Any) -> _RaterCheck:
-    values = np.where(enough, fit.severity, np.nan)
-
-    def say(value: float, usual: float) -> str:
-        word = "lower" if value < usual else "higher"
-        return f"scores {abs(value - usual):.3g} points {word} than the others would"
-
-    return _RaterCheck("severity", values, outlier_p_values(values, np.nan_to_num(fit.standard_errors)), say)
-
-
-def _spread(ratings: RaterScores, enough: Any) -> _RaterCheck:
+def _spread(ratings: RaterScores, enough: Any) -> _Check:
     """Compare the logarithms of the standard deviations of raters' scores."""
     deviation = np.array(
         [ratings.score[ratings.rater == rater].std() for rater in range(len(ratings.raters))]
@@ -134,58 +139,37 @@ def _spread(ratings: RaterScores, enough: Any) -> _RaterCheck:
     usable = enough & (deviation > 0)
     logs = np.where(usable, np.log(np.where(usable, deviation, 1.0)), np.nan)
     errors = 1.0 / np.sqrt(2.0 * np.maximum(ratings.judgements - 1, 1))
-
-    def say(value: float, usual: float) -> str:
-        word = "less" if value < usual else "more"
-        return f"uses {word} of the scale than the others, standard deviation {value:.3g} against {usual:.3g}"
-
-    return _RaterCheck("spread", np.where(usable, deviation, np.nan), outlier_p_values(logs, errors), say)
+    return np.where(usable, deviation, np.nan), outlier_p_values(logs, errors)
 
 
-def _agreement(ratings: RaterScores) -> _RaterCheck:
+def _agreement(ratings: RaterScores) -> _Check:
     """Compare Fisher's z of the correlation with the mean of the others on the same outputs.
 
     What the others have among themselves is found without the rater, who would spoil theirs, too.
     """
-    values, errors = _with_others(ratings.score, ratings.cell, ratings.rater, len(ratings.raters))
+    values, z, errors = _with_others(ratings, np.full(len(ratings.rater), True))
     p = np.full(len(values), np.nan)
     for number in np.flatnonzero(~np.isnan(values)):
-        other_rows = ratings.rater != number
-        reference = _with_others(
-            ratings.score[other_rows],
-            ratings.cell[other_rows],
-            ratings.rater[other_rows],
-            len(ratings.raters),
-        )
-        own_z = float(_fisher(values)[number])
-        p[number] = outlier_p_value(own_z, float(errors[number]), _fisher(reference[0]), reference[1], "low")
-
-    def say(value: float, usual: float) -> str:
-        return f"agrees less with the others on the same outputs: correlation {value:.2f} against {usual:.2f}"
-
-    return _RaterCheck("agreement", values, p, say)
+        _, other_z, other_errors = _with_others(ratings, ratings.rater != number)
+        p[number] = outlier_p_value(float(z[number]), float(errors[number]), other_z, other_errors, "low")
+    return values, p
 
 
-def _with_others(score: Floats, cell: Ints, rater: Ints, raters: int) -> tuple[Floats, Floats]:
-    """Return correlations with the mean of the others on the same outputs, and the errors of their z."""
+def _with_others(ratings: RaterScores, mask: Any) -> tuple[Floats, Floats, Floats]:
+    """Return correlations with the mean of the others on the same outputs, Fisher's z, and its errors."""
+    score, cell, rater = ratings.score[mask], ratings.cell[mask], ratings.rater[mask]
     count = np.bincount(cell)[cell]
     other_means = (np.bincount(cell, score)[cell] - score) / np.maximum(count - 1, 1)
-    values, errors = np.full(raters, np.nan), np.zeros(raters)
-    for number in range(raters):
+    values, errors = np.full(len(ratings.raters), np.nan), np.zeros(len(ratings.raters))
+    for number in range(len(ratings.raters)):
         rows = (rater == number) & (count > 1)
         if (common := int(rows.sum())) >= FEWEST_JUDGEMENTS:
-            values[number], errors[number] = (
-                pearson(score[rows], other_means[rows]),
-                1.0 / np.sqrt(common - 3),
-            )
-    return values, errors
+            values[number] = pearson(score[rows], other_means[rows])
+            errors[number] = 1.0 / np.sqrt(common - 3)
+    return values, np.arctanh(np.clip(values, -0.999, 0.999)), errors
 
 
-def _fisher(correlations: Floats) -> Floats:
-    return np.asarray(np.arctanh(np.clip(correlations, -0.999, 0.999)))
-
-
-def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _RaterCheck:
+def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _Check:
     """Compare the mean logarithm of the seconds that an output takes."""
     table = data.ratings
     timed = (table.aspect == table.aspects.index(ratings.aspect)) & (table.rater >= 0) & (table.seconds > 0)
@@ -196,35 +180,24 @@ def _speed(data: EvalSet, ratings: RaterScores, enough: Any) -> _RaterCheck:
         if enough[number] and len(seconds) >= FEWEST_JUDGEMENTS:
             medians[number], logs[number] = np.median(seconds), np.log(seconds).mean()
             errors[number] = np.log(seconds).std(ddof=1) / np.sqrt(len(seconds))
-
-    def say(value: float, usual: float) -> str:
-        word = "faster" if value < usual else "slower"
-        return f"is {word} than the others, {value:.3g} seconds for an output against {usual:.3g}"
-
-    return _RaterCheck("speed", medians, outlier_p_values(logs, errors), say)
+    return medians, outlier_p_values(logs, errors)
 
 
-def _constant(ratings: RaterScores, enough: Any) -> _RaterCheck:
+def _constant(ratings: RaterScores, enough: Any) -> _Check:
     """Find raters who gave one answer to everything: qⁿ where the others give it with the share q."""
     values, p = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
     for number in np.flatnonzero(enough):
-        own_scores, other_scores = (
-            ratings.score[ratings.rater == number],
-            ratings.score[ratings.rater != number],
-        )
+        own_scores = ratings.score[ratings.rater == number]
+        other_scores = ratings.score[ratings.rater != number]
         _, often = np.unique(own_scores, return_counts=True)
         values[number] = often.max() / len(own_scores)
         if len(other_scores):
             share = float((other_scores == own_scores[0]).mean())
             p[number] = share ** len(own_scores) if len(often) == 1 else 1.0
-
-    def say(value: float, usual: float) -> str:
-        return f"gave the same answer to everything; the others give their commonest {usual:.0%} of the time"
-
-    return _RaterCheck("constant", values, p, say)
+    return values, p
 
 
-def _controls(ratings: RaterScores, report: ControlReport | None) -> _RaterCheck:
+def _controls(ratings: RaterScores, report: ControlReport | None) -> _Check:
     """Compare how often degraded outputs were scored below the original with the others' rate."""
     from scipy.stats import binom
 
@@ -239,25 +212,12 @@ def _controls(ratings: RaterScores, report: ControlReport | None) -> _RaterCheck
             # One right answer more keeps a rate of 100 % in a few from flagging everybody else.
             rate = (sum(another.right for another in others_scores) + 1.0) / (judged + 2.0)
             p[number] = float(binom.cdf(score.right, score.n, rate))
-
-    def say(value: float, usual: float) -> str:
-        return f"scored {value:.0%} of the degraded outputs below the original; the others {usual:.0%}"
-
-    return _RaterCheck("controls", values, p, say)
+    return values, p
 
 
 @dataclass(frozen=True, repr=False)
 class RaterReport:
-    """What is to be said of the raters of an aspect.
-
-    Attributes:
-        severity: How severe they are, and how much they vary.
-        agreement: How well they agree.
-        predictability: How well the others predict each one.
-        controls: What they did with control items; None without any.
-        flags: Who is far from the rest.
-        notes: What to mind.
-    """
+    """What is to be said of the raters of an aspect; ``controls`` is None without control items."""
 
     severity: Severity
     agreement: RaterAgreement
