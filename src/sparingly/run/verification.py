@@ -49,11 +49,9 @@ class Verification:
 
 def version_notes(kind: str, version: str) -> tuple[str, ...]:
     """Say that another version of the package made it, where one did."""
-    return (
-        ()
-        if version == __version__
-        else (f"The {kind} was made by version {version}; this is {__version__}.",)
-    )
+    if version == __version__:
+        return ()
+    return (f"The {kind} was made by version {version}; this is {__version__}.",)
 
 
 def same_numbers(stated: Floats | None, right: Floats | None) -> bool:

@@ -42,7 +42,6 @@ __all__ = ["Result", "Verification", "load_result", "verify", "verify_pool"]
 
 # --- Selections ---
 
-
 # What signatures of draws from a pool of sources begin with.
 _POOL = "pool:"
 _FROM_POOL = "The first phase was drawn from a pool of sources: sparingly pool verify re-derives it."
@@ -206,16 +205,9 @@ def _row_problems(selection: Selection, rederived: Selection) -> list[str]:
 
 # --- Selections from pools ---
 
-
-_POOL_NUMBERS = {
-    "tau": float,
-    "bands": int,
-    "clusters": int,
-    "shortest": float,
-    "longest": float,
-    "overlap": float,
-    "near": float,
-    "cosine": float,
+_POOL_NUMBERS: dict[str, type[float]] = {
+    **dict.fromkeys(("tau", "shortest", "longest", "overlap", "near", "cosine"), float),
+    **dict.fromkeys(("bands", "clusters"), int),
 }
 # The embedding comes last: it matters only where it has a part in the selection.
 _OF_THE_POOL = ("by", "against", "embedding")
@@ -328,57 +320,53 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
 
 # --- Estimates and rankings ---
 
-
 # A name, the value of the result, and the value that was derived again.
 Part = tuple[str, Any, Any]
-_NUMBERS = {
-    "scores": "scores",
-    "standard_errors": "standard errors",
+# What a version may make otherwise than another from the same scores and standard errors.
+_BY_VERSION = {
     "low": "low ends of the intervals",
     "high": "high ends of the intervals",
-    "covariance": "covariances",
-}
-_FACTS = ("aspect", "estimator", "target", "n", "size")
-_EARLIER = (
-    "The ranking was made by rank sets, a rule of an earlier version that separated too often: rank again."
-)
-_OF_MODELS = {
-    "score": "scores",
-    "standard_error": "standard errors",
-    "low": "low ends of the intervals",
-    "high": "high ends of the intervals",
-    "standardised": "standardised scores",
+    "intervals": "kinds of intervals",
+    "outcome": "counts of intervals",
+    "freedom": "degrees of freedom",
     "chance_of_best": "chances to be the best",
     "rank": "ranks",
     "best_rank": "best possible ranks",
     "worst_rank": "worst possible ranks",
     "group": "groups of models",
-}
-_OF_FULL_SET = "would_be_significant"
-_OF_PAIRS = {
     "p_values": "p-values",
     "corrected": "corrected p-values",
-    _OF_FULL_SET: "chances that judging everything shows it",
-    "covariance": "covariances",
+    "would_be_significant": "chances that judging everything shows it",
+    "p_value": "p-values of claims",
 }
-# What a version may make otherwise than another from the same scores and standard errors.
-_BY_VERSION = (
-    "low ends of the intervals",
-    "high ends of the intervals",
-    "kinds of intervals",
-    "counts of intervals",
-    "degrees of freedom",
-    "chances to be the best",
-    "ranks",
-    "best possible ranks",
-    "worst possible ranks",
-    "groups of models",
-    "p-values",
-    "corrected p-values",
-    "chances that judging everything shows it",
-    "p-values of claims",
-)
+# What parts are called; the others are values of their name.
+_WORDS = {
+    "models": "models",
+    "n": "numbers of judged items",
+    "size": "numbers of items",
+    "score": "scores",
+    "scores": "scores",
+    "standard_error": "standard errors",
+    "standard_errors": "standard errors",
+    "standardised": "standardised scores",
+    "covariance": "covariances",
+    **_BY_VERSION,
+}
+_FACTS = ("aspect", "estimator", "target", "n", "size")
+_OF_ESTIMATE = (
+    "models", *_FACTS, "level", "freedom", "scores", "standard_errors", "low", "high", "covariance",
+    "intervals", "outcome",
+)  # fmt: skip
+_OF_RANKING = (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain")
+_OF_MODELS = (
+    "score", "standard_error", "low", "high", "standardised", "chance_of_best", "rank", "best_rank",
+    "worst_rank", "group",
+)  # fmt: skip
+_OF_PAIRS = ("p_values", "corrected", "would_be_significant", "covariance")
 _OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
+_EARLIER = (
+    "The ranking was made by rank sets, a rule of an earlier version that separated too often: rank again."
+)
 
 
 def _verify_scores(result: Estimate | Ranking, data: EvalSet) -> Verification:
@@ -412,7 +400,7 @@ def _verify_scores(result: Estimate | Ranking, data: EvalSet) -> Verification:
         return Verification(tuple(problems), notes)
     differing = list(dict.fromkeys(_differing_parts(result, right)))
     # The numbers of a group are those of the whole set.
-    by_version = all(name.partition(" in the group ")[0] in _BY_VERSION for name in differing)
+    by_version = all(name.partition(" in the group ")[0] in _BY_VERSION.values() for name in differing)
     if differing and signature.version != __version__ and by_version:
         difference = (
             f"Made by {signature.version}; {__version__} computes intervals and p-values otherwise. "
@@ -505,13 +493,8 @@ def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
 
 
 def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Iterator[Part]:
-    yield f"models{scope}", result.models, right.models
-    for name in (*_FACTS, "level", "freedom"):
-        yield f"{_plural(name)}{scope}", getattr(result, name), getattr(right, name)
-    for name, words in _NUMBERS.items():
-        yield f"{words}{scope}", getattr(result, name), getattr(right, name)
-    yield f"kinds of intervals{scope}", result.intervals, right.intervals
-    yield f"counts of intervals{scope}", result.outcome, right.outcome
+    for name in _OF_ESTIMATE:
+        yield f"{_words(name)}{scope}", getattr(result, name), getattr(right, name)
     yield "groups", sorted(result.groups), sorted(right.groups)
     for name in sorted(set(result.groups) & set(right.groups)):
         yield from _estimate_parts(result.groups[name], right.groups[name], f' in the group "{name}"')
@@ -519,29 +502,27 @@ def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Itera
 
 def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[Part]:
     yield "models", [row.model for row in result.models], [row.model for row in right.models]
-    for name in (*_FACTS, "scores_of", "test", "groups_by", "alpha", "freedom", "certain"):
-        yield _plural(name), getattr(result, name), getattr(right, name)
-    for name, words in _OF_MODELS.items():
+    for name in _OF_RANKING:
+        yield _words(name), getattr(result, name), getattr(right, name)
+    for name in _OF_MODELS:
         values, expected = (
             np.array([getattr(row, name) for row in ranking.models], np.float64)
             for ranking in (result, right)
         )
-        yield words, values, expected
-    for name, words in _OF_PAIRS.items():
+        yield _words(name), values, expected
+    for name in _OF_PAIRS:
         # A file of before they had this meaning says nothing of what judging everything would show.
-        if name != _OF_FULL_SET or getattr(result, name) is not None:
-            yield words, getattr(result, name), getattr(right, name)
+        if name != "would_be_significant" or getattr(result, name) is not None:
+            yield _words(name), getattr(result, name), getattr(right, name)
     yield "claims", result.claim is None, right.claim is None
     if result.claim is not None and right.claim is not None:
         for name in _OF_CLAIM:
-            words = "p-values of claims" if name == "p_value" else "claims"
+            words = _words(name) if name == "p_value" else "claims"
             yield words, getattr(result.claim, name), getattr(right.claim, name)
 
 
-def _plural(name: str) -> str:
-    return {"n": "numbers of judged items", "size": "numbers of items", "freedom": "degrees of freedom"}.get(
-        name, f"values of {name}"
-    )
+def _words(name: str) -> str:
+    return _WORDS.get(name, f"values of {name}")
 
 
 def _is_same(result: Any, right: Any) -> bool:
@@ -554,7 +535,6 @@ def _is_same(result: Any, right: Any) -> bool:
 
 
 # --- Any result ---
-
 
 Result = Selection | Estimate | Ranking
 _READERS: dict[str, Callable[[dict[str, object]], Result]] = {

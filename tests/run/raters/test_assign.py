@@ -76,8 +76,8 @@ def test_loads_of_documents_differ_by_one_document_at_most(sizes: list[int], rat
         TaskUnit(f"u{at}", tuple(f"{at}.{part}" for part in range(size))) for at, size in enumerate(sizes)
     ]
     names = [f"r{place}" for place in range(raters)]
-    handed = hand_out(units, names, 0, dict.fromkeys(names, float("inf")), seed)
-    loads = [sum(len(unit) for unit in handed.units[name]) for name in names]
+    lists, _, _ = hand_out(units, names, 0, dict.fromkeys(names, float("inf")), seed)
+    loads = [sum(len(unit) for unit in lists[name]) for name in names]
     assert max(loads) - min(loads) <= max(sizes)
     assert sum(loads) == sum(sizes)
 

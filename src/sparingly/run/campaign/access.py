@@ -62,7 +62,6 @@ class Audit:
 
 # --- Links ---
 
-
 Role = Literal["rater", "organiser"]
 _BYTES = 32
 _LONGEST_NAME = 100

@@ -12,28 +12,25 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select
 
-from sparingly.base.errors import DataError, InputError, SparinglyError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, InputError, SparinglyError, UnknownNameError
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
-from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.group_commit import GroupWriter
-from sparingly.run.campaign.journal import Clock, Journal, as_json
+from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
 from sparingly.run.forms.answer import Answer, Placement, check_columns
 from sparingly.run.forms.spans import Span
 
 # --- Answers from a file or a stream, as CSV or JSON Lines ---
-
 
 Numbered = tuple[int, Answer | SparinglyError]
 Row = tuple[int, dict[str, Any] | InputError]
@@ -180,7 +177,6 @@ def why_not_asked(
 
 # --- Recording ---
 
-
 Outcome = Literal["new", "correction", "same", "refused"]
 OnError = Literal["keep", "rollback"]
 BATCH = 500
@@ -223,63 +219,14 @@ class RecordedCounts:
         """Count one answer."""
         setattr(self, acknowledgement.what, getattr(self, acknowledgement.what) + 1)
         if acknowledgement.sentence is not None:
-            self.sentences.append(_with_line(acknowledgement.line, acknowledgement.sentence))
+            self.sentences.append(with_line(acknowledgement.line, acknowledgement.sentence))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return {**vars(self), "sentences": list(self.sentences)}
 
 
-class Recorder:
-    """Writes answers into a campaign."""
-
-    def __init__(self, database: Database, settings: Settings, data_sets: DataSets, clock: Clock) -> None:
-        self.database, self.settings, self.data_sets, self.clock = database, settings, data_sets, clock
-        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(
-            lambda answers: self._write(answers, "keep")
-        )
-
-    def record(
-        self,
-        answers: Iterable[Numbered],
-        *,
-        on_error: OnError = "keep",
-        batch: int = BATCH,
-        acknowledge: Callable[[Acknowledgement], None] | None = None,
-    ) -> RecordedCounts:
-        """Write answers batch by batch; ``acknowledge`` is called for each when it is safely there.
-
-        With ``rollback``, everything is one batch, and the first answer that is refused undoes all of it.
-        """
-        total, waiting = RecordedCounts(), iter(answers)
-        while part := list(waiting) if on_error == "rollback" else list(islice(waiting, batch)):
-            acknowledgements = (
-                self._write(part, on_error) if on_error == "rollback" else self._group.write(part)
-            )
-            for acknowledgement in acknowledgements:
-                total.add(acknowledgement)
-                if acknowledge is not None:
-                    acknowledge(acknowledgement)
-        return total
-
-    def _write(self, answers: Sequence[Numbered], on_error: OnError) -> list[Acknowledgement]:
-        with self.database.writing() as connection:
-            journal = Journal(connection, self.settings.name, self.clock)
-            if journal.closed is not None:
-                raise UsageError(f'The campaign "{self.settings.name}" is closed: it takes no more answers.')
-            batch = _AnswerBatch(connection, journal, self.settings, self.data_sets, answers)
-            acknowledgements = []
-            for line, answer in answers:
-                acknowledgement = batch.take(line, answer)
-                if acknowledgement.what == "refused" and on_error == "rollback":
-                    sentence = _with_line(line, acknowledgement.sentence or "")
-                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
-                acknowledgements.append(acknowledgement)
-            batch.write()
-        return acknowledgements
-
-
-class _AnswerBatch:
+class AnswerBatch:
     """The answers of one transaction, and what the database knows about them."""
 
     def __init__(
@@ -346,7 +293,7 @@ class _AnswerBatch:
                 return Acknowledgement(line, "same", earlier["seq"])
         values["revision"] = 0 if earlier is None else earlier["revision"] + 1
         values["corrects"] = self.last.get(_key(values))
-        row = self.journal.rating(values)
+        row = self.journal.entry(values)
         self._remember(row)
         self._mark(row["seq"], answer.marks)
         if answer.placement is not None:
@@ -362,7 +309,8 @@ class _AnswerBatch:
         name = self.settings.name
         if self.new_raters:
             self.connection.execute(insert(RATERS), self.new_raters)
-        self.journal.write_ratings(self.rows)
+        if self.rows:
+            self.connection.execute(insert(RATINGS), self.rows)
         save_marks(self.connection, name, self.new_marks)
         placements = [
             {"campaign": name, "seq": seq, **vars(placement), "turned": int(placement.turned)}
@@ -419,7 +367,7 @@ class _AnswerBatch:
         self.last[_key(row)] = row["seq"]
 
 
-def _with_line(line: int, sentence: str) -> str:
+def with_line(line: int, sentence: str) -> str:
     """Say where an answer stands, unless the sentence does: a file may have thousands."""
     return sentence if f"line {line}" in sentence else f"line {line}: {sentence}"
 

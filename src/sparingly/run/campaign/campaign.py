@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sparingly.base.errors import SparinglyError, UsageError
+from sqlalchemy import insert, update
+
+from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
@@ -16,15 +19,19 @@ from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.answers import (
     BATCH,
     Acknowledgement,
+    AnswerBatch,
+    Numbered,
     OnError,
     RecordedCounts,
-    Recorder,
     check_score,
     read_answers,
+    with_line,
 )
 from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, create, prepare
 from sparingly.run.campaign.database import Database, migrate
-from sparingly.run.campaign.history import questions_at, unanswered
+from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
+from sparingly.run.campaign.group_commit import GroupWriter
+from sparingly.run.campaign.history import cells_of_round, questions_at, unanswered
 from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
@@ -35,12 +42,12 @@ from sparingly.run.campaign.rounds import (
     CampaignOutlook,
     NextStep,
     RoundDrawer,
-    add_models,
+    open_journal,
     outlook,
     pause,
     resume,
-    withdraw_model,
 )
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
 from sparingly.run.campaign.verify import verify_campaign
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.question import QuestionTexts
@@ -72,7 +79,7 @@ class Campaign(CampaignReader):
         super().__init__(where, name)
         self._clock = clock
         self._drawer = RoundDrawer(self.database, self.history, clock)
-        self._recorder = Recorder(self.database, self.settings, self.history.data_sets, clock)
+        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(self._write_answers)
 
     @classmethod
     def new(
@@ -153,8 +160,36 @@ class Campaign(CampaignReader):
             batch: How many answers are written together; each batch is stored whole or not at all.
             acknowledge: Called for every answer when it is safely there, or refused.
         """
-        numbered = read_answers(answers) if isinstance(answers, str | Path) else _numbered(answers)
-        return self._recorder.record(numbered, on_error=on_error, batch=batch, acknowledge=acknowledge)
+        waiting = iter(read_answers(answers) if isinstance(answers, str | Path) else _numbered(answers))
+        counts = RecordedCounts()
+        while part := list(waiting if on_error == "rollback" else islice(waiting, batch)):
+            if on_error == "rollback":
+                acknowledgements = self._write_answers(part, on_error)
+            else:
+                acknowledgements = self._group.write(part)
+            for acknowledgement in acknowledgements:
+                counts.add(acknowledgement)
+                if acknowledge is not None:
+                    acknowledge(acknowledgement)
+        return counts
+
+    def _write_answers(
+        self, answers: Sequence[Numbered], on_error: OnError = "keep"
+    ) -> list[Acknowledgement]:
+        with self.database.writing() as connection:
+            journal = Journal(connection, self.name, self._clock)
+            if journal.closed is not None:
+                raise UsageError(f'The campaign "{self.name}" is closed: it takes no more answers.')
+            batch = AnswerBatch(connection, journal, self.settings, self.history.data_sets, answers)
+            acknowledgements = []
+            for line, answer in answers:
+                acknowledgement = batch.take(line, answer)
+                if acknowledgement.what == "refused" and on_error == "rollback":
+                    sentence = with_line(line, acknowledgement.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
+                acknowledgements.append(acknowledgement)
+            batch.write()
+        return acknowledgements
 
     def run(
         self,
@@ -253,22 +288,84 @@ class Campaign(CampaignReader):
 
     def verify(self) -> Verification:
         """Check that no entry was changed, and draw every round again from what was known before it."""
-        return verify_campaign(self.database, self._drawer)
+        return verify_campaign(self._drawer)
 
     # --- changes ---
 
     def add_models(self, held: EvalSet, data: str | None = None) -> list[str]:
         """Take models that came late, given as the data set with more models; return their names.
 
-        Nothing is drawn anew: they are judged on what was chosen without them.
+        Nothing is drawn anew: they are judged on what was chosen without them. The items and what is known
+        of the other models must be the same.
         """
-        name = self.settings.data_named(data)
-        return add_models(self.database, self.history, name, held, self._clock)
+        settings, history, larger = self.settings, self.history, unjudged(held)
+        name = settings.data_named(data)
+        check_letters(settings.name, name, larger, settings.aspects)
+        if not self.database.is_sqlite:
+            check_lengths(settings.name, name, larger, settings.aspects)
+        with self.database.writing() as connection:
+            journal = open_journal(connection, settings.name, self._clock)
+            presence = models_of(connection, settings.name, name)
+            new = [model for model in larger.models if model not in presence]
+            if not new:
+                raise UsageError(
+                    f"The set has no model that is not in the data set {name}: {', '.join(presence)}."
+                )
+            current = history.data_sets.at(connection, name, journal.last_seq)
+            if missing := [model for model in current.models if model not in larger.models]:
+                raise DataError(
+                    f'The set has no model "{missing[0]}", which is in the campaign. Give all of them.'
+                )
+            if unjudged(larger.take(models=current.models)).digest() != unjudged(current).digest():
+                raise DataError(
+                    "The set is not the one of the campaign with more models: items, metrics or texts of the "
+                    "other models differ."
+                )
+            rounds = history.rounds(connection, name, journal.last_seq)
+            if any(selection.models is not None or selection.pairs is not None for selection, _ in rounds):
+                raise UsageError(
+                    f"The strategy {settings.strategy} chooses the models for each item, so none can join "
+                    "now. Start another campaign."
+                )
+            # Models that were withdrawn stay out, and the set is stored as it is now.
+            present = [model for model in larger.models if model in new or model in current.models]
+            stored = unjudged(larger.take(models=present))
+            key, digest = {"campaign": settings.name, "data": name}, stored.digest()
+            seq = journal.event("arrived", data=name, models=new, digest=digest)
+            version = {**key, "seq": seq, "digest": digest, "content": to_bytes(stored)}
+            connection.execute(insert(DATA_VERSIONS), version)
+            connection.execute(insert(MODELS), [{**key, "model": model, "arrived": seq} for model in new])
+            late = stored.take(models=new).models
+            rows = [
+                {**key, **cell, "round": number, "seq": seq}
+                for number, (selection, _) in enumerate(rounds, 1)
+                for cell in cells_of_round(selection, late)
+            ]
+            if rows:
+                connection.execute(insert(ASKED), rows)
+            journal.finish()
+        return new
 
     def withdraw(self, model: str, data: str | None = None) -> None:
         """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
-        name = self.settings.data_named(data)
-        withdraw_model(self.database, self.history, name, model, self._clock)
+        name, table = self.settings.data_named(data), MODELS.c
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            presence = models_of(connection, self.name, name)
+            present = sorted(other for other in presence if presence[other].withdrawn is None)
+            if model not in present:
+                raise UnknownNameError("model", model, present)
+            if len(present) < 3:
+                raise UsageError(
+                    f"Without {model} there would be nothing left to compare in the data set {name}."
+                )
+            seq = journal.event("withdrawn", data=name, model=model)
+            connection.execute(
+                update(MODELS)
+                .where(table.campaign == self.name, table.data == name, table.model == model)
+                .values(withdrawn=seq)
+            )
+            journal.finish()
 
     def pause(self, reason: str = "") -> int:
         """Hand out no more questions until ``resume``; answers are still taken."""
@@ -317,7 +414,7 @@ class Campaign(CampaignReader):
         return len(questions) - len(missing), len(questions)
 
 
-def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[tuple[int, Answer | SparinglyError]]:
+def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[Numbered]:
     for number, item in enumerate(answers, 1):
         try:
             answer = item if isinstance(item, Answer) else Answer.from_values(item)

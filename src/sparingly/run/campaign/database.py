@@ -226,7 +226,6 @@ def _server(url: URL) -> Engine:
 
 # --- Migrations ---
 
-
 # Any fixed number: the advisory lock of whoever migrates a server.
 _LOCK = 7_331_204
 

@@ -19,7 +19,6 @@ from sparingly.run.forms.answer import has_lost_letters
 
 # --- Names that a database can store ---
 
-
 # The index of answers has a row of 2,704 bytes at most on PostgreSQL: two names of people and these.
 MOST_BYTES_TOGETHER = 1_800
 
@@ -67,7 +66,6 @@ def _names_in(campaign: str, name: str, data: EvalSet, aspects: Iterable[str]) -
 
 
 # --- Sets as bytes ---
-
 
 # Our own JSON Lines, compressed.
 _FILE_NAME = "data.jsonl.gz"

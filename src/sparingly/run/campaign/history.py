@@ -255,7 +255,7 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
     return [
         Question(
             item,
-            _outputs(model, other),
+            tuple(Output((name,)) for name in (model, other) if name),
             aspects,
             "pair" if other else "score",
             data,
@@ -285,29 +285,15 @@ def unanswered(
     ]
 
 
-def questions_of_round(data: str, selection: Selection, number: int, present: EvalSet) -> list[Question]:
-    """Return the questions of a round, of the models that are in the data set."""
-    questions, models = [], present.models
+def cells_of_round(selection: Selection, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a round asks about some models: item, model, other, place and probability."""
+    cells = []
     for place, row in enumerate(selection):
         if row.pair is None:
-            cells = [(name, "") for name in models if row.models is None or name in row.models]
+            pairs = [(name, "") for name in models if row.models is None or name in row.models]
         else:
             first, second = sorted(row.pair)
-            cells = [(first, second)] if first in models and second in models else []
-        questions += [
-            Question(
-                row.item,
-                _outputs(model, other),
-                form="pair" if other else "score",
-                data=data,
-                round=number,
-                place=place,
-                probability=row.probability,
-            )
-            for model, other in cells
-        ]
-    return questions
-
-
-def _outputs(model: str, other: str) -> tuple[Output, ...]:
-    return tuple(Output((name,)) for name in (model, other) if name)
+            pairs = [(first, second)] if first in models and second in models else []
+        shared = {"item": row.item, "place": place, "probability": row.probability}
+        cells += [{**shared, "model": model, "other": other} for model, other in pairs]
+    return cells

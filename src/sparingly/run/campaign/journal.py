@@ -81,18 +81,16 @@ class Journal:
 
     def event(self, kind: str, **detail: Any) -> int:
         """Append an event and return its number."""
-        values = self._numbered({"kind": kind, "detail": as_json(detail)})
-        self.connection.execute(insert(EVENTS), self._seal(values))
+        self.connection.execute(insert(EVENTS), self.entry({"kind": kind, "detail": as_json(detail)}))
         return self.last_seq
 
-    def rating(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Number and seal an answer; ``write_ratings`` writes those of a transaction at once."""
-        return self._seal(self._numbered(values))
-
-    def write_ratings(self, rows: list[dict[str, Any]]) -> None:
-        """Write answers that were numbered in this transaction."""
-        if rows:
-            self.connection.execute(insert(RATINGS), rows)
+    def entry(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the next entry, numbered and sealed; whoever asks for it writes it in this transaction."""
+        self.last_seq += 1
+        key = {"campaign": self.campaign, "seq": self.last_seq, "at": timestamp(self.clock())}
+        row = {**key, **values}
+        self.head = sealed(self.head, row)
+        return {**row, "digest": self.head}
 
     def finish(self, **changed: Any) -> None:
         """Remember where the journal ends now; without it the transaction has appended nothing."""
@@ -101,12 +99,3 @@ class Journal:
             .where(CAMPAIGNS.c.name == self.campaign)
             .values(last_seq=self.last_seq, head=self.head, **changed)
         )
-
-    def _numbered(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        self.last_seq += 1
-        key = {"campaign": self.campaign, "seq": self.last_seq, "at": timestamp(self.clock())}
-        return {**key, **values}
-
-    def _seal(self, values: dict[str, Any]) -> dict[str, Any]:
-        self.head = sealed(self.head, values)
-        return {**values, "digest": self.head}

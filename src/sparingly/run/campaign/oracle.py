@@ -107,7 +107,6 @@ class Claims:
 
 # --- Calls ---
 
-
 Judged = float | Mapping[str, float]
 Oracle = Callable[[Question], Judged]
 Report = Callable[[int, int], None]

@@ -249,7 +249,6 @@ def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
 
 # --- Hours, from which raters are paid ---
 
-
 HOURS_COLUMNS = (
     "rater", "answers", "corrections", "without_time", "seconds", "hours", "seconds_per_answer", "days",
     "first", "last",

@@ -26,7 +26,6 @@ from sparingly.run.forms.spans import Span
 
 # --- Leases: two raters at once are not given the same item or document ---
 
-
 Unit = tuple[str, str]
 SECONDS = 1800.0
 
@@ -113,7 +112,6 @@ class Drafts:
 
 
 # --- Pages, followed along the journal ---
-
 
 Cell = tuple[str, str, str, str]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -42,14 +41,7 @@ from sparingly.run.campaign.settings import Settings, compares, limit_of, read_s
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.forms.question import Question, QuestionTexts
-from sparingly.run.rounds.strategy import (
-    OneShot,
-    State,
-    Strategy,
-    as_strategy,
-    asked_cells,
-    compared_rows,
-)
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, as_strategy, asked_cells, compared_rows
 
 
 @dataclass(frozen=True)
@@ -156,7 +148,6 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
 
 
 # --- What estimates start from ---
-
 
 _PICKED = "these comparisons were picked, not drawn: leads are exaggerated, and errors hold only for these."
 
@@ -355,9 +346,7 @@ class CampaignReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.disconnect()
 
     def __repr__(self) -> str:

@@ -40,7 +40,6 @@ from sparingly.run.campaign.tables import EVENTS
 
 # --- Files as bytes by name, in a folder or a ZIP archive ---
 
-
 # What people write themselves; ids stay as they are.
 _FREE_TEXT = ("comment", "rater")
 # The same content gives the same bytes.
@@ -116,7 +115,6 @@ def write_folder(path: Path, content: Mapping[str, bytes]) -> None:
 
 
 # --- The data card, as Markdown ---
-
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
 
@@ -211,7 +209,6 @@ def _chosen(settings: Settings, rounds: Mapping[str, Sequence[Selection]]) -> st
 
 
 # --- The anonymised release ---
-
 
 FORMAT, VERSION = "sparingly/release", 1
 COLUMNS = ("data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds")

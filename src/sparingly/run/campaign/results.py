@@ -72,7 +72,6 @@ def rank_so_far(
 
 # --- standings: scores with intervals, and possible ranks ---
 
-
 ALPHA = 0.05
 _OF_RANKING = ("standard_error", "best_rank", "worst_rank", "chance_of_best")
 
@@ -284,9 +283,9 @@ def findings(campaign: CampaignReader, at: int | None = None) -> Findings:
 
 def agreements(campaign: CampaignReader, name: str, *, at: int | None = None) -> tuple[AspectAgreement, ...]:
     """Return the raters' agreement on every aspect that people are asked for."""
-    data = campaign.data(name, at=at)
+    data, seed = campaign.data(name, at=at), campaign.settings.seed
     measure = _agreement_of_comparisons if len(data.preferences) else _agreement_of_scores
-    return tuple(measure(name, data, aspect, campaign.settings.seed) for aspect in campaign.settings.aspects)
+    return tuple(measure(name, data, aspect, seed) for aspect in campaign.settings.aspects)
 
 
 def _agreement_of_scores(name: str, data: EvalSet, aspect: str, seed: int) -> AspectAgreement:

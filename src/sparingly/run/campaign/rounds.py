@@ -1,4 +1,4 @@
-"""Rounds: draw the next one, stop, pause, take late models, and say what would follow."""
+"""Rounds: draw the next one, stop, pause, and say what would follow."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select
 
-from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
-from sparingly.data.evalset import EvalSet
+from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
 from sparingly.run.campaign.history import (
     PAUSED,
     RESUMED,
     DataSnapshot,
     History,
+    cells_of_round,
     checked_seq,
     paused_at,
     questions_at,
-    questions_of_round,
     spent_at,
     unanswered,
 )
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, DATA_VERSIONS, MODELS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
 from sparingly.run.rounds.strategy import Finished
@@ -187,15 +185,15 @@ class RoundDrawer:
         first_set, pairs = snapshot.drawn_from, selection.pairs is not None
         limit = limit_of(self.settings.budgets[data], first_set, pairs=pairs)
         spent = spent_at(connection, self.settings.name, data, first_set.models, seq)
-        cost = len(questions_of_round(data, selection, number, first_set))
+        cost = len(cells_of_round(selection, first_set.models))
         if spent + cost > limit:
             noun = "comparisons" if pairs else "outputs"
             raise DataError(f"The round asks for {cost} {noun}, and the budget leaves {limit - spent}.")
         present = self.history.data_sets.at(connection, data, journal.last_seq)
-        rows = asked_rows(key, selection, number, present, seq)
-        if not rows:
+        cells = cells_of_round(selection, present.models)
+        if not cells:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
-        connection.execute(insert(ASKED), rows)
+        connection.execute(insert(ASKED), [{**key, **cell, "round": number, "seq": seq} for cell in cells])
 
 
 def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool = False) -> Finished | None:
@@ -210,26 +208,8 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
 
 
-def asked_rows(
-    key: dict[str, str], selection: Selection, number: int, present: EvalSet, seq: int
-) -> list[dict[str, Any]]:
-    """Return the rows of what a round asks about the models of a data set."""
-    return [
-        {
-            **key,
-            "item": question.item,
-            "model": question.model,
-            "other": question.other or "",
-            "round": question.round,
-            "place": question.place,
-            "seq": seq,
-            "probability": question.probability,
-        }
-        for question in questions_of_round(key["data"], selection, number, present)
-    ]
-
-
-def _open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
+def open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
+    """Return the journal of a campaign to write to, or raise UsageError where it is closed."""
     journal = Journal(connection, campaign, clock)
     if journal.closed is not None:
         raise UsageError(f'The campaign "{campaign}" is closed.')
@@ -254,7 +234,7 @@ def resume(campaign: CampaignReader, *, clock: Clock = utc_now) -> int:
 
 def _write_pause(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -> int:
     with campaign.database.writing() as connection:
-        journal = _open_journal(connection, campaign.name, clock)
+        journal = open_journal(connection, campaign.name, clock)
         is_paused = paused_at(connection, campaign.name) is not None
         if is_paused == (kind == PAUSED):
             state = "paused already" if is_paused else "not paused"
@@ -262,90 +242,6 @@ def _write_pause(campaign: CampaignReader, kind: str, clock: Clock, **detail: st
         seq = journal.event(kind, **detail)
         journal.finish()
     return seq
-
-
-# --- Models that arrive late or are withdrawn ---
-
-
-def add_models(database: Database, history: History, name: str, data: EvalSet, clock: Clock) -> list[str]:
-    """Take the models of a set that the data set does not have; everything chosen so far is asked of them.
-
-    The set is the data set with more models: the items and what is known of the other models are the same.
-    """
-    settings, data = history.settings, unjudged(data)
-    check_letters(settings.name, name, data, settings.aspects)
-    if not database.is_sqlite:
-        check_lengths(settings.name, name, data, settings.aspects)
-    with database.writing() as connection:
-        journal = _open_journal(connection, settings.name, clock)
-        presence = models_of(connection, settings.name, name)
-        new = [model for model in data.models if model not in presence]
-        if not new:
-            raise UsageError(
-                f"The set has no model that is not in the data set {name}: {', '.join(presence)}."
-            )
-        current = history.data_sets.at(connection, name, journal.last_seq)
-        if missing := [model for model in current.models if model not in data.models]:
-            raise DataError(
-                f'The set has no model "{missing[0]}", which is in the campaign. Give all of them.'
-            )
-        if unjudged(data.take(models=current.models)).digest() != unjudged(current).digest():
-            raise DataError(
-                "The set is not the one of the campaign with more models: items, metrics or texts of the "
-                "other models differ."
-            )
-        rounds = history.rounds(connection, name, journal.last_seq)
-        if any(selection.models is not None or selection.pairs is not None for selection, _ in rounds):
-            raise UsageError(
-                f"The strategy {settings.strategy} chooses the models for each item, so none can join now. "
-                "Start another campaign."
-            )
-        # Models that were withdrawn stay out, and the set is stored as it is now.
-        stored = unjudged(
-            data.take(models=[model for model in data.models if model in new or model in current.models])
-        )
-        key, digest = {"campaign": settings.name, "data": name}, stored.digest()
-        seq = journal.event("arrived", data=name, models=new, digest=digest)
-        connection.execute(
-            insert(DATA_VERSIONS), {**key, "seq": seq, "digest": digest, "content": to_bytes(stored)}
-        )
-        connection.execute(insert(MODELS), [{**key, "model": model, "arrived": seq} for model in new])
-        late = stored.take(models=new)
-        rows = [
-            row
-            for number, (selection, _) in enumerate(rounds, 1)
-            for row in asked_rows(key, selection, number, late, seq)
-        ]
-        if rows:
-            connection.execute(insert(ASKED), rows)
-        journal.finish()
-    return new
-
-
-def withdraw_model(database: Database, history: History, data: str, model: str, clock: Clock) -> None:
-    """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
-    name = history.settings.name
-    with database.writing() as connection:
-        journal = _open_journal(connection, name, clock)
-        present = sorted(
-            present_model
-            for present_model, presence in models_of(connection, name, data).items()
-            if presence.withdrawn is None
-        )
-        if model not in present:
-            raise UnknownNameError("model", model, present)
-        if len(present) < 3:
-            raise UsageError(
-                f"Without {model} there would be nothing left to compare in the data set {data}."
-            )
-        seq = journal.event("withdrawn", data=data, model=model)
-        table = MODELS.c
-        connection.execute(
-            update(MODELS)
-            .where(table.campaign == name, table.data == data, table.model == model)
-            .values(withdrawn=seq)
-        )
-        journal.finish()
 
 
 # --- What the next round would ask ---
@@ -429,7 +325,7 @@ def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     number, outputs = status.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
     if isinstance(decision, Selection):
-        counts = Counter(question.item for question in questions_of_round(data, decision, number, present))
+        counts = Counter(cell["item"] for cell in cells_of_round(decision, present.models))
         rows = {row.item: row for row in decision}
         items = tuple(
             NextItem(item, counts[item], plain(row.probability), row.reason) for item, row in rows.items()

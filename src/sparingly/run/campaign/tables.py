@@ -36,11 +36,7 @@ def _column(text: str, *, is_key: bool = False) -> Column[Any]:
     name, _, kind = text.rstrip("?").partition(":")
     numbering: Any = False if kind == "seq" else "auto"
     return Column(
-        name,
-        _TYPES[kind or "text"],
-        nullable=text.endswith("?"),
-        primary_key=is_key,
-        autoincrement=numbering,
+        name, _TYPES[kind or "text"], nullable=text.endswith("?"), primary_key=is_key, autoincrement=numbering
     )
 
 

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, select
 from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
-from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.history import cells_of_round
 from sparingly.run.campaign.journal import as_json
-from sparingly.run.campaign.rounds import RoundDrawer, asked_rows
+from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
 from sparingly.run.rounds.strategy import Finished
@@ -32,27 +32,25 @@ _SIGNED = {
 _CELL = ("round", "place", "item", "model", "other", "probability")
 
 
-def verify_campaign(database: Database, drawer: RoundDrawer) -> Verification:
+def verify_campaign(drawer: RoundDrawer) -> Verification:
     """Check that no entry was changed, and that every round follows from what was known before it.
 
     Rounds are drawn again while the database is let go, so that raters need not wait.
     """
-    with database.reading() as connection:
+    with drawer.database.reading() as connection:
         problem = first_problem(connection, drawer.settings.name)
     if problem is not None:
         return Verification((problem,))
     problems: list[str] = []
     notes: list[str] = []
     for data in drawer.settings.budgets:
-        _verify_rounds(database, drawer, data, problems, notes)
+        _verify_rounds(drawer, data, problems, notes)
     return Verification(tuple(problems), tuple(dict.fromkeys(notes)))
 
 
-def _verify_rounds(
-    database: Database, drawer: RoundDrawer, data: str, problems: list[str], notes: list[str]
-) -> None:
+def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: list[str]) -> None:
     """Draw every round of a data set again, and add what is wrong and what to mind."""
-    history = drawer.history
+    database, history = drawer.database, drawer.history
     with database.reading() as connection:
         last = history.last_seq(connection)
         rounds = history.rounds(connection, data, last)
@@ -129,11 +127,8 @@ def _asked_problems(
         numbers = [number for number, first in first_seq.items() if first == seq]
         for number in numbers or [number for number, first in first_seq.items() if first < seq]:
             if number <= len(rounds):
-                key = {"campaign": campaign, "data": data}
-                expected |= {
-                    tuple(row[name] for name in _CELL)
-                    for row in asked_rows(key, rounds[number - 1], number, present, seq)
-                }
+                cells = cells_of_round(rounds[number - 1], present.models)
+                expected |= {tuple({**cell, "round": number}[name] for name in _CELL) for cell in cells}
     if not asked_cells <= expected:
         yield f"{data}: people were asked for what no round asks for."
     if expected - asked_cells or len(first_seq) < len(rounds):

@@ -46,13 +46,8 @@ class Span:
     category: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the span as plain values."""
-        return {
-            "start": self.start,
-            "end": self.end,
-            "severity": self.severity,
-            **({"category": self.category} if self.category else {}),
-        }
+        """Return the span as plain values, without an empty category."""
+        return {name: value for name, value in vars(self).items() if name != "category" or value}
 
 
 def from_utf16(text: str, start: int, end: int) -> tuple[int, int]:

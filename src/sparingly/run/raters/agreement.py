@@ -15,7 +15,7 @@ from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krip
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
-from sparingly.run.raters.controls import controls_of
+from sparingly.run.raters.controls import control_ratings
 
 FEWEST_COMMON = 3
 NO_COMMON = "no output was judged by two raters, so agreement between raters cannot be told."
@@ -99,14 +99,7 @@ def rater_agreement(
     Krippendorff's α between raters takes any number of raters and of missing judgements; a rater's repeats
     count as their mean (of names, only where they are the same). Low agreement with high agreement of raters
     with themselves asks for clearer instructions; low agreement with themselves asks for an easier task.
-
-    Args:
-        data: The evaluation set with its ratings.
-        aspect: What was judged; the only one unless given.
-        level: What scores mean: ``nominal`` (names), ``ordinal`` (an order), ``interval`` or ``ratio``.
-        controls: Control items with ratings: their repeats count for agreement with oneself.
-        draws: How often the bootstrap draws items.
-        seed: The seed of the bootstrap.
+    Repeats among the ratings of control items count for agreement with oneself.
 
     Examples:
         >>> import sparingly
@@ -164,7 +157,11 @@ def _own_agreements(
     """Return the agreement of every rater with his or her repeated judgements of the same outputs."""
     repeats = _repeats(data, ratings.aspect)
     if controls is not None and ratings.aspect in controls.ratings.aspects:
-        _add_controls(repeats, data, ratings, controls)
+        # Control items of the kind ``repeat`` count with the judgements of their originals.
+        for control, rater, score, originals in control_ratings(ratings, data, controls):
+            if control.kind == "repeat" and control.model in originals:
+                key = (rater, control.original, control.model)
+                repeats.setdefault(key, [originals[control.model]]).append(score)
     agreements = []
     for rater in sorted({rater for rater, *_ in repeats}):
         rows = [scores for (name, *_), scores in sorted(repeats.items()) if name == rater and len(scores) > 1]
@@ -190,22 +187,3 @@ def _repeats(data: EvalSet, aspect: str) -> dict[tuple[str, str, str], list[floa
         key = (table.raters[table.rater[row]], item, model)
         repeats.setdefault(key, []).append(float(table.score[row]))
     return repeats
-
-
-def _add_controls(
-    repeats: dict[tuple[str, str, str], list[float]], data: EvalSet, ratings: RaterScores, controls: EvalSet
-) -> None:
-    """Add control items of the kind ``repeat`` to the judgements of their originals."""
-    judged = rater_scores(controls, ratings.aspect)
-    by_item = {control.item: control for control in controls_of(controls, data)}
-    first = {
-        (ratings.raters[rater], str(data.items[item]), data.models[model]): float(score)
-        for item, model, rater, score in zip(
-            ratings.item, ratings.model, ratings.rater, ratings.score, strict=True
-        )
-    }
-    for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
-        control = by_item[str(controls.items[item])]
-        key = (judged.raters[rater], control.original, control.model)
-        if control.kind == "repeat" and key in first:
-            repeats.setdefault(key, [first[key]]).append(float(score))

@@ -29,7 +29,6 @@ class RaterTask:
     """One item for one rater.
 
     Attributes:
-        rater: Who judges it.
         place: Its place in the rater's list, from 0.
         item: The item, or the control item.
         models: The models whose outputs are shown, in the order to show them.
@@ -209,15 +208,6 @@ class TaskUnit:
         return len(self.items)
 
 
-@dataclass(frozen=True, eq=False)
-class UnitLists:
-    """Who has which units, which of them two raters have, and which raters are connected by these."""
-
-    units: Mapping[str, tuple[TaskUnit, ...]]
-    shared: frozenset[str]
-    components: tuple[tuple[str, ...], ...]
-
-
 class _GrowingLists:
     """The raters' lists while they fill."""
 
@@ -254,8 +244,11 @@ class _GrowingLists:
 
 def hand_out(
     units: Sequence[TaskUnit], raters: Sequence[str], shared: int, limits: Mapping[str, float], seed: int
-) -> UnitLists:
+) -> tuple[dict[str, list[TaskUnit]], set[str], tuple[tuple[str, ...], ...]]:
     """Hand out units, so many of them to two raters each.
+
+    Returns who has which units, the names of those that two raters have, and the groups of raters that are
+    connected by these.
 
     The first shared units make a chain through all raters, which is connected with one unit fewer than
     raters; the others go where least is. Then the rest, the largest first, each to the rater with least:
@@ -282,11 +275,8 @@ def hand_out(
             table.share(unit)
     for unit in sorted(once, key=lambda unit: -len(unit)):
         table.give(unit, table.with_room(unit, 1)[0])
-    return UnitLists(
-        units={name: tuple(table.units[name]) for name in raters},
-        shared=frozenset(unit.name for unit in twice),
-        components=_components(raters, table.together),
-    )
+    lists = {name: table.units[name] for name in raters}
+    return lists, {unit.name for unit in twice}, _components(raters, table.together)
 
 
 def _components(
@@ -359,9 +349,9 @@ def assign(
     models, context = _chosen_items(selection, data)
     units = _units(list(models), data, unit)
     shared = round(overlap * len(units)) if len(names) > 1 else 0
-    handed = hand_out(units, names, shared, _limits(load, names), seed)
+    units_of, shared_units, components = hand_out(units, names, shared, _limits(load, names), seed)
     lists: dict[str, list[RaterTask]] = {}
-    for name, own_units in handed.units.items():
+    for name, own_units in units_of.items():
         # Unit by unit in a drawn order, each unit in its own.
         order = _drawn_order([f"{name}\x1f{own.name}" for own in own_units], seed, "raters order")
         lists[name] = [
@@ -371,14 +361,14 @@ def assign(
                 item=item,
                 models=models[item],
                 unit=own.name,
-                shared=own.name in handed.shared,
+                shared=own.name in shared_units,
                 context=context[item],
             )
             for own in (own_units[number] for number in order)
             for item in own.items
         ]
     notes = []
-    if len(handed.components) > 1:
+    if len(components) > 1:
         notes.append(NOT_CONNECTED.format(shared=shared, unit=unit, raters=len(names), needed=len(names) - 1))
     if controls is not None:
         _add_controls(lists, controls, data, seed)
@@ -394,7 +384,7 @@ def assign(
     return Assignment(
         raters=tuple(names),
         tasks=tuple(tasks),
-        components=handed.components,
+        components=components,
         unit=unit,
         overlap=shared / len(units),
         seed=seed,

@@ -18,10 +18,9 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import rater_scores
+from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # --- Degraded outputs: words of another output replace some words, so that the output must score lower ---
-
 
 # Words of a text up to which so many are replaced; a quarter of longer ones. The table is that of the "bad
 # references" in direct assessment (Graham, Baldwin, Moffat and Zobel 2017).
@@ -35,13 +34,8 @@ def degraded(text: str, donors: Iterable[str], random: np.random.Generator) -> s
     """Return a text with a span of its words replaced, or None where no other text gives fitting words.
 
     The first and the last word stay where there are more than four words. The words come as one span from the
-    first of the other texts that is long enough and gives different ones; in scripts without spaces,
-    characters stand for words.
-
-    Args:
-        text: The output to degrade.
-        donors: Other outputs, in the order in which they are tried.
-        random: Where the draws come from.
+    first of the donors (other outputs) that is long enough and gives different ones. In scripts without
+    spaces, characters stand for words.
     """
     spaced = not is_unspaced(text)
     words = text.split() if spaced else list(text.strip())
@@ -81,7 +75,6 @@ def is_unspaced(text: str) -> bool:
 
 # --- Control items ---
 
-
 Kind = Literal["degraded", "reference", "repeat"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CONTROL, ORIGINAL = "control", "control_of"
@@ -99,12 +92,7 @@ class ControlItem:
 
 
 def control_items(
-    data: EvalSet,
-    selection: Selection,
-    *,
-    kinds: Sequence[Kind] = KINDS,
-    share: float = 0.1,
-    seed: int = 0,
+    data: EvalSet, selection: Selection, *, kinds: Sequence[Kind] = KINDS, share: float = 0.1, seed: int = 0
 ) -> EvalSet:
     """Make control items for what was chosen, as a set of their own, so that no estimate counts them.
 
@@ -169,12 +157,7 @@ def control_items(
         columns[fields.DOMAIN] = data.columns[fields.DOMAIN][rows]
     parts: dict[str, Any] = {} if data.sources is None else {"sources": data.sources[rows]}
     return EvalSet.from_arrays(
-        names,
-        list(data.models),
-        outputs=outputs[: len(rows)],
-        columns=columns,
-        name="control items",
-        **parts,
+        names, list(data.models), outputs=outputs[: len(rows)], columns=columns, name="control items", **parts
     )
 
 
@@ -189,6 +172,22 @@ def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[ControlItem]:
         if name not in data.models:
             raise UnknownNameError("model", name, data.models)
         yield ControlItem(str(item), str(kinds[row]), str(originals[row]), name)
+
+
+def control_ratings(
+    ratings: RaterScores, data: EvalSet, controls: EvalSet
+) -> Iterator[tuple[ControlItem, str, float, dict[str, float]]]:
+    """Yield every rating of a control item: rater, score, and the rater's scores of the original by model."""
+    judged = rater_scores(controls, ratings.aspect)
+    by_item = {control.item: control for control in controls_of(controls, data)}
+    originals: dict[tuple[str, str], dict[str, float]] = {}
+    columns = (ratings.item, ratings.model, ratings.rater, ratings.score)
+    for item, model, rater, score in zip(*columns, strict=True):
+        key = (ratings.raters[rater], str(data.items[item]))
+        originals.setdefault(key, {})[data.models[model]] = float(score)
+    for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
+        control, name = by_item[str(controls.items[item])], judged.raters[rater]
+        yield control, name, float(score), originals.get((name, control.original), {})
 
 
 def _checked_outputs(data: EvalSet, kinds: Sequence[str], share: float) -> Any:
@@ -222,7 +221,6 @@ def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int)
 
 
 # --- What raters did with control items ---
-
 
 COLUMNS = ("rater", "kind", "n", "right", "tied", "wrong", "mean difference", "sign test", "Wilcoxon")
 
@@ -275,37 +273,23 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
     """Compare what every rater gave to control items with what the same rater gave to the originals.
 
     A rater whose sign test on degraded outputs stays far from significance with ten or more of them does not
-    read the outputs, or does not understand the task.
-
-    Args:
-        data: The evaluation set with its ratings.
-        controls: The control items (``control_items``) with theirs.
-        aspect: What was judged; the only one unless given.
+    read the outputs, or does not understand the task. Both sets come with their ratings.
     """
     ratings = rater_scores(data, aspect)
     if ratings.aspect not in controls.ratings.aspects:
         raise MissingDataError(f'The control items have no ratings of "{ratings.aspect}".')
-    judged = rater_scores(controls, ratings.aspect)
-    by_item = {control.item: control for control in controls_of(controls, data)}
-    scores_by_model: dict[tuple[str, str], dict[str, float]] = {}
-    columns = (ratings.item, ratings.model, ratings.rater, ratings.score)
-    for item, model, rater, score in zip(*columns, strict=True):
-        key = (ratings.raters[rater], str(data.items[item]))
-        scores_by_model.setdefault(key, {})[data.models[model]] = float(score)
     # By rater and kind, the differences in the right direction.
     gaps: dict[tuple[str, str], list[float]] = {}
     unmatched = 0
-    for item, rater, score in zip(judged.item, judged.rater, judged.score, strict=True):
-        control, name = by_item[str(controls.items[item])], judged.raters[rater]
-        originals = scores_by_model.get((name, control.original), {})
+    for control, rater, score, originals in control_ratings(ratings, data, controls):
         if control.kind == "reference" and originals:
-            gap = float(score) - float(np.mean(list(originals.values())))
+            gap = score - float(np.mean(list(originals.values())))
         elif control.model in originals:
-            gap = originals[control.model] - float(score)
+            gap = originals[control.model] - score
         else:
             unmatched += 1
             continue
-        gaps.setdefault((name, control.kind), []).append(gap)
+        gaps.setdefault((rater, control.kind), []).append(gap)
     scores = [
         _score(rater, kind, np.array(gaps[rater, kind]))
         for rater in sorted({rater for rater, _ in gaps})

@@ -89,12 +89,7 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
     comparison with Figure 4: E|e| = √(2/π)·s·√(1/n − 1/N) for a random sample of n of N ratings with standard
     deviation s. Where a few own ratings predict a rater better than everything the others gave, more raters
     do not replace more items. Slopes of a metric by rater and model (Figure 6) tell whether one calibration
-    serves all.
-
-    Args:
-        data: The evaluation set with its ratings.
-        aspect: What was judged; the only one unless given.
-        metric: The metric of the slopes; none unless given.
+    serves all; there are none without a metric.
 
     Examples:
         >>> import sparingly

@@ -89,13 +89,6 @@ def rater_flags(
     answer or fail. Holm's correction over all of it keeps the chance of flagging anybody wrongly below
     ``alpha``. Raters with fewer than ten judgements are not looked at.
 
-    Args:
-        data: The evaluation set with its ratings.
-        aspect: What was judged; the only one unless given.
-        severity: How severe raters are; ``severity(data, aspect)`` unless given.
-        controls: What raters did with control items, if there were any.
-        alpha: The chance of flagging anybody wrongly.
-
     Examples:
         >>> import sparingly
         >>> rater_flags(sparingly.load_demo(), "overall")
