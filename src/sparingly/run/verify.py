@@ -300,7 +300,8 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
         if not problems:
             return Verification((), notes)
         attempts.append(problems)
-    return Verification(tuple(min(attempts, key=len)), notes)
+    fewest = min(attempts, key=len)
+    return Verification(tuple(fewest), notes)
 
 
 def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
