@@ -74,15 +74,14 @@ class ReadOptions:
         """Load the data; several files join by item."""
         from sparingly.data import io
 
-        if more:
-            raise UsageError(f"{path} and {more[0]} are two data files: give one.")
         with working(f"reading {path}"):
-            data = io.load(path, self.format, lower_is_better=self.lower_is_better, **self.options)
-            if self.labels is None:
-                return data
-            from sparingly.run.raters.ratings import with_ratings_of
-
-            return with_ratings_of(data, io.load(self.labels))
+            return io.load(
+                [path, *more],
+                self.format,
+                labels=self.labels,
+                lower_is_better=self.lower_is_better,
+                **self.options,
+            )
 
     @property
     def options(self) -> dict[str, str]:
