@@ -6,12 +6,13 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted, error_text, html_table
+from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
@@ -202,7 +203,7 @@ _HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "rig
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Tabular):
     """What so many judged items are expected to tell, and what to do.
 
     Attributes:
@@ -227,6 +228,8 @@ class Plan:
         notes: What to mind.
         epochs: How much of what was judged is noise between epochs, where outputs are repeated.
     """
+
+    rows_key: ClassVar[str] = "table"
 
     truth: str
     stands_in: bool
