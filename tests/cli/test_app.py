@@ -159,11 +159,13 @@ def test_a_link_to_the_source_is_not_written_over(command: Command, tmp_path: Pa
     assert command("convert data.jsonl other.jsonl")[0] == EXIT_DONE, "any other file may be written over"
 
 
-def test_naming_the_aspect_alone_leaves_the_metrics(command: Command, tmp_path: Path) -> None:
+def test_roles_are_shown_and_can_be_changed(command: Command, tmp_path: Path) -> None:
     (tmp_path / "u.csv").write_text("item,model,COMET,human\n1,a,0.5,3\n1,b,0.6,4\n", encoding="utf-8")
-    told = json.loads(command("info u.csv -S aspects=human --json")[1])
-    assert [one["name"] for one in told["metrics"]] == ["COMET"]
-    assert "cell columns (1)   COMET" in command("info u.csv -S aspects=human -S metrics=")[1]
+    described = json.loads(command("info u.csv --json")[1])
+    assert [one["name"] for one in described["metrics"]] == ["COMET"]
+    assert [one["role"] for one in described["roles"]] == ["item", "model", "metric", "human"]
+    assert "cell columns (1)   COMET" in command("info u.csv --role COMET=column")[1]
+    assert "COMET → column" in command("info u.csv")[1], "what was said is saved"
 
 
 def test_info_of_a_selection(command: Command) -> None:

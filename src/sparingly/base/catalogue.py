@@ -106,7 +106,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "langfuse": "sparingly.data.io.langfuse:LangfuseTraces",
         "inspect_ai": "sparingly.data.io.inspect_ai:InspectAi",
         "lines": "sparingly.data.io.lines:Lines",
-        "table": "sparingly.data.io.table:LongTable",
+        "table": "sparingly.data.io.table:Table",
     },
     "form": {
         "esa": "sparingly.run.forms.spans:EsaForm",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from pathlib import Path
 
 from cyclopts import App, Group
 from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_code, one_line
+from sparingly.data.roles import DoubtfulRoleError, save_roles
 from sparingly.show.terminal.console import PipedConsole
 
 _HELP = """Choose which outputs people should judge, and see what judging everything would have said.
@@ -104,12 +107,42 @@ def run(arguments: Sequence[str]) -> int:
         # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
+    except DoubtfulRoleError as error:
+        if _ask_for_role(error):
+            return run(arguments)
+        column, file = error.part.column, error.file
+        ways = (
+            f"sparingly {shlex.join([*arguments, '--role', f'{column}={role}'])}"
+            for role in ("human", error.part.other)
+        )
+        return _print_error(
+            f'{file}: the column "{column}" may hold labels of people or scores of a judge, and the result'
+            f" depends on it. Type: {' or: '.join(ways)}",
+            error,
+        )
     except (SparinglyError, CycloptsError) as error:
         return _print_error(str(error), error)
     except OSError as error:
         location = f"{error.filename}: " if error.filename else ""
         return _print_error(f"{location}{error.strerror or error}.", error)
     return result if isinstance(result, int) else EXIT_DONE
+
+
+def _ask_for_role(error: DoubtfulRoleError) -> bool:
+    """Ask on a terminal whose labels a column holds, and save the answer beside the file."""
+    path, part = Path(error.file), error.part
+    if not (sys.stdin.isatty() and sys.stderr.isatty() and path.exists()):
+        return False
+    sys.stderr.write(f'Did people give the labels in "{part.column}"? [Y/n] ')
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    if not answer:
+        return False
+    role = part.other if answer.strip().lower().startswith("n") else "human"
+    if note := save_roles(path, {part.column: [role]}):
+        sys.stderr.write(f"note: {note}\n")
+        return False
+    return True
 
 
 def _write_what_can_be_written() -> None:

@@ -16,13 +16,13 @@ def info(
 ) -> None:
     """Show what is in an evaluation set, what is missing and what looks odd.
 
-    Shapes, coverage, metrics with their correlation to each aspect (of scores, and of differences between
-    models, which is what a ranking depends on), documents, raters, duplicates, suspicious signs. With a
-    selection: whom it over-represents.
+    What the columns of a table are, one item as raters would see it, shapes, coverage, metrics with their
+    correlation to each aspect (of scores, and of differences between models, which is what a ranking depends
+    on), documents, raters, duplicates, suspicious signs. With a selection: whom it over-represents.
 
     ```
     sparingly info wmt23.jsonl.gz
-    sparingly info scores.csv -S item=segment -S model=system
+    sparingly info responses.csv --role score=human --role latency=ignored
     sparingly info data.parquet --json
     sparingly info data.jsonl chosen.json
     sparingly info campaign.db
@@ -31,7 +31,7 @@ def info(
     from sparingly.data.describe import describe, representation
     from sparingly.show.terminal.describe import show_description, show_representation
 
-    with subject_of(sources, reading, campaign) as subject:
+    with subject_of(sources, reading, campaign, show_roles=False) as subject:
         data = subject.data
     if subject.selection is not None:
         shares = representation(data, subject.selection)
@@ -39,6 +39,7 @@ def info(
         return
     description = describe(data)
     if json:
-        emit(description.to_dict())
+        roles = [] if data.roles is None else data.roles.to_dict()
+        emit({**description.to_dict(), "roles": roles})
     else:
-        show_description(description)
+        show_description(description, data)

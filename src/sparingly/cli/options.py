@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
@@ -56,6 +56,14 @@ class ReadOptions:
             help="A metric for which low is good; repeat for several.", negative="", show_default=False
         ),
     ] = ()
+    role: Annotated[
+        tuple[str, ...],
+        Parameter(
+            help="What a column of a table is, COLUMN=ROLE; repeat for several. Saved beside the file.",
+            negative="",
+            show_default=False,
+        ),
+    ] = ()
     option: Annotated[
         tuple[str, ...],
         Parameter(
@@ -71,17 +79,25 @@ class ReadOptions:
     ] = None
 
     def load(self, path: Path, *more: Path) -> EvalSet:
-        """Load the data; several files join by item."""
+        """Load the data; several files join by item. What was said of columns is saved beside the files."""
         from sparingly.data import io
+        from sparingly.data.roles import parse_options, save_roles
 
+        roles, paths = parse_options(self.role), [path, *more]
         with working(f"reading {path}"):
-            return io.load(
-                [path, *more],
+            data = io.load(
+                paths,
                 self.format,
                 labels=self.labels,
+                roles=roles,
                 lower_is_better=self.lower_is_better,
                 **self.options,
             )
+        if roles or self.lower_is_better:
+            for each in paths:
+                if data.roles is not None and (note := save_roles(each, roles, self.lower_is_better)):
+                    sys.stderr.write(f"note: {note}\n")
+        return data
 
     @property
     def options(self) -> dict[str, str]:
@@ -96,6 +112,13 @@ class ReadOptions:
 DEFAULT_READ_OPTIONS = ReadOptions()
 
 
+def print_roles(data: EvalSet) -> None:
+    """Say on standard error what the columns of a table were taken for, where the user did not say it all."""
+    if data.roles is not None and data.roles.is_guessed:
+        sys.stderr.write(f"{data.roles.file}: {' · '.join(data.roles.lines())}\n")
+        sys.stderr.writelines(f"note: {note}\n" for note in data.roles.notes)
+
+
 def scale_ends(text: str | None) -> tuple[float, float] | None:
     """Return the two ends of a scale that was given as text; None where none was."""
     if text is None:
@@ -108,7 +131,14 @@ def scale_ends(text: str | None) -> tuple[float, float] | None:
 def the_aspect(data: EvalSet, aspect: str | None) -> str:
     """Return the aspect that was named, or the only one; the error names the option."""
     from sparingly.data.evalset import the_only
+    from sparingly.data.roles import role_option
 
+    if aspect is None and not data.aspects and data.roles is not None and data.metrics:
+        columns = [part.column for part in data.roles.columns if part.role == "metric"]
+        raise MissingDataError(
+            f"{data.name}: no column is known to hold labels of people. If {columns[0]} does, add "
+            f"{role_option(columns[0], 'human')}; else have some outputs judged first."
+        )
     return aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: --aspect ….")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, the_aspect
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, print_roles, the_aspect
 from sparingly.data.io.format import Head
 
 if TYPE_CHECKING:
@@ -47,18 +46,14 @@ WHOLE_CAMPAIGN = InCampaign()
 
 
 def is_campaign(address: str | Path) -> bool:
-    """Say whether something given to a command is a campaign: a URL, or a file of SQLite without traces."""
+    """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
     if "://" in str(address):
         return True
     path = Path(address)
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
-            return False
-    from sparingly.data.io.mlflow import MlflowTraces
-
-    return not MlflowTraces().recognises(Head(path))
+        return file.read(16) == b"SQLite format 3\x00"
 
 
 def opened(address: str, name: str | None) -> Campaign:
@@ -85,13 +80,17 @@ class Subject:
     part: InCampaign = WHOLE_CAMPAIGN
     _files: tuple[Path, ...] = ()
     _reading: ReadOptions = DEFAULT_READ_OPTIONS
+    _show_roles: bool = True
 
     @cached_property
     def data(self) -> EvalSet:
         """The data, with the answers of the campaign that count."""
         if self.campaign is not None:
             return self.campaign.data(self.part.data, at=self.part.at)
-        return self._reading.load(*self._files)
+        data = self._reading.load(*self._files)
+        if self._show_roles:
+            print_roles(data)
+        return data
 
     @property
     def set_names(self) -> list[str]:
@@ -101,19 +100,9 @@ class Subject:
         settings = self.campaign.settings
         return list(settings.budgets) if self.part.data is None else [settings.data_named(self.part.data)]
 
-    def aspect(self, named: str | None, or_metric: bool = False) -> str:
-        """Return what was judged: what was named, what the campaign is about, or the only aspect.
-
-        Where nobody judged anything and a metric will do, it is the first one, and a note says so.
-        """
+    def aspect(self, named: str | None) -> str:
+        """Return what was judged: what was named, what the campaign is about, or the only aspect."""
         if self.campaign is None:
-            metrics = list(self.data.metrics)
-            if named is None and or_metric and metrics and not self.data.aspects:
-                others = f"; choose another with --aspect: {', '.join(metrics[1:])}" if metrics[1:] else ""
-                sys.stderr.write(
-                    f"sparingly: no human labels, so models are compared by {metrics[0]}{others}.\n"
-                )
-                return metrics[0]
             return the_aspect(self.data, named)
         about = self.campaign.settings.aspect
         if named not in (None, about):
@@ -139,7 +128,11 @@ class Subject:
 
 @contextmanager
 def subject_of(
-    sources: Sequence[str], reading: ReadOptions, part: InCampaign = WHOLE_CAMPAIGN
+    sources: Sequence[str],
+    reading: ReadOptions,
+    part: InCampaign = WHOLE_CAMPAIGN,
+    *,
+    show_roles: bool = True,
 ) -> Iterator[Subject]:
     """Yield what the sources are; a campaign is open meanwhile.
 
@@ -164,7 +157,8 @@ def subject_of(
         files = tuple(selections[0].parent / file for file in selection.data_files)
         if not files:
             raise UsageError(f"{selections[0]} does not say what it was chosen from: give the data, too.")
-    yield Subject(" ".join(map(str, files)), selection, _files=files, _reading=reading)
+    title = " ".join(map(str, files))
+    yield Subject(title, selection, _files=files, _reading=reading, _show_roles=show_roles)
 
 
 def is_selection(path: Path) -> bool:

@@ -16,6 +16,7 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.combine import HOW, Combination
+from sparingly.data.roles import TableRoles
 from sparingly.data.scale import Scale
 from sparingly.data.signature import (
     MODELS,
@@ -127,6 +128,11 @@ class EvalSet:
     def name(self) -> str:
         """Where the set came from, for people."""
         return self.store.name
+
+    @property
+    def roles(self) -> TableRoles | None:
+        """What the columns of the table are that the set was read from; None for other formats."""
+        return self.store.roles
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -278,13 +284,16 @@ class EvalSet:
             raise UsageError(f"The truth is named by a text, such as an aspect's name, not by {name!r}.")
         if name in self.aspects and name in self.metrics:
             raise UsageError(f'"{name}" is an aspect and a metric. Write aspect:{name} or metric:{name}.')
+        kind, _, field = name.partition(":")
+        if self.roles is not None:
+            for part in self.truth_fields(name):
+                self.roles.check_aspect(part.removeprefix("aspect:"))
         if name in self.aspects:
             return self.aspects[name]
-        if name in self.metrics:
-            return self.metrics[name]
-        kind, _, field = name.partition(":")
         if kind == "aspect" and field in self.aspects:
             return self.aspects[field]
+        if name in self.metrics:
+            return self.metrics[name]
         if kind == "metric" and field in self.metrics:
             return self.metrics[field]
         if kind in HOW and field:
@@ -451,6 +460,7 @@ class EvalSet:
             "file_order": np.argsort(self.file_order, kind="stable"),
             "scales": dict(self.scales),
             "name": self.name,
+            "roles": self.roles,
         }
 
     def with_aspect(self, name: str, combination: Combination | Floats) -> EvalSet:

@@ -16,6 +16,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data import fields
+from sparingly.data.roles import TableRoles
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats
 
@@ -28,7 +29,8 @@ class Store:
     """The arrays behind an evaluation set and all of its views, in the order of the ids.
 
     ``scales`` holds the lowest and the highest possible score of metrics and aspects, by field, where these
-    are known: (0, 1) for scores that were given as words such as pass and fail.
+    are known: (0, 1) for scores that were given as words such as pass and fail. ``roles`` says what the
+    columns of the table were that the set was read from; it is no part of digests.
     """
 
     items: Objects
@@ -48,6 +50,7 @@ class Store:
     repeats: Repeats = field(default_factory=Repeats)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     name: str = ""
+    roles: TableRoles | None = None
 
     def __post_init__(self) -> None:
         for name, value in list(vars(self).items()):
@@ -69,7 +72,8 @@ class Parts(TypedDict, total=False):
     each item in its file (its place in ``items`` by default). ``repeats``: outputs of several epochs; cells
     without scores and outputs of their own get the mean score and the first output of them. ``scales``: by
     field (``aspect:NAME``), the lowest and the highest possible score. ``name``: where the set came from.
-    ``owned``: the arrays are handed over, and are frozen where they are instead of being copied.
+    ``roles``: what the columns of its table are. ``owned``: the arrays are handed over, and are frozen where
+    they are instead of being copied.
     """
 
     metrics: Mapping[str, ArrayLike]
@@ -86,6 +90,7 @@ class Parts(TypedDict, total=False):
     file_order: Ints
     scales: Mapping[str, tuple[float, float]]
     name: str
+    roles: TableRoles | None
     owned: bool
 
 
@@ -116,6 +121,7 @@ def build_store(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Par
         repeats=place.repeats(parts.get("repeats", Repeats())),
         scales={name: Scale(*ends) for name, ends in parts.get("scales", {}).items()},
         name=parts.get("name", ""),
+        roles=parts.get("roles"),
     )
     return _with_rated_aspects(_with_repeated_cells(_with_positions(store)))
 

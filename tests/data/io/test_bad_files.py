@@ -92,7 +92,7 @@ RAW: dict[str, tuple[str, bytes, str]] = {
     "a ZIP archive": (
         "set.xlsx",
         b"PK\x03\x04 and so on",
-        ": the file is a ZIP archive. Save it as UTF-8, plain or gzip-compressed.",
+        ": the ZIP archive is damaged (File is not a zip file). Is it complete? Copy it again.",
     ),
     "zstd": (
         "set.jsonl.zst",

@@ -73,20 +73,20 @@ def test_stray_quotes_without_quoting(tmp_path: Path) -> None:
         (
             'item,model,output,chrF\n1,x,"two\nlines",4\n2,x,y,5\n3,x,z,high\n',
             ', line 5, field chrF: "high" is not a number. '
-            "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b.",
+            "Leave it empty if missing, or add --role 'chrF=column'.",
         ),
         (
             "item,model,metric:a\n1,x,4\n\n2,x,inf\n",
             ", line 4, field metric:a: the number is infinite. Write a finite number, or leave it empty.",
         ),
         (
-            'item,model,metric:a\n1,x,4\n2,x,"0,5"\n',
-            ', line 3, field metric:a: "0,5" is not a number. Leave it empty if missing.',
+            'item,model,metric:a\n1,x,4\n2,x,"1,500"\n',
+            ', line 3, field metric:a: "1,500" is not a number. Leave it empty if missing.',
         ),
         (
             "item,model,metric:a\n1,x,4\n2,x,4\n1,x,5\n",
             ': the item "1" and the model "x" are there twice (lines 2 and 4). '
-            "Keep one of them, or name the column of the raters with rater=.",
+            "Keep one of them, or say what tells them apart: --role COLUMN=epoch for repeated runs,",
         ),
         (
             "item,model,n\n1,x,4\n2,x\n",
@@ -97,19 +97,25 @@ def test_stray_quotes_without_quoting(tmp_path: Path) -> None:
             ", line 2: the line has 4 fields, but the header has 3. Fill the line up",
         ),
         ("item,model,n\n,x,4\n", ", line 2, field item: the item has no id. Fill it in."),
-        ("item,model,n\na,  ,4\n", ", line 2, field model: the model has no id. Fill it in."),
+        (
+            "item,model,n\na,  ,4\nb,x,4\n",
+            ", line 2, field model: the model has no id. Fill it in, or, if all",
+        ),
         ('item,model,n\na,"x,4\nb,x,3\n', ", line 2: the quotes do not fit (unexpected end of data). Double"),
         ("item,model,n,n\na,x,4,4\n", ', line 1: the column "n" is there twice. Rename one of them.'),
         ("item,model,n\n", ": there is no row below the header."),
         ("item,model,n\n\n\n", ": there is no row below the header."),
-        ("item,model,cost\nb,x,1\na,x,much\n", ', line 3, field cost: "much" is not a number. Leave'),
+        ("item,model,cost\nb,x,1\na,x,much\nc,x,2\n", ', line 3, field cost: "much" is not a number. Leave'),
         ("item,model,column:n\nb,x,1\na,x,1e999\n", ", line 3, field column:n: the number is infinite."),
         (
-            "item,model,domain\n1,x,web\n1,y,news\n",
-            ', line 3, field domain: the item "1" has two values, "web" and "news". Give an item one value.',
+            "item,model,source\n1,x,web\n1,y,news\n",
+            ', line 3, field source: the item "1" has two values, "web" and "news". Give an item one value,',
         ),
         ("item,model,cost\n1,x,-2\n", ': the column "cost" holds a negative number. Costs and weights are'),
-        ("item,model,position\n1,x,first\n", ', line 2, field position: "first" is not a number. Leave'),
+        (
+            "item,model,position\n1,x,first\n2,x,1\n3,x,2\n",
+            ', line 2, field position: "first" is not a number. Leave',
+        ),
     ],
 )
 def test_wrong_files_get_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:

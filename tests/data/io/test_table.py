@@ -13,7 +13,7 @@ from sparingly.base.errors import DataError, InputError, UnknownNameError, Usage
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Head
-from sparingly.data.io.table import LongTable, from_frame, to_frame
+from sparingly.data.io.table import Table, from_frame, to_frame
 from tests.data.io.sets import check_same, evaluation_sets, shown
 
 ODD = "GPT-4 (p = 0.3) + tools"
@@ -78,18 +78,19 @@ def test_usual_names_in_any_spelling(tmp_path: Path, header: str, expected: tupl
     assert data.fields == ("sources", "outputs")
 
 
-def test_columns_told_by_options(tmp_path: Path) -> None:
+def test_columns_with_given_roles(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", "q,who,COMET,adequacy,secs,note\n1,x,0.5,4,9,u\n1,y,0.7,3,9,v\n")
-    data = io.load(path, item="q", model="who", metrics="comet", aspects=["adequacy"], columns="note")
+    roles = {"q": "item", "who": "model", "comet": "metric", "adequacy": ["human"], "secs": "ignored"}
+    data = io.load(path, roles=roles)
     assert list(data.metrics) == ["COMET"]
     assert data.aspects["adequacy"].tolist() == [[4, 3]]
     assert data.cells["note"].tolist() == [["u", "v"]]
     assert not data.columns
 
 
-def test_an_empty_option_leaves_the_column_out(tmp_path: Path) -> None:
+def test_an_ignored_column_is_left_out(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", "item,model,domain,cost\n1,x,a,free\n1,y,b,free\n")
-    data = io.load(path, domain="", cost="")
+    data = io.load(path, roles={"domain": "ignored", "cost": "ignored"})
     assert data.fields == ()
 
 
@@ -99,12 +100,12 @@ def test_prefixes_tell_parts(tmp_path: Path) -> None:
     )
     rows = "1,x,0.5,1,4,ra,rb,7,2020,11\n1,y,0.7,2,3,ra,rb,7,2020,12\n"
     data = io.load(saved(tmp_path / "t.csv", f"{header}\n{rows}"))
-    assert list(data.metrics) == ["COMET", "b l"]
+    assert list(data.metrics) == ["COMET", "b l", "n"]
     assert list(data.aspects) == ["fluency"]
     assert data.references == ("A", "B")
     assert data.cells["seed"].tolist() == [[7, 7]]
     assert data.columns["year"].tolist() == [2020]
-    assert data.cells["n"].tolist() == [[11, 12]]
+    assert data.metrics["n"].tolist() == [[11, 12]]
 
 
 def test_further_numbers_are_metrics_only_where_models_differ(tmp_path: Path) -> None:
@@ -122,9 +123,9 @@ HUMAN = "item,model,COMET,human,words\n1,x,0.5,4,9\n1,y,0.7,3,9\n"
 @pytest.mark.parametrize("kind", ["file", "frame", "prefix"])
 def test_naming_the_aspect_alone_leaves_the_metrics(tmp_path: Path, kind: str) -> None:
     if kind == "file":
-        data = io.load(saved(tmp_path / "t.csv", HUMAN), aspects="human")
+        data = io.load(saved(tmp_path / "t.csv", HUMAN))
     elif kind == "frame":
-        data = from_frame(pd.read_csv(saved(tmp_path / "t.csv", HUMAN)), aspects=["human"])
+        data = from_frame(pd.read_csv(saved(tmp_path / "t.csv", HUMAN)))
     else:
         data = io.load(saved(tmp_path / "t.csv", HUMAN.replace("human", "aspect:human")))
     assert data.metrics["COMET"].tolist() == [[0.5, 0.7]]
@@ -133,36 +134,29 @@ def test_naming_the_aspect_alone_leaves_the_metrics(tmp_path: Path, kind: str) -
     assert not data.cells
 
 
-@pytest.mark.parametrize("none", ["", []])
-def test_empty_metrics_are_none(tmp_path: Path, none: Any) -> None:
-    data = io.load(saved(tmp_path / "t.csv", HUMAN), aspects="human", metrics=none)
+def test_a_column_can_be_kept_without_a_meaning(tmp_path: Path) -> None:
+    data = io.load(saved(tmp_path / "t.csv", HUMAN), roles={"COMET": "column"})
     assert not data.metrics
     assert data.cells["COMET"].tolist() == [[0.5, 0.7]]
 
 
-def test_told_metrics_are_all_metrics(tmp_path: Path) -> None:
-    data = io.load(saved(tmp_path / "t.csv", HUMAN), metrics="COMET")
-    assert list(data.metrics) == ["COMET"]
-    assert data.cells["human"].tolist() == [[4, 3]]
-
-
 def test_numbers_with_a_word_among_them(tmp_path: Path) -> None:
     """Of an item they are a column; where models differ the word is in the way of a metric."""
-    text = "item,model,year,aspect:human\n1,x,2020,1\n1,y,2020,2\n2,x,2021,3\n3,x,n.d.,4\n"
+    text = "item,model,age,aspect:human\n1,x,2020,1\n1,y,2020,2\n2,x,2021,3\n3,x,n.d.,4\n"
     data = io.load(saved(tmp_path / "t.csv", text))
-    assert data.columns["year"].tolist() == ["2020", "2021", "n.d."]
+    assert data.columns["age"].tolist() == ["2020", "2021", "n.d."]
     path = saved(tmp_path / "u.csv", text.replace("1,y,2020", "1,y,2019"))
     assert complaint(path) == (
-        ', line 5, field year: "n.d." is not a number. '
-        "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b."
+        ', line 5, field age: "n.d." is not a number. '
+        "Leave it empty if missing, or add --role 'age=column'."
     )
-    assert io.load(path, metrics="").cells["year"][2, 0] == "n.d."
+    assert io.load(path, roles={"age": "column"}).cells["age"][2, 0] == "n.d."
 
 
 def test_numbers_that_belong_to_a_rating_stay_whole(tmp_path: Path) -> None:
     rows = "1,x,a,1,70,0.5\n1,x,b,3,71,0.5\n1,y,b,2,72,0.6\n"
     path = saved(tmp_path / "t.csv", f"item,model,annotator,flu,batch,COMET\n{rows}")
-    data = io.load(path, aspects="flu")
+    data = io.load(path, roles={"flu": "human", "batch": "column"})
     assert repr(data.ratings.extra["batch"].tolist()) == "[70, 71, 72]"
     assert data.metrics["COMET"].tolist() == [[0.5, 0.6]]
 
@@ -202,7 +196,7 @@ def test_rows_with_raters_are_ratings(tmp_path: Path) -> None:
 
 def test_several_aspects_in_a_row_of_one_rater(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", "item,model,annotator,flu,ade\n1,x,a,1,2\n1,x,b,3,\n")
-    data = io.load(path, aspects="flu,ade")
+    data = io.load(path)
     ratings = data.ratings
     named = [
         (ratings.raters[r], ratings.aspects[a]) for r, a in zip(ratings.rater, ratings.aspect, strict=True)
@@ -237,19 +231,22 @@ def test_two_outputs_in_one_cell_are_an_error(tmp_path: Path) -> None:
 
 def test_unknown_columns_and_options(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", "segment,sys tem,chrF\n1,x,3\n")
-    assert io.load(path, model="sys tem").models == ("x",)
+    assert io.load(path, roles={"sys tem": "model"}).models == ("x",)
     nameless = saved(tmp_path / "n.csv", "first,second,chrF\n1,x,3\n")
-    assert complaint(nameless, model="second") == (
-        ": no column is known to hold the items; there are first, second, chrF. Name it with item=."
+    assert complaint(nameless, roles={"second": "model"}) == (
+        ": no column is known to hold the items or their inputs; there are first, second, chrF."
+        " Name one: --role COLUMN=item, or --role COLUMN=input."
     )
-    with pytest.raises(UnknownNameError, match=r'There is no column "chr". Did you mean chrF\?'):
-        io.load(path, model="sys tem", metrics="chr")
-    with pytest.raises(UnknownNameError, match="Did you mean metrics"):
+    with pytest.raises(UnknownNameError, match=r'There is no column "chr". Did you mean chrF\? \(.*t.csv\)'):
+        io.load(path, roles={"chr": "metric"})
+    with pytest.raises(UsageError, match=r't\.csv: There is no role "metrics"'):
+        io.load(path, roles={"chrF": "metrics"})
+    with pytest.raises(UnknownNameError, match="option of the format table"):
         io.load(path, metric="chrF")
-    with pytest.raises(UsageError, match="is named by two options"):
-        io.load(path, model="chrF", metrics="chrF")
-    with pytest.raises(UsageError, match="With rater= say where the scores are"):
-        io.load(path, model="sys tem", rater="chrF")
+    with pytest.raises(UsageError, match='Two columns are to be "item": segment and chrF'):
+        io.load(path, roles={"segment": "item", "chrF": "item"})
+    with pytest.raises(UsageError, match="A rater was named, but no scores"):
+        io.load(path, roles={"sys tem": "model", "segment": "item", "chrF": "rater"})
     with pytest.raises(UsageError, match="is not one character"):
         io.load(path, separator="--")
 
@@ -265,8 +262,8 @@ def test_long_parquet_of_another_tool(tmp_path: Path) -> None:
         "chrF": [1.5, None, 2.5],
     }
     pd.DataFrame(held, index=[5, 6, 7]).to_parquet(tmp_path / "t.parquet")
-    data = io.load(tmp_path / "t.parquet", metrics="chrF")
-    check_same(data, from_frame(pl.DataFrame(held), metrics="chrF"))
+    data = io.load(tmp_path / "t.parquet")
+    check_same(data, from_frame(pl.DataFrame(held)))
 
 
 def test_long_parquet_names_the_row(tmp_path: Path) -> None:
@@ -297,7 +294,7 @@ def test_a_frame_has_a_row_for_every_item_and_model(tmp_path: Path) -> None:
     frame = to_frame(io.load(saved(tmp_path / "t.csv", PLAIN)))
     assert frame.columns == [
         *("item", "model", "output", "metric:chrF", "source", "reference:reference"),
-        *("document", "position", "domain", "year"),
+        *("document", "position", "domain", "column:year"),
     ]
     assert frame["item"].to_list() == ["b", "b", "a", "a"]
     assert frame["metric:chrF"].to_list() == [60, 40.5, None, None]
@@ -308,7 +305,7 @@ def test_what_is_written(tmp_path: Path) -> None:
     data = io.load(saved(tmp_path / "t.csv", PLAIN))
     assert io.save(data, tmp_path / "out.tsv") == []
     assert (tmp_path / "out.tsv").read_text().splitlines()[:3] == [
-        "item\tmodel\toutput\tmetric:chrF\tsource\treference:reference\tdocument\tposition\tdomain\tyear",
+        "item\tmodel\toutput\tmetric:chrF\tsource\treference:reference\tdocument\tposition\tdomain\tcolumn:year",
         f'b\t{ODD}\t""\t60.0\tzwei\ttwo\td1\t1\tnews\t2023',
         "b\ttiny\tdeux\t40.5\tzwei\ttwo\td1\t1\tnews\t2023",
     ]
@@ -341,7 +338,8 @@ def test_numbers_and_texts_come_back(tmp_path_factory: pytest.TempPathFactory, d
     names = [*data.items, *data.models, *data.references, *data.metrics, *data.aspects]
     names += [*data.columns, *data.cells]
     # A text file has no word for a blank id, and a line feed in a name is the most that it can hold.
-    assume(all(name.strip() and "\r" not in name for name in names))
+    # Blanks around ids are mistakes, and are taken off.
+    assume(all(name.strip() == name != "" and "\r" not in name for name in names))
     folder = tmp_path_factory.mktemp("tables")
     for name in ("set.csv", "set.tsv", "long.parquet"):
         io.save(data, folder / name, "table")
@@ -363,7 +361,7 @@ def test_real_sets_come_back(shared_data: Path, tmp_path: Path, name: str) -> No
     data = io.load(shared_data / f"{name}.jsonl.gz")
     io.save(data, tmp_path / "set.tsv.gz")
     again = io.load(tmp_path / "set.tsv.gz")
-    lost = LongTable().losses(data)
+    lost = Table().losses(data)
     assert again.digest(again.fields) == data.digest(field for field in data.fields if field not in lost)
 
 

@@ -14,7 +14,7 @@ import sparingly
 from sparingly.base.errors import InputError
 from sparingly.data.io.words import KINDS
 
-ROLES = {"aspects": "quality", "metrics": "check"}
+ROLES = {"roles": {"quality": "human", "check": "metric"}}
 
 
 def table(path: Path, rows: list[str]) -> Path:
@@ -70,7 +70,7 @@ def test_pass_and_fail_are_read_as_1_and_0_would_be(tmp_path: Path, shared_journ
                 [row["answer_id"], "m", written[row["judge_pass"]], written[row["human_pass"]]]
                 for row in rows
             )
-        sets.append(sparingly.load(path, item="answer_id", metrics="judge_pass", aspects="human_pass"))
+        sets.append(sparingly.load(path))
     plain, read = sets
     assert len(read) == 2000
     assert np.array_equal(read.metrics["judge_pass"], plain.metrics["judge_pass"], equal_nan=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sparingly.base.catalogue import CATALOGUE, find_class, names, registered_classes
-from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
+from sparingly.data.roles import read_roles, roles_file
 
 KIND = Format.kind
 
@@ -21,6 +22,7 @@ def load(
     format: str | None = None,
     *,
     labels: str | Path | None = None,
+    roles: Mapping[str, str | Iterable[str]] | None = None,
     lower_is_better: Iterable[str] = (),
     **options: Any,
 ) -> EvalSet:
@@ -30,9 +32,11 @@ def load(
         path: The file or directory; or several, such as two runs of one harness (see ``data.join``).
         format: The name of its format; recognised by content and extension unless given.
         labels: A further file with what people said: items (and models and raters) with their scores.
+        roles: What columns of a table are, where their names do not tell: ``{"rating": "human"}``. What was
+            said of the file on the command line holds as well, unless something else is said here.
         lower_is_better: Metrics for which a low score is good; they are negated, so that inside the
             package higher is better.
-        options: What the format needs to be told, such as the names of columns.
+        options: What the format needs to be told, such as the separator of a table.
 
     Examples:
         >>> import sparingly
@@ -44,7 +48,11 @@ def load(
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
     if not paths:
         raise UsageError("No file is named: there is nothing to load.")
-    sets = [_load(each, format, options) for each in paths]
+    said = dict(roles or {})
+    sets = [_load(each, format, options, said) for each in paths]
+    if unknown := [column for column in said if not any(_has_column(data, column) for data in sets)]:
+        columns = [part.column for data in sets if data.roles is not None for part in data.roles.columns]
+        raise UnknownNameError("column", unknown[0], columns, f"({listing(map(str, paths), 3)})")
     data = sets[0]
     if len(sets) > 1 or labels is not None:
         from sparingly.data.io.records import names_of_files
@@ -53,18 +61,33 @@ def load(
         if len(sets) > 1:
             data = join(sets, names_of_files([str(each) for each in paths]))
         if labels is not None:
-            data = with_labels(data, _load(Path(labels), None, {}), str(labels))
-    return flipped(data, lower_is_better)
+            data = with_labels(data, _load(Path(labels), None, {}, {}), str(labels))
+    saved = [name for each in paths for name in read_roles(each)[1] if name in data.metrics]
+    return flipped(data, dict.fromkeys((*saved, *lower_is_better)))
 
 
-def _load(path: Path, format: str | None, options: dict[str, Any]) -> EvalSet:
-    """Load one file or directory."""
+def _has_column(data: EvalSet, column: str) -> bool:
+    return data.roles is not None and column.lower() in {part.column.lower() for part in data.roles.columns}
+
+
+def _load(
+    path: Path, format: str | None, options: dict[str, Any], roles: Mapping[str, str | Iterable[str]]
+) -> EvalSet:
+    """Load one file or directory; roles are for those of its columns that it has."""
     with files.naming(path):
         if not path.exists():
             raise InputError("there is no such file", file=path)
         reader = format_named(format) if format else recognise(path)
         reader.check_options(options)
-        return reader.read(path, options)
+        if not reader.has_roles:
+            if roles:
+                raise UsageError(f"{path}: the format {reader.name} has no columns to give roles to.")
+            return reader.read(path, options)
+        saved, _ = read_roles(path)
+        data = reader.read_with_roles(path, options, {**saved, **roles})
+        if data.roles is None or not saved:
+            return data
+        return data.with_parts(roles=replace(data.roles, saved_in=str(roles_file(path))))
 
 
 def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str]:
@@ -121,9 +144,11 @@ def _explain(head: Head) -> None:
     else:
         from sparingly.data.io.parquet import MAGIC, ParquetFile
 
+        # Both say why the file cannot be read, where it cannot.
         if head.start.startswith(MAGIC):
-            # Says why the file cannot be read, where it cannot.
             _ = ParquetFile(head.path).names
+        elif not head.is_directory:
+            files.open_binary(head.path).close()
         return
     kind = value.get("format") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind.startswith("sparingly/"):
@@ -163,4 +188,13 @@ def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
             for name, scores in data.repeats.scores.items()
         },
     )
-    return data.with_parts(metrics=flipped_metrics, scales=scales, repeats=repeats)
+    roles = data.roles
+    if roles is not None:
+        columns = (
+            replace(part, doubtful=False, other="", detail="lower is better")
+            if part.role == "metric" and (part.name or part.column) in names
+            else part
+            for part in roles.columns
+        )
+        roles = replace(roles, columns=tuple(columns))
+    return data.with_parts(metrics=flipped_metrics, scales=scales, repeats=repeats, roles=roles)

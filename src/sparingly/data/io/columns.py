@@ -15,7 +15,8 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.data.io.frames import to_objects
-from sparingly.data.io.words import mixed, word_kind
+from sparingly.data.io.words import SCALE, mixed, word_kind, written_numbers
+from sparingly.data.scale import Scale
 from sparingly.data.values import EXACT, shown
 
 if TYPE_CHECKING:
@@ -28,18 +29,20 @@ else:
 class TableSource:
     """A table: its columns by name, read when asked for.
 
-    ``line`` turns the position of a row into the line of a text file; without it, rows are counted from 1.
+    ``line`` turns the position of a row into the line of a file; without it, rows are counted from 1.
+    ``is_text``: every column is text, so that numbers have to be found out.
     """
 
     file: Path | str
     names: list[str]
     column: Callable[[str], pl.Series]
     line: Callable[[int], int] | None = None
+    is_text: bool = False
 
     @property
-    def is_text(self) -> bool:
-        """Whether every column is text, so that numbers have to be found out."""
-        return self.line is not None
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.column(self.names[0]))
 
     def error(
         self, problem: str, *, row: int | None = None, field: str | None = None, fix: str | None = None
@@ -67,7 +70,7 @@ def in_file(error: Exception, file: Path | str) -> InputError:
 
 # --- Numbers, whether the file keeps them as numbers or as texts ----------------------------------
 
-_MISSING = ("", "na", "n/a", "nan", "none", "null")
+_MISSING = ("", "na", "n/a", "nan", "none", "null", "-", "–", "—", "#n/a")
 
 
 def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
@@ -92,34 +95,51 @@ def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty i
     return values
 
 
-def scores(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
-    """Return a column of scores: numbers, or two-valued words (pass and fail, yes and no …) as 1 and 0."""
-    if series.dtype in (pl.Categorical, pl.Enum):
-        series = series.cast(pl.String)
-    return numbers(series if (words := from_words(series, source)) is None else words, source, fix)
+# A column with more different texts than this holds no scores.
+_MOST_SCORES = 2_000
+_LONGEST_WORD = 12
 
 
-def are_words(series: pl.Series, source: TableSource) -> bool:
-    """Say whether a column of scores holds truth values, or two-valued words."""
+def scores(
+    series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing"
+) -> tuple[Floats, Scale | None]:
+    """Return a column of scores, and their scale where it is known.
+
+    Scores are numbers, two-valued words (pass and fail, yes and no …) as 1 and 0, or texts such as 4/5, 80 %
+    and ★★★★☆.
+    """
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
-    return series.dtype == pl.Boolean or from_words(series, source) is not None
+    if series.dtype == pl.Boolean:
+        return numbers(series, source, fix), SCALE
+    if (words := from_words(series, source)) is not None:
+        return numbers(words, source, fix), SCALE
+    if (written := written_scores(series)) is not None:
+        return numbers(written[0], source, fix), written[1]
+    return numbers(series, source, fix), None
+
+
+def written_scores(series: pl.Series) -> tuple[pl.Series, Scale] | None:
+    """Return texts such as 4/5 and 80 % as numbers with their scale; None where a column holds others."""
+    if series.dtype != pl.String:
+        return None
+    texts = series.set(series.str.strip_chars().str.to_lowercase().is_in(_MISSING), None)
+    different = texts.drop_nulls().unique()
+    if not 0 < len(different) <= _MOST_SCORES or (written := written_numbers(different)) is None:
+        return None
+    return texts.replace_strict(written[0], default=None, return_dtype=pl.Float64), written[1]
 
 
 def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
     """Return two-valued words as numbers; None where a column holds no such word at all."""
     if series.dtype != pl.String:
         return None
-    plain = series.str.strip_chars().str.to_lowercase()
+    plain = series.str.replace_all("_", " ").str.strip_chars().str.to_lowercase()
     present = ~(plain.is_in(_MISSING) | series.is_null())
-    kind = next(
-        (
-            kind_found
-            for text in plain.unique(maintain_order=True)
-            if (kind_found := word_kind(text)) is not None
-        ),
-        None,
-    )
+    different = plain.filter(plain.str.len_chars() <= _LONGEST_WORD).unique(maintain_order=True)
+    if len(different) > _MOST_SCORES:
+        return None
+    kind = next((kind for text in different if (kind := word_kind(text)) is not None), None)
     if kind is None:
         return None
     values = plain.replace_strict(kind, default=None, return_dtype=pl.Float64)
@@ -135,8 +155,31 @@ def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return texts as numbers, and where a text is neither a number nor a word for missing."""
     stripped = series.str.strip_chars()
     missing = stripped.str.to_lowercase().is_in(_MISSING) | series.is_null()
-    parsed = stripped.set(missing, None).cast(pl.Float64, strict=False)
-    return parsed, parsed.is_null() & ~missing
+    texts = stripped.set(missing, None)
+    parsed = texts.cast(pl.Float64, strict=False)
+    unreadable = parsed.is_null() & ~missing
+    if unreadable.any() and (points := decimal_points(texts, may_be_thousands=True)) is not texts:
+        parsed = points.cast(pl.Float64)
+        unreadable = parsed.is_null() & ~missing
+    return parsed, unreadable
+
+
+_WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
+_THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
+
+
+def decimal_points(texts: pl.Series, *, may_be_thousands: bool = False) -> pl.Series:
+    """Return numbers with decimal commas with points instead; any other column as it is.
+
+    All texts must be numbers, some with a comma; where commas may separate thousands, one of them must not.
+    """
+    present = texts.drop_nulls()
+    if not present.head(100).str.contains(_WITH_COMMA).all() or not present.str.contains(_WITH_COMMA).all():
+        return texts
+    commas = present.filter(present.str.contains(",", literal=True))
+    if not len(commas) or (may_be_thousands and commas.str.contains(_THOUSANDS).all()):
+        return texts
+    return texts.str.replace(",", ".", literal=True)
 
 
 def holds_numbers(series: pl.Series) -> bool:
@@ -147,14 +190,6 @@ def holds_numbers(series: pl.Series) -> bool:
 def is_numeric(series: pl.Series) -> bool:
     """Say whether a column is of a type of numbers, truth values not among them."""
     return series.dtype.is_numeric() or series.dtype.is_decimal()
-
-
-def mostly_numbers(series: pl.Series, source: TableSource) -> bool:
-    """Say whether a column is meant to hold numbers: by its type, or in a text file by most of its values."""
-    if not source.is_text:
-        return is_numeric(series)
-    parsed, unreadable = parsed_texts(series)
-    return int(parsed.count()) > int(unreadable.sum())
 
 
 def all_numbers(series: pl.Series, source: TableSource) -> bool:
@@ -197,10 +232,22 @@ class CodedNames:
             )
         texts = series.cast(pl.String)
         blank = texts.is_null() | (texts.str.strip_chars() == "")
-        if blank.any():
+        if count := int(blank.sum()):
             row = int(blank.arg_max() or 0)
-            raise source.error(f"the {kind} has no id", row=row, field=series.name, fix="Fill it in")
+            more = f" here and in {count - 1:,} more of {len(texts):,} rows" if count > 1 else ""
+            fix = "Fill it in"
+            if kind == "model":
+                fix += f", or, if all rows are of one model, add --role '{series.name}=ignored'"
+            raise source.error(f"the {kind} has no id{more}", row=row, field=series.name, fix=fix)
         return cls(*coded(texts))
+
+
+def trimmed(series: pl.Series) -> pl.Series:
+    """Return ids without blanks around them; the same column where there are none."""
+    if series.dtype != pl.String:
+        return series
+    bare = series.str.strip_chars()
+    return bare if (bare.str.len_bytes() != series.str.len_bytes()).any() else series
 
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:
@@ -293,7 +340,8 @@ class CellGrid:
         both_rows = self.source.two_rows(first_row, second)
         raise self.source.error(
             f"the item {shown(item)} and the model {shown(model)} are there twice ({both_rows})",
-            fix="Keep one of them, or name the column of the raters with rater=",
+            fix="Keep one of them, or say what tells them apart: --role COLUMN=epoch for repeated runs,"
+            " --role COLUMN=rater for several raters",
         )
 
     def per_item(self, series: pl.Series) -> pl.Series:
@@ -306,7 +354,7 @@ class CellGrid:
                 f"{shown(values[item])} and {shown(series[differing_row])}",
                 row=differing_row,
                 field=series.name,
-                fix="Give an item one value",
+                fix=f"Give an item one value, or add --role '{series.name}=ignored'",
             )
         return values
 
@@ -330,6 +378,10 @@ class CellGrid:
         else:
             matrix[self.by_cell.codes] = to_objects(series)
         return matrix.reshape(self.shape)
+
+    def first_objects(self, series: pl.Series) -> Objects:
+        """Return the first value of every cell on the grid."""
+        return to_objects(self.by_cell.common_values(series)[0]).reshape(self.shape)
 
     def _per_cell(self, series: pl.Series) -> pl.Series:
         values, row = self.by_cell.common_values(series)

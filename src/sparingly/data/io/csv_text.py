@@ -14,7 +14,7 @@ import numpy as np
 from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import files
-from sparingly.data.io.columns import TableSource
+from sparingly.data.io.columns import TableSource, decimal_points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,12 @@ class CsvText:
         if frame.get_column(frame.columns[-1]).null_count():
             self._check_widths()
         names = [name for name in self.header if name]
-        return TableSource(self.path, names, frame.get_column, lambda row: self.line_of(int(rows[row])))
+
+        def column(name: str) -> pl.Series:
+            # Where semicolons separate, commas stand in numbers.
+            return decimal_points(frame.get_column(name)) if self.separator == ";" else frame.get_column(name)
+
+        return TableSource(self.path, names, column, lambda row: self.line_of(int(rows[row])), is_text=True)
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield every record, blank ones too, with the line on which it begins."""
@@ -91,7 +96,7 @@ class CsvText:
         first = next((text for _, text in files.text_lines(self.path)), "")
         if files.extension(self.path) == ".tsv" and "\t" in first:
             return "\t"
-        return max(",", "\t", ";", key=first.count)
+        return max(",", "\t", ";", "|", key=first.count)
 
     def _check_header(self) -> None:
         if not any(self.header):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -87,7 +87,8 @@ class Head:
             .rstrip("\r")
         )
         try:
-            return next(csv.reader([line], delimiter="\t" if "\t" in line else ","), [])
+            separator = max("\t", ";", ",", key=lambda sign: (line.count(sign), sign == "\t"))
+            return next(csv.reader([line], delimiter=separator), [])
         except csv.Error:
             return []
 
@@ -106,6 +107,8 @@ class Format:
     extensions: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[Mapping[str, str]] = {}
     writes: ClassVar[bool] = False
+    # Whether the user can say what its columns are.
+    has_roles: ClassVar[bool] = False
     carries: ClassVar[frozenset[str]] = frozenset()
 
     def recognises(self, head: Head) -> bool:
@@ -115,6 +118,12 @@ class Format:
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read an evaluation set."""
         raise InputError(f"the format {self.name} cannot be read", file=path)
+
+    def read_with_roles(
+        self, path: Path, options: Options, roles: Mapping[str, str | Iterable[str]]
+    ) -> EvalSet:
+        """Read an evaluation set from a table, some columns of which have roles that the user gave them."""
+        raise InputError(f"the format {self.name} has no columns to give roles to", file=path)
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write an evaluation set."""

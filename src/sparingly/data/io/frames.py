@@ -82,12 +82,23 @@ class Converted:
 
 
 def to_polars(frame: Any) -> Converted:
-    """Return any frame that narwhals knows as a polars frame."""
+    """Return any frame that narwhals knows as a polars frame, and so a dataset of Hugging Face."""
     import narwhals as nw
 
+    if isinstance(frame, Mapping) and frame and all(hasattr(part, "to_polars") for part in frame.values()):
+        raise UsageError(
+            f"There are several splits: {', '.join(map(str, frame))}. "
+            f'Choose one: dataset["{next(iter(frame))}"].'
+        )
+    if callable(convert := getattr(frame, "to_polars", None)):
+        return Converted(convert())
+    if (table := getattr(getattr(frame, "data", None), "table", None)) is not None:
+        frame = table
     try:
         native: Any = nw.from_native(frame)
     except TypeError:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return Converted(pl.DataFrame(frame))
         kind = type(frame)
         raise UsageError(
             f"A pandas, polars or Arrow table is wanted, not {kind.__module__}.{kind.__qualname__}."
@@ -115,10 +126,11 @@ def _column(name: str, values: Any, clashes: dict[str, str]) -> pl.Series:
         None if is_missing else value for value, is_missing in zip(values.to_list(), missing, strict=True)
     ]
     plain = [value.item() if isinstance(value, np.generic) else value for value in listed]
-    return _from_list(name, plain, clashes)
+    return from_values(name, plain, clashes)
 
 
-def _from_list(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Series:
+def from_values(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Series:
+    """Return Python values as a column; ``clashes`` takes a number that is also there as text."""
     kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= {int, float}:
         return pl.Series(name, values, pl.Int64 if kinds == {int} else pl.Float64, strict=False)
@@ -130,11 +142,7 @@ def _from_list(name: str, values: list[Any], clashes: dict[str, str]) -> pl.Seri
         return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)
     if kinds <= {str, bool}:
         return to_series(name, np.fromiter(values, object, len(values)))[0]
-    return _foreign(name, values)
-
-
-def _foreign(name: str, values: list[Any]) -> pl.Series:
-    """Return dates, times and the like as texts; lists and objects as JSON."""
+    # Dates, times and the like become texts, lists and objects JSON.
     if any(isinstance(value, list | dict | tuple | bool) for value in values):
         return to_series(name, np.fromiter(values, object, len(values)))[0]
     return pl.Series(name, [None if value is None else str(value) for value in values], pl.String)

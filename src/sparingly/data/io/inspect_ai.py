@@ -25,9 +25,9 @@ from sparingly.data.io.archive import MAGIC, Archive
 from sparingly.data.io.columns import TableSource
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.log import LOG_OPTIONS, LoggedOutput, LogScore, assemble, decoded, readable
+from sparingly.data.io.opening import source_of
 from sparingly.data.io.parquet import parquet_names
 from sparingly.data.io.roles import SAMPLE_COLUMNS, SCORE_PREFIX, are_samples
-from sparingly.data.io.table import source_of
 from sparingly.data.join import join
 from sparingly.data.values import as_list, as_mapping
 

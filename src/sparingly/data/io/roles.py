@@ -1,103 +1,397 @@
-"""Which column of a long table plays which part: by options, by a prefix, or by a usual name."""
+"""Which column of a table plays which part: by what the user said, a prefix, the name, and the values.
+
+Names are looked at as words: ``userQuestion``, ``user_question`` and ``user.question`` are *user* and
+*question*. The last word says what a column is (``gpt_answer_text`` is an answer, ``prompt_version`` is no
+prompt), and the values have a veto: a ``source`` with three different values is no input, a ``system`` of
+long texts no model.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
+import numpy as np
+
+from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
-from sparingly.data.io.format import names_in
+from sparingly.data.io.columns import TableSource, is_numeric, parsed_texts, written_scores
+from sparingly.data.io.vocabulary import (
+    EPOCHS,
+    FILLERS,
+    HEADS,
+    HUMAN_WORDS,
+    ID_WORDS,
+    IDS_OF,
+    JUDGE_WORDS,
+    LABEL_WORDS,
+    LOWER_WORDS,
+    MARKS,
+    NAMES,
+    NUISANCE,
+    PLAIN_WORDS,
+    REFERENCE_WORDS,
+    VARIANTS,
+)
+from sparingly.data.io.words import word_kind
+from sparingly.data.roles import ColumnRole, SaidRoles
 
-# The usual names, small letters and digits only, the likeliest first.
-USUAL = {
-    "item": (
-        *("item", "itemid", "segmentid", "segid", "segment", "globalsegid", "sampleid", "exampleid"),
-        *("promptid", "questionid", "instanceid", "sourceid", "uid", "id"),
-    ),
-    "model": (
-        *("model", "modelid", "modelname", "system", "systemid", "systemname", "sys", "generator"),
-        *("mtsystem", "engine"),
-    ),
-    "output": (
-        *("output", "outputtext", "hypothesis", "hyp", "translation", "mt", "tgt", "completion"),
-        *("response", "prediction", "generation", "generated"),
-    ),
-    "source": ("source", "sourcetext", "src", "input", "prompt", "question", "instruction"),
-    "reference": ("reference", "referencetext", "ref", "gold"),
-    "document": ("document", "documentid", "documentname", "doc", "docid", "docname"),
-    "position": ("position", "docsegid", "positionindocument"),
-    "domain": ("domain", "domainname", "genre"),
-    "cost": ("cost",),
-    "weight": ("weight", "importance"),
-    "rater": ("rater", "raterid", "annotator", "annotatorid", "worker", "workerid", "evaluator", "judge"),
-    "score": ("score", "rating"),
-    "aspect": ("aspect", "criterion", "dimension"),
-    "seconds": ("seconds", "duration", "durationseconds", "timeseconds", "timespent"),
-    "comment": ("comment", "comments", "remark"),
-}
-_JUDGING = ("rater", "score", "aspect", "seconds", "comment")
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
 ITEM_COLUMNS = (fields.DOCUMENT, fields.POSITION, fields.DOMAIN, fields.COST, fields.WEIGHT)
-_PREFIX = re.compile(r"(metric|aspect|reference|cell|column)s?[:.](.+)", re.DOTALL)
-_ITEM_WHEN_ALONE = "docid"
+PREFIX = re.compile(r"(metric|aspect|reference|cell|column)s?[:.](.+)", re.DOTALL)
+
+_DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)|^\d{1,2}[./]\d{1,2}[./]\d{2,4}"
+_ADDRESS = r"^(https?|ftp)://|^\d{1,3}(\.\d{1,3}){3}$"
+_HASH = r"^[0-9a-f]{16,}$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+_MODEL_NAME = re.compile(
+    r"gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|command-?r|palm|prometheus|phi-?\d|\bo[134]\b"
+    r"|o[134]-|falcon|vicuna|alpaca|sonnet|opus|haiku|grok|nova|jamba|bloom|\bt5\b|bard|\d+b\b|llm|nllb|deepl",
+    re.IGNORECASE,
+)
+_SAMPLE = 3000
+_FEW_STEPS = 11
+# Texts at least as long as this are read, not looked up.
+READABLE = 15.0
 
 
-# The columns of inspect_ai's samples, which are no long table of their own.
-SAMPLE_COLUMNS = ("epoch", "input", "target")
-SCORE_PREFIX = "score_"
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words and numbers of a name, in small letters."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return tuple(re.findall(r"[^\W\d_]+\d?\b|[^\W\d_]+|\d+", spaced.lower()))
+
+
+def plain_name(name: str) -> str:
+    """Return the letters and digits of a name, small."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def looks_like_model(name: str) -> bool:
+    """Say whether a name is like those of language models."""
+    return _MODEL_NAME.search(name) is not None
+
+
+# --- one column -----------------------------------------------------------------------------------
+
+
+class ColumnProfile:
+    """What the name of a column and a sample of its values tell.
+
+    ``kind``: ``number``, ``score`` (pass and fail, 4/5 …), ``text``, ``list``, or ``empty``.
+    """
+
+    def __init__(self, series: pl.Series, source: TableSource) -> None:
+        series = series.fill_nan(None) if series.dtype.is_float() else series
+        self.name, self.series, self.count = series.name, series, len(series)
+        self.words = words_of(series.name)
+        self.plain = plain_name(series.name)
+        self.present = self.count - series.null_count()
+        if self.count > _SAMPLE:
+            # Not evenly spaced: the rows of a file often take turns.
+            rows = np.sort(np.random.default_rng(0).choice(self.count, _SAMPLE, replace=False))
+            series = series.gather(rows)
+        self.sample = series.drop_nulls()
+        if series.dtype in (pl.Categorical, pl.Enum):
+            self.sample = self.sample.cast(pl.String)
+        self.numbers: pl.Series | None = None
+        self.kind = self._kind(source)
+
+    def _kind(self, source: TableSource) -> str:
+        sample = self.sample
+        if not len(sample) and self.present:
+            sample = self.sample = self.series.drop_nulls().head(_SAMPLE)
+        if sample.dtype == pl.String:
+            sample = self.sample = sample.filter(sample.str.strip_chars() != "")
+        if not len(sample):
+            return "empty"
+        if is_numeric(sample):
+            self.numbers = sample.cast(pl.Float64).fill_nan(None).drop_nulls()
+            return "number" if len(self.numbers) else "empty"
+        if sample.dtype == pl.Boolean:
+            self.numbers = sample.cast(pl.Float64)
+            return "score"
+        if sample.dtype.is_temporal():
+            self.sample = sample.cast(pl.String)
+            return "text"
+        if sample.dtype != pl.String:
+            return "list"
+        if (written := written_scores(sample)) is not None:
+            self.numbers = written[0].drop_nulls()
+            return "number"
+        if source.is_text or sample.head(20).str.contains(r"^\s*[+-]?[\d.]").all():
+            parsed, unreadable = parsed_texts(sample)
+            if int(parsed.count()) > int(unreadable.sum()) and (source.is_text or not unreadable.any()):
+                self.numbers = parsed.drop_nulls()
+                # In a frame or in JSON, digits in quotes are meant as text.
+                return "number" if source.is_text else "text"
+            if not parsed.count() and not unreadable.any():
+                return "empty"
+        few = sample.filter(sample.str.len_chars() <= 12).unique()
+        if 0 < len(few) <= 20:
+            share = sum(word_kind(text) is not None for text in few) / len(few)
+            if share >= 0.5 and sample.is_in(few.implode()).mean() == 1.0:
+                return "score"
+        return "text"
+
+    @cached_property
+    def distinct(self) -> int:
+        """The number of different values in the sample."""
+        return self.sample.n_unique() if self.kind != "list" else len(self.sample)
+
+    @cached_property
+    def length(self) -> float:
+        """The mean number of characters of a text."""
+        return float(self.sample.str.len_chars().mean() or 0.0) if self.sample.dtype == pl.String else 0.0  # type: ignore[arg-type]
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Whether the values are texts to read: of some length, with several words, mostly different."""
+        if self.kind != "text" or self.length < READABLE:
+            return False
+        return bool(self.sample.str.strip_chars().str.contains(r"\s|[^\x00-\x7f]").mean() > 0.5)  # type: ignore[operator]
+
+    @cached_property
+    def is_ordinal(self) -> bool:
+        """Whether the values are marks on few steps."""
+        if self.kind == "score" and self.numbers is None:
+            return True
+        return self.numbers is not None and bool(
+            self.numbers.n_unique() <= _FEW_STEPS
+            and (self.kind == "score" or (self.numbers * 2 % 1 == 0).all())
+        )
+
+    @cached_property
+    def range(self) -> str:
+        """The lowest and the highest number as text."""
+        if self.numbers is None or not len(self.numbers):
+            return "0–1" if self.kind == "score" else ""
+        low, high = float(self.numbers.min()), float(self.numbers.max())  # type: ignore[arg-type]
+        return f"{low:.3g}–{high:.3g}"
+
+    @property
+    def filled(self) -> float:
+        """The share of rows that have a value."""
+        return self.present / max(1, self.count)
+
+    @cached_property
+    def head(self) -> str:
+        """The word that says what the column is: the last one that is no filler."""
+        words = [word for word in self.words if not word.isdigit()]
+        while len(words) > 1 and words[-1] not in ID_WORDS and (words[-1] in FILLERS or len(words[-1]) <= 2):
+            # "text", "name" …, or the code of a language.
+            words.pop()
+        return words[-1] if words else ""
+
+    def nuisance(self) -> str:
+        """Return what the column looks like that is neither a score nor a text to read; else nothing."""
+        present = set(self.words)
+        if self.kind in ("text", "empty") and self.has_texts:
+            return ""
+        for kind, words in NUISANCE.items():
+            if self.plain in words or present & words:
+                if kind == "a count" and not present & (words - {"words", "size", "lines", "turns"}):
+                    continue
+                return kind
+        if self.kind == "text":
+            for kind, pattern in (("a date", _DATE), ("an address", _ADDRESS), ("a hash", _HASH)):
+                if self.sample.str.contains(pattern).all():
+                    return kind
+            if self.words and self.words[-1] in ID_WORDS:
+                return "an id"
+        elif self.kind == "number" and self.words and self.words[-1] in ID_WORDS:
+            return "an id"
+        return ""
+
+    def models_in_values(self) -> bool:
+        """Say whether the values are names of language models, or words for an automatic judge."""
+        if self.kind != "text" or self.length > 60:
+            return False
+        names = self.sample.unique().to_list()
+        return 2 * sum(looks_like_model(name) for name in names) >= len(names)
+
+
+def judge_or_human(profile: ColumnProfile) -> str:
+    """Return ``human``, ``metric`` or ``label`` (likely people's) where the name tells it; else nothing."""
+    words = set(profile.words)
+    if words & HUMAN_WORDS:
+        return "human"
+    if words & JUDGE_WORDS or any(word.startswith(("rouge", "bleu", "chrf", "gpt")) for word in words):
+        return "metric"
+    return "label" if words & LABEL_WORDS else ""
+
+
+def name_fit(role: str, profile: ColumnProfile) -> float:
+    """Return how well a column's name fits a role: 2 for the likeliest name, above 0 for a likely one."""
+    if profile.plain in NAMES[role]:
+        return 2.0 - NAMES[role].index(profile.plain) / 100
+    heads = HEADS.get(role, frozenset())
+    words = set(profile.words)
+    if role == "reference":
+        text_words = HEADS["output"] | heads
+        return 1.0 if words & REFERENCE_WORDS and profile.head in text_words and len(words) > 1 else 0.0
+    if profile.head not in heads or (role != "model" and words & (REFERENCE_WORDS | {"judge", "template"})):
+        return 0.0
+    if role == "model" and words & (
+        HUMAN_WORDS | {"judge", "evaluator", "grader", "embedding", "eval", "prompt"}
+    ):
+        return 0.0
+    return 1.0 - 0.1 * (words & {"system"} != set() and role == "input")
+
+
+def values_fit(role: str, profile: ColumnProfile) -> bool:
+    """Say whether the values can be what the name promises."""
+    if role in ("input", "output", "reference"):
+        if profile.kind == "list":
+            return False
+        if (
+            role == "input"
+            and profile.kind == "text"
+            and profile.plain in ("source", "task", "src", "problem")
+        ):
+            # The name of a collection, not a text, comes again and again.
+            return profile.has_texts or 30 * profile.distinct > len(profile.sample)
+        if role == "reference" and profile.kind in ("number", "score"):
+            return not profile.is_ordinal
+        return profile.kind in ("text", "empty") or profile.plain in NAMES[role]
+    if role == "model":
+        return profile.kind in ("text", "number", "empty", "score") and profile.length <= 120
+    if role == "document":
+        return not (profile.has_texts and profile.length > 100)
+    if role in fields.NUMBER_COLUMNS:
+        return profile.kind in ("number", "empty")
+    return True
+
+
+def id_rank(profile: ColumnProfile) -> int | None:
+    """Return how likely the name is that of the items' ids, 0 the likeliest; None where it is not."""
+    if profile.kind in ("list", "empty") and profile.present:
+        return None
+    words = [word for word in profile.words if not word.isdigit() or len(profile.words) == 1]
+    plain = profile.plain
+    if plain in ("item", "segment", "docid"):
+        return 0 if plain != "docid" else len(IDS_OF)
+    for suffix in ("id", "idx", "index", "key", "no", "nr", "number"):
+        if plain.endswith(suffix) and (words and words[-1] in ID_WORDS | {plain}):
+            owner = plain.removesuffix(suffix)
+            if owner in IDS_OF:
+                return IDS_OF.index(owner) + (suffix != "id") * (not owner) * 8
+    return None
+
+
+# --- what is left when items, models and texts are known ------------------------------------------
 
 
 @dataclass(frozen=True)
-class Roles:
-    """The columns of a long table by the part that they play.
+class ColumnFacts:
+    """How the values of a column lie on items and models.
 
-    ``single`` maps a part (item, model, output …) to its column; the mappings hold several, from the name in
-    the evaluation set to the column; ``unassigned`` are the others: their
-    values tell their part.
-    ``guess_metrics``: nothing tells the metrics, so that further numbers are looked at.
+    ``same_in_item``: some item has several rows with a value, and they agree everywhere.
+    ``differs_in_cell``: an item and model have two values, so that they belong to ratings.
+    ``has_human``: another column certainly holds labels of people.
     """
 
-    single: Mapping[str, str]
-    metrics: Mapping[str, str] = field(default_factory=dict)
-    aspects: Mapping[str, str] = field(default_factory=dict)
-    references: Mapping[str, str] = field(default_factory=dict)
-    cells: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    unassigned: tuple[str, ...] = ()
-    are_ratings: bool = False
-    guess_metrics: bool = True
+    same_in_item: bool
+    differs_in_cell: bool
+    has_human: bool
+    is_vector: bool = False
 
 
-def roles_of(names: list[str], options: Mapping[str, Any]) -> Roles:
-    """Give every column its part.
+def rest_role(profile: ColumnProfile, facts: ColumnFacts) -> ColumnRole:
+    """Say what a further column is, by its name and its values."""
+    name, nuisance = profile.name, profile.nuisance()
+    known = judge_or_human(profile)
+    texts = profile.has_texts
+    if profile.kind == "empty":
+        return ColumnRole(name, "ignored", detail="empty", why="values")
+    if profile.plain in fields.NUMBER_COLUMNS and profile.kind != "number":
+        return ColumnRole(name, "ignored", detail="holds no numbers", why="values")
+    if facts.is_vector:
+        return ColumnRole(name, "ignored", detail="looks like a part of a vector")
+    if facts.differs_in_cell or profile.kind == "list":
+        return ColumnRole(name, "column", why="values", has_texts=texts)
+    if nuisance and not (known == "human" and nuisance in ("a count", "a version")):
+        if facts.same_in_item and nuisance in ("a count", "a date", "a version"):
+            return ColumnRole(name, "column", why="values")
+        return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
+    if profile.kind == "text":
+        return ColumnRole(name, "column", why="values", has_texts=texts)
+    filled = f"{profile.present:,} of {profile.count:,}" if profile.filled < 0.995 else profile.range
+    human = ColumnRole(name, "human", name, detail=filled)
+    metric = ColumnRole(name, "metric", name, detail=profile.range)
+    is_plain = bool(set(profile.words) & PLAIN_WORDS)
+    if known == "human":
+        return human
+    if known == "metric":
+        return _with_direction(metric, profile)
+    if facts.same_in_item or (profile.kind == "score" and not (is_plain or known)):
+        return ColumnRole(name, "column", why="values")
+    if known == "label":
+        return human
+    if set(profile.words) & LOWER_WORDS:
+        return _with_direction(metric, profile)
+    if profile.filled < 0.6:
+        return ColumnRole(name, "human", name, detail=filled, why="values")
+    is_doubtful = is_plain and (profile.is_ordinal or bool(set(profile.words) & MARKS))
+    if is_doubtful and not facts.has_human:
+        likely, other = (human, "metric") if profile.is_ordinal else (metric, "human")
+        return ColumnRole(name, likely.role, name, detail=likely.detail, doubtful=True, other=other)
+    return metric
 
-    Raises:
-        UnknownNameError: When an option names a column that is not there.
-        InputError: When no column holds the items or the models.
-    """
-    return _Assignment(names, options).roles()
+
+def _with_direction(metric: ColumnRole, profile: ColumnProfile) -> ColumnRole:
+    """Return a metric, doubtful where its name is that of an error."""
+    if not set(profile.words) & LOWER_WORDS:
+        return metric
+    return ColumnRole(
+        metric.column, "metric", metric.name, detail="low may be good", doubtful=True, other="lower"
+    )
 
 
-def usual_column(part: str, names: Iterable[str]) -> str | None:
-    """Return the column with the likeliest name for a part."""
-    plain: dict[str, str] = {}
-    for name in names:
-        plain.setdefault(_plain(name), name)
-    return next((plain[usual] for usual in USUAL[part] if usual in plain), None)
+def vectors(profiles: Iterable[ColumnProfile]) -> set[str]:
+    """Return the columns that are the numbers of a vector: many with one name and a running number."""
+    families: dict[str, list[str]] = {}
+    for profile in profiles:
+        if profile.kind == "number" and (match := re.fullmatch(r"(.*?)[_\W]?\d+", profile.name)):
+            families.setdefault(match[1], []).append(profile.name)
+    return {name for names in families.values() if len(names) >= 8 for name in names}
 
 
-def has_part(name: str) -> bool:
-    """Say whether a column's name by itself tells a part."""
-    return _PREFIX.fullmatch(name) is not None or any(_plain(name) in usual for usual in USUAL.values())
+def said_roles(said: SaidRoles, role: str) -> list[str]:
+    """Return the columns that the user gave a role."""
+    return [column for column, parts in said.items() if role in parts]
 
 
-def looks_long(names: list[str]) -> bool:
-    """Say whether the names of the columns tell where the items and the models are."""
-    free = [name for name in names if not _PREFIX.fullmatch(name)]
-    item_column = usual_column("item", free) or usual_column("document", free)
-    return item_column is not None and usual_column("model", free) is not None
+def best_column(role: str, profiles: Mapping[str, ColumnProfile], free: Iterable[str]) -> str | None:
+    """Return the column whose name and values fit a role best; None where none does."""
+    fits = [(name_fit(role, profiles[name]), name) for name in free]
+    able = [(fit, name) for fit, name in fits if fit > 0 and values_fit(role, profiles[name])]
+    if role == "input" and len(able) > 1:
+        # A template that is the same everywhere is no input beside a question that is not.
+        able = [pair for pair in able if profiles[pair[1]].distinct > 1] or able
+    return max(able, key=lambda pair: pair[0])[1] if able else None
+
+
+def is_variant(profile: ColumnProfile) -> bool:
+    """Say whether a column may name versions of one system that are compared."""
+    has_name = bool(set(profile.words[-1:]) & VARIANTS) or profile.plain in VARIANTS
+    is_run = set(profile.words) & EPOCHS and profile.kind == "number"
+    return has_name and not is_run and profile.length <= 60 and 2 <= profile.distinct <= 30
+
+
+def is_epoch(profile: ColumnProfile) -> bool:
+    """Say whether a column may number repetitions."""
+    return bool(set(profile.words) & EPOCHS)
+
+
+# --- samples of inspect_ai, which are no long table of their own ----------------------------------
+SAMPLE_COLUMNS = ("epoch", "input", "target")
+SCORE_PREFIX = "score_"
 
 
 def are_samples(names: Iterable[str]) -> bool:
@@ -105,122 +399,3 @@ def are_samples(names: Iterable[str]) -> bool:
     present = set(names)
     from_a_log = "eval_id" in present or any(name.startswith(SCORE_PREFIX) for name in present)
     return present >= set(SAMPLE_COLUMNS) and bool(present & {"id", "sample_id"}) and from_a_log
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).lower()
-
-
-class _Assignment:
-    """Hands out the columns: first to options, then by prefixes, then by usual names."""
-
-    def __init__(self, names: list[str], options: Mapping[str, Any]) -> None:
-        self.names, self.options = names, options
-        self.free = dict.fromkeys(names)
-        self.single: dict[str, str] = {}
-        self.several: dict[str, dict[str, str]] = {
-            kind: {} for kind in ("metric", "aspect", "reference", "cell", "column")
-        }
-
-    def roles(self) -> Roles:
-        self._take_options()
-        self._take_prefixes()
-        self._take_usual([part for part in USUAL if part not in _JUDGING])
-        are_ratings = self._take_judging()
-        self._check()
-        unassigned = tuple(self.free)
-        if "columns" in self.options:
-            named_columns = {self._column_named(name) for name in names_in(self.options["columns"])}
-            unassigned = tuple(name for name in unassigned if name in named_columns)
-        several = self.several
-        return Roles(
-            self.single,
-            several["metric"],
-            several["aspect"],
-            several["reference"],
-            several["cell"],
-            several["column"],
-            unassigned,
-            are_ratings,
-            # An empty option says that there are no metrics.
-            guess_metrics=not several["metric"] and self.options.get("metrics") is None,
-        )
-
-    def _take_options(self) -> None:
-        for part in USUAL:
-            if self.options.get(part):
-                self.single[part] = self._claim(str(self.options[part]))
-        for option, kind in (("metrics", "metric"), ("aspects", "aspect")):
-            for name in names_in(self.options.get(option) or ()):
-                column = self._claim(name)
-                prefixed = _PREFIX.fullmatch(column)
-                self.several[kind][prefixed[2] if prefixed else column] = column
-
-    def _take_prefixes(self) -> None:
-        for column in list(self.free):
-            match = _PREFIX.fullmatch(column)
-            if match is None:
-                continue
-            kind, name = match.groups()
-            if name in self.several[kind]:
-                raise UsageError(f'The columns "{self.several[kind][name]}" and "{column}" are both {name}.')
-            self.several[kind][name] = column
-            del self.free[column]
-
-    def _take_usual(self, parts: Iterable[str]) -> None:
-        for part in parts:
-            column = None if part in self.single else usual_column(part, self.free)
-            if part == "item" and column is None and "item" not in self.single:
-                column = next((name for name in self.free if _plain(name) == _ITEM_WHEN_ALONE), None)
-            if column is None:
-                continue
-            del self.free[column]
-            # An empty option leaves out the column that would have been taken.
-            if part not in self.options:
-                self.single[part] = column
-
-    def _take_judging(self) -> bool:
-        """Find out whether rows are ratings, and take their columns if so."""
-        column_by_part = {
-            part: self.single.get(part) or (None if part in self.options else usual_column(part, self.free))
-            for part in _JUDGING
-        }
-        by_column = bool(self.several["aspect"]) and column_by_part["rater"] is not None
-        by_score = column_by_part["score"] is not None and bool(
-            column_by_part["rater"] or column_by_part["aspect"]
-        )
-        if self.options.get("rater") and not (by_column or by_score):
-            raise UsageError("With rater= say where the scores are: score= one column, or aspects= several.")
-        if not (by_column or by_score or self.options.get("score")):
-            return False
-        if by_column and not self.options.get("score"):
-            column_by_part["score"] = column_by_part["aspect"] = None
-        for part, column in column_by_part.items():
-            if column is not None:
-                self.free.pop(column, None)
-                self.single[part] = column
-        return True
-
-    def _check(self) -> None:
-        for part in ("item", "model"):
-            if part not in self.single:
-                raise InputError(
-                    f"no column is known to hold the {part}s; there are {listing(self.names)}",
-                    fix=f"Name it with {part}=",
-                )
-
-    def _claim(self, name: str) -> str:
-        column = self._column_named(name)
-        if column not in self.free:
-            raise UsageError(f'The column "{column}" is named by two options.')
-        del self.free[column]
-        return column
-
-    def _column_named(self, name: str) -> str:
-        if name in self.names:
-            return name
-        alike = [column for column in self.names if column.lower() == name.lower()]
-        prefixed = [column for column in self.names if (m := _PREFIX.fullmatch(column)) and m[2] == name]
-        if len(alike or prefixed) == 1:
-            return (alike or prefixed)[0]
-        raise UnknownNameError("column", name, self.names)

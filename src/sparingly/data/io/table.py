@@ -1,27 +1,23 @@
-"""Long tables: one row for each item and model, as CSV, TSV, Parquet, or a frame of pandas, polars or Arrow.
+"""Tables of any kind as evaluation sets, and evaluation sets as long tables.
 
-A column's part is told by an option (``item=segment``, ``metrics=chrF,COMET``), by a prefix (``metric:chrF``,
-``aspect:fluency``, ``reference:refB``, ``cell:seed``, ``column:year``; a full stop does as well as the
-colon), or by a usual name in any spelling (``item_id``, ``System``, ``src``, ``hypothesis``, ``doc_id``,
-``annotator`` …). Further columns are kept: one that is the same for all models of an item as a column of the
-items, any other as a cell column; but where neither ``metrics=`` nor a prefix tells the metrics, one of
-numbers is a metric (an empty ``metrics=`` says that there are none). With a column of raters (or of aspects)
-and one of scores, or with raters and ``aspects=``, a row is a rating; a score that is text is kept as a
-comment. Metrics, aspects and scores in two-valued words (pass and fail, yes and no …) are read as 1 and 0.
+``opening`` opens a file, ``layout`` puts it into long form and finds out which columns hold items, models and
+texts, ``roles`` says what the others are. Here the columns are read onto the grid of items and models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats, Objects
+from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.catalogue import register
-from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError, listing
 from sparingly.base.lazy import LazyModule
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
@@ -30,25 +26,40 @@ from sparingly.data.io.columns import (
     CodedNames,
     Codes,
     TableSource,
-    are_words,
     coded,
     from_words,
     in_file,
     is_numeric,
-    mostly_numbers,
     numbers,
     parsed_texts,
     scores,
     typed,
+    written_scores,
 )
-from sparingly.data.io.csv_text import SEPARATORS, CsvText
+from sparingly.data.io.excel import is_workbook
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_polars, to_series
-from sparingly.data.io.parquet import MAGIC, ParquetFile, is_ours, parquet_names
-from sparingly.data.io.roles import ITEM_COLUMNS, Roles, are_samples, has_part, looks_long, roles_of
+from sparingly.data.io.json_table import flatten
+from sparingly.data.io.layout import LongForm, lay_out, without_blanks
+from sparingly.data.io.opening import ARROW, is_dataset, source_of
+from sparingly.data.io.parquet import MAGIC, is_ours, parquet_names
+from sparingly.data.io.records import digest_id, names_of_files
+from sparingly.data.io.roles import (
+    ITEM_COLUMNS,
+    PREFIX,
+    ColumnFacts,
+    ColumnProfile,
+    are_samples,
+    is_epoch,
+    plain_name,
+    rest_role,
+    vectors,
+)
+from sparingly.data.io.vocabulary import NAMES
 from sparingly.data.io.words import SCALE, word_kind
+from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale
-from sparingly.data.tables import Ratings
+from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import EXACT
 
 if TYPE_CHECKING:
@@ -56,56 +67,50 @@ if TYPE_CHECKING:
 else:
     pl = LazyModule("polars")
 
-_COLUMNS = {
-    "item": "the column of the items",
-    "model": "the column of the models",
-    "output": "the column of the outputs",
-    "source": "the column of the sources",
-    "reference": "the column of the references",
-    "document": "the column of the documents",
-    "position": "the column of the places in the document",
-    "domain": "the column of the domains",
-    "cost": "the column of the costs",
-    "weight": "the column of the importance weights",
-    "rater": "the column of the raters; rows are then ratings",
-    "score": "the column of the ratings' scores",
-    "aspect": "the column of the ratings' aspects",
-    "seconds": "the column of the ratings' seconds",
-    "comment": "the column of the ratings' comments",
-    "metrics": "the columns of the metrics: a,b,c (further numbers unless said; empty for none)",
-    "aspects": "the columns of what people judged: a,b,c",
-    "columns": "the further columns to keep: a,b,c (all unless said)",
-}
-_TEXT = {
-    "separator": "what separates the fields of a text file: a character, or comma, tab, semicolon, pipe",
-    "quote": 'the quote character of a text file (" unless said); empty when there is no quoting',
-}
-
 
 @register("table")
-class LongTable(Format):
-    """One row for each item and model, or for each rating of them."""
+class Table(Format):
+    """Rows and columns in any file, whatever they are called."""
 
-    summary: ClassVar[str] = "CSV, TSV or Parquet with one row for each item and model"
+    summary: ClassVar[str] = "a table: CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, a saved dataset"
     extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
-    options: ClassVar[dict[str, str]] = {**_COLUMNS, **_TEXT}
+    options: ClassVar[dict[str, str]] = {
+        "separator": "what separates the fields of a text file: a character, or comma, tab, semicolon, pipe",
+        "quote": 'the quote character of a text file (" unless said); empty when there is no quoting',
+        "sheet": "the sheet of an Excel workbook (the first unless said)",
+    }
     writes: ClassVar[bool] = True
+    has_roles: ClassVar[bool] = True
     carries: ClassVar[frozenset[str]] = frozenset(
         {"metric:*", "aspect:*", "column:*", "cell:*", "sources", "outputs", "references", "empty"}
     )
 
     def recognises(self, head: Head) -> bool:
-        """Take tables that no other format knows: by their extension, or by columns of items and models."""
-        if head.is_directory or head.content.startswith((b"{", b"[")):
-            return False
+        """Take tables that no other format knows, by their content and extension."""
+        if head.is_directory:
+            return is_dataset(head.path)
         if head.start.startswith(MAGIC):
             names = parquet_names(head.start, head.path)
             return names is not None and not _is_known(names) and not is_ours(head.path)
-        return not _is_known(head.header) and (head.extension in self.extensions or looks_long(head.header))
+        if head.start.startswith(ARROW) or is_workbook(head.path):
+            return True
+        if head.content.startswith((b"{", b"[")):
+            record = head.first_object if head.first_object is not None else head.document
+            first = record[0] if isinstance(record, list) and record else record
+            return isinstance(first, dict) and not _is_ours(first) and not _is_known(list(first))
+        return not _is_known(head.header) and (
+            head.extension in (*self.extensions, ".tab", ".psv") or _names_items_and_models(head.header)
+        )
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the table column by column."""
-        return read_long(source_of(path, options), options)
+        return self.read_with_roles(path, options, {})
+
+    def read_with_roles(
+        self, path: Path, options: Options, roles: Mapping[str, str | Iterable[str]]
+    ) -> EvalSet:
+        """Read the table; some columns have roles that the user gave them."""
+        return read_long(source_of(path, options), roles, names_of_files([path.name])[0])
 
     def write(self, data: EvalSet, path: Path) -> None:
         """Write a row for each item and model, items in the order of the file that they came from."""
@@ -123,17 +128,27 @@ class LongTable(Format):
 
 def _is_known(names: list[str]) -> bool:
     """Say whether the columns are those of inspect_ai's samples or of comparisons of two models."""
-    return are_samples(names) or {"model_a", "model_b"} <= set(names)
+    outcome = "winner" in names or {"winner_model_a", "winner_model_b"} <= set(names)
+    return are_samples(names) or ({"model_a", "model_b"} <= set(names) and outcome)
 
 
-def from_frame(frame: Any, **options: Any) -> EvalSet:
-    """Make an evaluation set of a long frame: one row for each item and model.
+def _is_ours(record: Mapping[str, Any]) -> bool:
+    return str(record.get("format", "")).startswith("sparingly/")
+
+
+def _names_items_and_models(names: list[str]) -> bool:
+    """Say whether the names of columns tell where the items and the models are."""
+    plain = {plain_name(name) for name in names}
+    items = {"item", "itemid", "segmentid", "segid", "id", "docid", "promptid", *NAMES["input"]}
+    return bool(plain & items) and bool(plain & set(NAMES["model"]))
+
+
+def from_frame(frame: Any, *, roles: Mapping[str, str | Iterable[str]] | None = None) -> EvalSet:
+    """Make an evaluation set of a frame.
 
     Args:
-        frame: A frame of pandas or polars, or an Arrow table.
-        options: Which column is what, as for a long table in a file: ``item``, ``model``, ``output``,
-            ``source``, ``reference``, ``document``, ``position``, ``domain``, ``cost``, ``weight``,
-            ``metrics``, ``aspects``, ``rater``, ``score``, ``aspect``, ``seconds``, ``comment``, ``columns``.
+        frame: A frame of pandas or polars, an Arrow table, or a dataset of Hugging Face.
+        roles: What columns are, where their names do not tell: ``{"rating": "human", "note": "ignored"}``.
 
     Examples:
         >>> import polars
@@ -145,260 +160,330 @@ def from_frame(frame: Any, **options: Any) -> EvalSet:
         >>> sparingly.from_frame(frame)
         EvalSet(2 items x 2 models; metrics: chrF)
     """
-    for name in options:
-        if name not in _COLUMNS:
-            raise UnknownNameError("option of from_frame", name, _COLUMNS)
     converted = to_polars(frame)
-    polars_frame = converted.frame
-    return read_long(
-        TableSource("the frame", polars_frame.columns, polars_frame.get_column), options, converted.clashes
-    )
-
-
-def source_of(path: Path, options: Options) -> TableSource:
-    """Open a table file, whichever kind it is."""
-    if Head(path).start.startswith(MAGIC):
-        file = ParquetFile(path)
-        return TableSource(path, file.names, file.column)
-    separator, quote = options.get("separator"), options.get("quote", '"')
-    separator = SEPARATORS.get(str(separator), separator)
-    for name, value in (("separator", separator), ("quote", quote or None)):
-        if value is not None and len(value) != 1:
-            raise UsageError(f'The {name} "{value}" is not one character.')
-    return CsvText(path, separator, quote or None).source()
-
-
-# --- Reading ratings ------------------------------------------------------------------------------
-
-
-def rating_table(
-    source: TableSource, roles: Roles, grid: CellGrid, extra: Mapping[str, pl.Series]
-) -> tuple[Ratings, tuple[str, ...]]:
-    """Return one rating for each row and column of scores, and the aspects whose scores were words.
-
-    Two-valued words (pass and fail, yes and no …) are scores where a column has no numbers and at least half
-    of its texts are such words; any other text becomes a comment. A row without a score and without a comment
-    is no rating.
-    """
-    table = _RatingColumns(source, roles, grid, extra)
-    ratings = table.ratings()
-    return ratings, table.worded_aspects(ratings)
-
-
-class _RatingColumns:
-    def __init__(
-        self, source: TableSource, roles: Roles, grid: CellGrid, extra: Mapping[str, pl.Series]
-    ) -> None:
-        self.source, self.roles, self.grid, self.extra = source, roles, grid, extra
-        self.count = len(grid.items.codes)
-        self.worded: set[str] = set()
-
-    def worded_aspects(self, ratings: Ratings) -> tuple[str, ...]:
-        """Return the aspects whose column held words; a column of several aspects tells it of all of them."""
-        score = self.roles.single.get("score")
-        of_one = self.roles.single.get("aspect") is not None and len(self.roles.aspects) == 0
-        if of_one and score in self.worded:
-            return ratings.aspects
-        columns = {} if score is None else {score: score}
-        columns |= self.roles.aspects
-        return tuple(name for name, column in columns.items() if column in self.worded)
-
-    def ratings(self) -> Ratings:
-        scored = dict(self.roles.aspects)
-        if (score := self.roles.single.get("score")) is not None:
-            scored = {score: score, **scored}
-        # A row's own comment goes with its first score, so that it is counted once.
-        remarks = [self._comments(), *(np.full(self.count, None, object) for _ in range(len(scored) - 1))]
-        judged = [self._scores(*pair) for pair in zip(scored.values(), remarks, strict=True)]
-        rows_by_column = [
-            np.flatnonzero(~np.isnan(score) | _is_present(comment)) for score, comment in judged
-        ]
-        rows = np.concatenate(rows_by_column)
-        comment = np.concatenate(
-            [texts[column_rows] for (_, texts), column_rows in zip(judged, rows_by_column, strict=True)]
-        )
-        raters, rater = self._coded("rater")
-        aspects, aspect = self._aspects(list(scored), rows_by_column)
-        return Ratings(
-            item=self.grid.items.codes[rows],
-            model=self.grid.models.codes[rows],
-            rater=rater[rows],
-            aspect=aspect,
-            score=np.concatenate(
-                [score[column_rows] for (score, _), column_rows in zip(judged, rows_by_column, strict=True)]
-            ),
-            seconds=self._seconds()[rows],
-            comment=comment if _is_present(comment).any() else None,
-            raters=tuple(raters),
-            aspects=tuple(aspects),
-            extra={name: to_objects(series)[rows] for name, series in self.extra.items()},
-        )
-
-    def _scores(self, column: str, comments: Objects) -> tuple[Floats, Objects]:
-        """Return the scores, and the comments with the texts that stand where a score was to be."""
-        series = self.source.column(column)
-        if series.dtype != pl.String:
-            self.worded |= {column} if series.dtype == pl.Boolean else set()
-            return numbers(series, self.source), comments
-        parsed, is_text = parsed_texts(series)
-        texts = series.filter(is_text)
-        if not parsed.count() and 2 * sum(word_kind(text) is not None for text in texts) >= len(texts) > 0:
-            words = from_words(series, self.source)
-            self.worded.add(column)
-            return numbers(series if words is None else words, self.source), comments
-        for row in np.flatnonzero(is_text.to_numpy()).tolist():
-            text = series[row]
-            comments[row] = text if comments[row] is None else f"{text} | {comments[row]}"
-        return numbers(parsed, self.source), comments
-
-    def _comments(self) -> Objects:
-        column = self.roles.single.get("comment")
-        if column is None:
-            return np.full(self.count, None, object)
-        return np.array(to_objects(self.source.column(column).cast(pl.String)), object)
-
-    def _seconds(self) -> Floats:
-        column = self.roles.single.get("seconds")
-        if column is None:
-            return np.full(self.count, np.nan)
-        return numbers(self.source.column(column), self.source)
-
-    def _coded(self, part: str) -> tuple[list[str], Codes]:
-        column = self.roles.single.get(part)
-        if column is None:
-            return [], np.full(self.count, -1, np.int32)
-        series = self.source.column(column)
-        if series.dtype.is_float():
-            raise self.source.error(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
-        texts = series.cast(pl.String)
-        return coded(texts.set(texts.str.strip_chars() == "", None))
-
-    def _aspects(self, names: list[str], rows_by_column: list[NDArray[Any]]) -> tuple[list[str], Codes]:
-        """Return the names of the aspects and the code of every rating's: of its row, or of its column."""
-        if self.roles.single.get("aspect") is not None and len(names) == 1:
-            row_aspects, codes = self._coded("aspect")
-            return row_aspects, codes[rows_by_column[0]]
-        columns = [np.full(len(rows), code, np.int32) for code, rows in enumerate(rows_by_column)]
-        return names, np.concatenate(columns)
-
-
-def _is_present(values: Objects) -> NDArray[np.bool_]:
-    return np.fromiter((value is not None for value in values), bool, len(values))
+    columns = converted.frame
+    if unknown := set(roles or {}) - set(columns.columns):
+        raise UnknownNameError("column", min(unknown), columns.columns)
+    if not len(columns):
+        raise UsageError("The frame has no rows.")
+    source = flatten(TableSource("the frame", columns.columns, columns.get_column))
+    return read_long(source, roles or {}, "output", converted.clashes)
 
 
 # --- Reading --------------------------------------------------------------------------------------
 
 REFERENCE = "reference"
-_TWICE = 'Two columns are to be "{}". Leave one out with columns=.'
-_TELL_METRICS = "Leave it empty if missing, or tell the columns of the metrics with metrics=a,b"
+_TWICE = 'Two columns are to be "{}". Leave one out: roles={{"{}": "ignored"}}.'
 
 
 def read_long(
-    source: TableSource, options: Mapping[str, Any], clashes: Mapping[str, str] | None = None
+    source: TableSource,
+    roles: Mapping[str, str | Iterable[str]],
+    name: str = "output",
+    clashes: Mapping[str, str] | None = None,
 ) -> EvalSet:
-    """Read an evaluation set from a table; ``clashes`` are ids met both as a number and as a text."""
+    """Read an evaluation set from a table.
+
+    Args:
+        source: The table, in any layout.
+        roles: What the user said of columns.
+        name: The name of the system where the table is about one.
+        clashes: Ids met both as a number and as a text.
+    """
     try:
-        roles = roles_of(source.names, options)
-    except InputError as error:
-        raise error.at(file=source.file) from None
+        said = check_said(roles, source.names)
+    except UsageError as error:
+        raise UsageError(f"{source.file}: {error}") from None
+    form = lay_out(source, said, name)
     for part in ("item", "model", "rater"):
-        name = roles.single.get(part, "")
-        if clashes and name in clashes:
+        column = form.single.get(part, "")
+        if clashes and column in clashes:
             raise source.error(
-                f'the {part} {clashes[name]} is written as a number and as the text "{clashes[name]}"',
-                field=name,
+                f'the {part} {clashes[column]} is written as a number and as the text "{clashes[column]}"',
+                field=column,
                 fix="Write ids in one way",
             )
     try:
-        return _LongTableReader(source, roles).evaluation_set()
+        return _TableReader(form).evaluation_set()
     except (InputError, UsageError):
         raise
     except DataError as error:
         raise in_file(error, source.file) from None
 
 
-class _LongTableReader:
+class _TableReader:
     """Reads one column after the other onto the grid of items and models."""
 
-    def __init__(self, source: TableSource, roles: Roles) -> None:
-        self.source, self.roles = source, roles
-        self.grid = CellGrid(source, self._names("item"), self._names("model"))
-        kinds = len(roles.metrics) + len(roles.aspects) + len(roles.cells) + len(roles.unassigned)
-        files.check_places(source.file, *self.grid.shape, kinds)
-        if not roles.are_ratings:
-            self.grid.check_once()
+    def __init__(self, form: LongForm) -> None:
+        self.form, self.source = form, form.source
+        self.notes: list[str] = []
+        self.epoch: str | None = None
+        self.grid = self._make_grid()
+        if not form.are_ratings and form.judges is None and self.grid.repeats:
+            self._settle_duplicates()
         self.metrics: dict[str, Any] = {}
+        self.aspects: dict[str, Any] = {}
         self.columns: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
         self.extra: dict[str, pl.Series] = {}
         self.scales: dict[str, Scale] = {}
+        self.repeated: dict[str, Floats] = {}
 
     def evaluation_set(self) -> EvalSet:
-        roles, grid = self.roles, self.grid
-        for name, column in roles.metrics.items():
-            self.metrics[name] = grid.scores(column, self._scores(column, fields.metric(name)))
-        for name, column in roles.columns.items():
-            self._take_column(name, grid.per_item(self._column(column, name)))
+        form, grid = self.form, self.grid
+        several = form.several
+        kinds = len(several["metric"]) + len(several["aspect"]) + len(several["cell"]) + len(form.rest)
+        files.check_places(self.source.file, *grid.shape, kinds)
+        for name, column in several["metric"].items():
+            self._take_scores("metric", name, column)
         for name in ITEM_COLUMNS:
-            if (item_column := roles.single.get(name)) is not None:
+            if (item_column := form.single.get(name)) is not None:
                 self._take_column(name, grid.per_item(self._column(item_column, name)))
-        for name, column in roles.cells.items():
+        for name, column in several["column"].items():
+            self._take_column(name, grid.per_item(self._column(column, name)))
+        for name, column in several["cell"].items():
             self.cells[name] = grid.objects(self._column(column))
-        for column in roles.unassigned:
-            self._take_rest(column)
-        aspects = {
-            name: grid.scores(column, self._scores(column, fields.aspect(name)))
-            for name, column in ({} if roles.are_ratings else roles.aspects).items()
-        }
-        ratings = self._ratings() if roles.are_ratings else Ratings()
-        output = roles.single.get("output")
+        self._take_rest()
+        if form.judges is not None:
+            self._take_judges(form.judges, form.single["judged"])
+        if not form.are_ratings:
+            for name, column in several["aspect"].items():
+                self._take_scores("aspect", name, column)
+        preferences = self._preferences()
+        output = form.single.get("output")
+        outputs = None if output is None or self.epoch is not None else grid.objects(self._texts(output))
         return EvalSet.from_arrays(
             grid.items.names,
             grid.models.names,
             metrics=self.metrics,
-            aspects=aspects,
-            outputs=grid.objects(self._texts(output)) if output else None,
-            sources=self._item_texts(roles.single.get("source")),
+            aspects=self.aspects,
+            outputs=outputs,
+            sources=None if self.inputs is None else to_objects(grid.per_item(self.inputs)),
             references=self._references(),
             columns=self.columns,
             cells=self.cells,
-            ratings=ratings,
+            ratings=self._ratings() if form.are_ratings else Ratings(),
+            preferences=preferences,
+            repeats=self._repeats(),
             file_order=grid.file_order,
             scales=self.scales,
             name=str(self.source.file),
+            roles=self._roles(),
             owned=True,
         )
 
-    def _names(self, part: str) -> CodedNames:
-        return CodedNames.from_series(self.source.column(self.roles.single[part]), part, self.source)
+    # --- items and models ---
 
-    def _scores(self, column: str, field: str) -> Any:
-        series = self.source.column(column)
-        if are_words(series, self.source):
-            self.scales[field] = SCALE
-        return scores(series, self.source)
+    @cached_property
+    def inputs(self) -> pl.Series | None:
+        """What the models were given; several columns are joined by a blank line."""
+        columns = [self._texts(name) for name in self.form.inputs]
+        if len(columns) < 2:
+            return columns[0] if columns else None
+        joined = pl.DataFrame(columns).select(
+            pl.concat_str(pl.all().replace("", None), separator="\n\n", ignore_nulls=True)
+        )
+        return joined.to_series().alias(columns[0].name)
 
-    def _ratings(self) -> Ratings:
-        ratings, worded = rating_table(self.source, self.roles, self.grid, self.extra)
-        self.scales |= {fields.aspect(name): SCALE for name in worded}
-        return ratings
+    def _make_grid(self) -> CellGrid:
+        form, source = self.form, self.source
+        models, note = without_blanks(source, form.single["model"], "model")
+        self.notes += [note] if note else []
+        model_names = CodedNames.from_series(models, "model", source)
+        if (column := form.single.get("item")) is None:
+            return CellGrid(source, self._items_from_inputs(model_names), model_names)
+        ids, note = without_blanks(source, column, "item")
+        self.notes += [note] if note else []
+        return CellGrid(source, CodedNames.from_series(ids, "item", source), model_names)
+
+    def _items_from_inputs(self, models: CodedNames) -> CodedNames:
+        """Make ids from the inputs; where a row or a log of one system repeats one, with its number."""
+        output = self.form.single.get("output")
+        if self.inputs is None and output is not None and len(models.names) == 1:
+            # A log without inputs: what tells its rows apart is what was written.
+            texts = self._texts(output)
+        elif self.inputs is not None:
+            texts = self.inputs
+        else:
+            raise self.source.error(
+                "no column is known to hold the items or their inputs; there are "
+                f"{listing(self.form.columns)}",
+                fix="Name one: --role COLUMN=item, or --role COLUMN=input",
+            )
+        missing = texts.is_null() | (texts.str.strip_chars() == "")
+        if missing.any():
+            raise self.source.error(
+                "the text is empty, and ids are made from it",
+                row=int(missing.arg_max() or 0),
+                field=texts.name,
+                fix="Fill it in, leave the row out, or name a column of ids: --role COLUMN=item",
+            )
+        different, codes = coded(texts)
+        names = np.array([digest_id("prompt", text) for text in different], object)
+        rows, count = self.form.count, len(texts)
+        each_row = (len(models.names) == 1 or rows < count) and not self.form.are_ratings
+        if each_row and len(different) < rows and not self._may_repeat():
+            place = pl.Series(codes[:rows]).to_frame("code").select(pl.col("code").cum_count().over("code"))
+            nth = np.tile(place.to_series().to_numpy(), count // rows)
+            return CodedNames(
+                *coded(
+                    pl.Series(
+                        [
+                            name if number == 1 else f"{name}-{number}"
+                            for name, number in zip(names[codes].tolist(), nth.tolist(), strict=True)
+                        ]
+                    )
+                )
+            )
+        order = np.argsort(names)
+        place_of = np.empty(len(names), np.int32)
+        place_of[order] = np.arange(len(names), dtype=np.int32)
+        return CodedNames(names[order].tolist(), place_of[codes])
+
+    def _may_repeat(self) -> bool:
+        return "epoch" in self.form.single or self.form.judges is not None
+
+    def _settle_duplicates(self) -> None:
+        """Read rows that say the same once; take others as repetitions where a column numbers them."""
+        form, grid = self.form, self.grid
+        said = form.single.get("epoch")
+        nuisances = [
+            name
+            for name in self.source.names
+            if name not in form.single.values()
+            and not PREFIX.fullmatch(name)
+            and ColumnProfile(self.source.column(name).head(200), self.source).nuisance()
+        ]
+        for name in [said] if said else [name for name in form.rest if is_epoch(self._profile(name))]:
+            cells = pl.DataFrame(
+                {"cell": grid.by_cell.codes, "epoch": self.source.column(name).cast(pl.String)}
+            )
+            if not cells.is_duplicated().any():
+                self.epoch = name
+                if name != said:
+                    form.rest.remove(name)
+                    form.roles.append(ColumnRole(name, "epoch"))
+                return
+        compared = [name for name in self.source.names if name not in nuisances]
+        frame = pl.DataFrame(
+            [pl.Series("\0cell", grid.by_cell.codes), *(self.source.column(name) for name in compared)]
+        )
+        first = frame.select(pl.struct(pl.all()).is_first_distinct()).to_series()
+        count = int((~first).sum())
+        if count:
+            rows = np.flatnonzero(first.to_numpy())
+            source = self.source
+            line = source.line
+            self.source = form.source = TableSource(
+                source.file,
+                source.names,
+                lambda name: source.column(name).gather(rows),
+                None if line is None else lambda row: line(int(rows[row])),
+                source.is_text,
+            )
+            self.notes.append(f"{count:,} rows repeat another row; they are read once.")
+            self.grid = CellGrid(
+                self.source,
+                CodedNames(grid.items.names, grid.items.codes[rows]),
+                CodedNames(grid.models.names, grid.models.codes[rows]),
+            )
+            self.__dict__.pop("inputs", None)
+        self.grid.check_once()
+
+    # --- scores and further columns ---
+
+    def _profile(self, column: str) -> ColumnProfile:
+        return ColumnProfile(self.source.column(column), self.source)
+
+    def _take_scores(self, kind: str, name: str, column: str) -> None:
+        fix = "Leave it empty if missing"
+        if column in self.form.rest:
+            fix += f", or add --role '{column}=column'"
+        values, scale = scores(self.source.column(column), self.source, fix)
+        field = f"{kind}:{name}"
+        if scale is not None:
+            self.scales[field] = scale
+        if self.epoch is not None:
+            self.repeated[field] = values
+            return
+        (self.metrics if kind == "metric" else self.aspects)[name] = self.grid.scores(column, values)
+
+    def _take_rest(self) -> None:
+        """Find out by names and values what the further columns are, and read them."""
+        form = self.form
+        profiles = {column: self._profile(column) for column in dict.fromkeys(form.rest)}
+        numbered = vectors(profiles.values())
+        facts = {column: self._facts(column, column in numbered) for column in profiles}
+        sure = bool(form.several["aspect"]) or form.are_ratings
+        for column, profile in profiles.items():
+            part = rest_role(profile, facts[column])
+            sure = sure or (part.role == "human" and not part.doubtful)
+        for column, profile in profiles.items():
+            part = rest_role(profile, replace(facts[column], has_human=sure))
+            if "column" in form.said.get(column, ()):
+                part = ColumnRole(column, "column", why="said")
+            if part.role == "human" and form.are_ratings:
+                part = ColumnRole(column, "column", why="values")
+            form.roles.append(part)
+            if part.role in ("metric", "human"):
+                self._take_scores("metric" if part.role == "metric" else "aspect", column, column)
+            elif part.role == "column":
+                self._take_kept(column, facts[column])
+
+    def _facts(self, column: str, is_vector: bool) -> ColumnFacts:
+        grid, series = self.grid, self._column(column)
+        _, differs = grid.by_item.common_values(series)
+        present = series.is_not_null().to_numpy()
+        shared = differs is None and bool(np.bincount(grid.items.codes[present], minlength=1).max() > 1)
+        in_cell = differs is not None and grid.repeats and self.epoch is None and form_rates(self.form)
+        return ColumnFacts(
+            same_in_item=shared and grid.compares,
+            differs_in_cell=in_cell and grid.by_cell.common_values(series)[1] is not None,
+            has_human=False,
+            is_vector=is_vector,
+        )
+
+    def _take_kept(self, column: str, facts: ColumnFacts) -> None:
+        """Keep a column: with the item where all of its rows agree, with the rating, or with the cell."""
+        series = self._column(column)
+        by_item, differs = self.grid.by_item.common_values(series)
+        if differs is None:
+            self._take_column(column, by_item)
+        elif facts.differs_in_cell:
+            self.extra[column] = series
+        elif column in self.cells:
+            raise UsageError(_TWICE.format(column, column))
+        elif self.epoch is not None:
+            self.cells[column] = self.grid.first_objects(series)
+        else:
+            self.cells[column] = self.grid.objects(series)
+
+    def _take_judges(self, judges: str, column: str) -> None:
+        """Read the scores of every automatic judge as a metric that has its name."""
+        values, scale = scores(self.source.column(column), self.source)
+        names, codes = coded(self.source.column(judges).cast(pl.String).str.strip_chars())
+        for code, name in enumerate(names):
+            self.metrics[name] = self.grid.scores(name, np.where(codes == code, values, np.nan))
+            if scale is not None:
+                self.scales[fields.metric(name)] = scale
+        detail = f"{self._profile(column).range}, of {listing(names, 3)}"
+        self.form.roles.append(
+            ColumnRole(column, "metric", names[0] if len(names) == 1 else "", detail=detail)
+        )
 
     def _texts(self, column: str) -> pl.Series:
         series = self.source.column(column)
-        if series.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
-            return series.cast(pl.String)
-        raise self.source.error(f"texts are wanted, not {series.dtype}", field=column)
-
-    def _item_texts(self, column: str | None) -> Any:
-        return None if column is None else to_objects(self.grid.per_item(self._texts(column)))
+        if series.dtype.is_nested():
+            raise self.source.error(f"texts are wanted, not {series.dtype}", field=column)
+        return series if series.dtype == pl.String else series.cast(pl.String)
 
     def _references(self) -> dict[str, Any]:
-        columns = dict(self.roles.references)
-        if (single := self.roles.single.get("reference")) is not None:
+        columns = dict(self.form.several["reference"])
+        if (single := self.form.single.get("reference")) is not None:
             if REFERENCE in columns:
-                raise UsageError(_TWICE.format(REFERENCE))
+                raise UsageError(_TWICE.format(REFERENCE, single))
             columns = {REFERENCE: single, **columns}
-        return {name: self._item_texts(column) for name, column in columns.items()}
+        return {name: to_objects(self.grid.per_item(self._texts(column))) for name, column in columns.items()}
 
     def _column(self, column: str, name: str | None = None) -> pl.Series:
         """Return a column with null where missing, as texts or numbers if its name in the set wants them."""
@@ -412,31 +497,216 @@ class _LongTableReader:
 
     def _take_column(self, name: str, values: pl.Series) -> None:
         if name in self.columns:
-            raise UsageError(_TWICE.format(name))
+            raise UsageError(_TWICE.format(name, name))
         self.columns[name] = values.cast(pl.Float64).to_numpy() if is_numeric(values) else to_objects(values)
 
-    def _take_rest(self, column: str) -> None:
-        """Find out by its values what a further column is.
+    # --- repetitions, preferences, ratings ---
 
-        The same for every model of an item: a column of the items. Different for one model on one item: it
-        belongs to the rating. Else numbers are a metric, unless the metrics were told, and other values
-        belong to the cell.
-        """
-        grid, series = self.grid, self._column(column)
-        is_text = series.dtype == pl.String
-        numeric = mostly_numbers(series, self.source) if is_text else is_numeric(series)
-        numeric = self.roles.guess_metrics and numeric
-        by_item, differs = grid.by_item.common_values(series)
-        if differs is None and (grid.compares or not numeric):
-            self._take_column(column, by_item)
-        elif grid.repeats and grid.by_cell.common_values(series)[1] is not None:
-            self.extra[column] = series
-        elif numeric:
-            self.metrics[column] = grid.scores(column, numbers(series, self.source, fix=_TELL_METRICS))
-        elif column in self.cells:
-            raise UsageError(_TWICE.format(column))
+    def _repeats(self) -> Repeats:
+        if self.epoch is None:
+            return Repeats()
+        texts = self.source.column(self.epoch).cast(pl.String).fill_null("")
+        epochs = epoch_order(texts.unique().to_list())
+        places = {name: place for place, name in enumerate(epochs)}
+        output = self.form.single.get("output")
+        return Repeats(
+            item=self.grid.items.codes,
+            model=self.grid.models.codes,
+            epoch=texts.replace_strict(places, return_dtype=pl.Int32).to_numpy().copy(),
+            epochs=epochs,
+            output=None if output is None else np.array(to_objects(self._texts(output)), object),
+            scores=self.repeated,
+        )
+
+    def _preferences(self) -> Preferences:
+        """Return which side was better, as people said; a judge's opinion is a metric instead."""
+        form, rows = self.form, self.form.count
+        if form.preference is None and not form.chosen_wins:
+            return Preferences()
+        if form.preference is None:
+            values = np.ones(rows)
         else:
-            self.cells[column] = grid.objects(series)
+            column, words = form.preference
+            texts = self.source.column(column).slice(0, rows).cast(pl.String).str.strip_chars()
+            values = (
+                texts.replace_strict(words, default=None, return_dtype=pl.Float64)
+                .fill_null(np.nan)
+                .to_numpy()
+            )
+        if form.preference_by_judge and form.preference is not None:
+            both = np.concatenate([(1 + values) / 2, (1 - values) / 2])
+            self.metrics[form.preference[0]] = self.grid.scores(form.preference[0], both)
+            return Preferences()
+        decided = np.flatnonzero(~np.isnan(values))
+        raters, rater = coded_column(self.source, form.single.get("rater"))
+        return Preferences(
+            item=self.grid.items.codes[:rows][decided],
+            first=self.grid.models.codes[:rows][decided],
+            second=self.grid.models.codes[rows : 2 * rows][decided],
+            value=np.array(values[decided]),
+            rater=rater[:rows][decided],
+            aspect=np.full(len(decided), -1, np.int32),
+            seconds=np.full(len(decided), np.nan),
+            raters=tuple(raters),
+        )
+
+    def _ratings(self) -> Ratings:
+        ratings, known = rating_table(self.source, self.form, self.grid, self.extra)
+        self.scales |= {fields.aspect(name): scale for name, scale in known.items()}
+        return ratings
+
+    def _roles(self) -> TableRoles:
+        """Return the roles of the columns of the file, in their order."""
+        form = self.form
+        parts: list[ColumnRole] = []
+        for part in form.roles:
+            origin = form.origins.get(part.column)
+            if origin is None:
+                parts.append(self._with_detail(part))
+            else:
+                parts += [
+                    replace(part, column=column, name=part.column, model=model)
+                    for model, column in origin.items()
+                ]
+        order = {name: place for place, name in enumerate(form.columns)}
+        parts.sort(key=lambda part: order.get(part.column, len(order)))
+        return TableRoles(str(self.source.file), tuple(parts), tuple(self.notes))
+
+    def _with_detail(self, part: ColumnRole) -> ColumnRole:
+        """Say how many values labels and scores have, or their range, where that was not said before."""
+        if part.detail or part.role not in ("metric", "human") or part.column not in self.source.names:
+            return part
+        profile = self._profile(part.column)
+        partly = part.role == "human" and profile.filled < 0.995
+        return replace(part, detail=f"{profile.present:,} of {profile.count:,}" if partly else profile.range)
+
+
+def form_rates(form: LongForm) -> bool:
+    """Say whether several rows of an item and model are judgements of it."""
+    return form.are_ratings or form.judges is not None
+
+
+def coded_column(source: TableSource, column: str | None) -> tuple[list[str], Codes]:
+    """Return the names in a column and the code of every row's, -1 where there is none."""
+    if column is None:
+        return [], np.full(source.count, -1, np.int32)
+    series = source.column(column)
+    if series.dtype.is_float():
+        raise source.error(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
+    texts = series.cast(pl.String).str.strip_chars()
+    return coded(texts.set(texts == "", None))
+
+
+# --- Reading ratings ------------------------------------------------------------------------------
+
+
+def rating_table(
+    source: TableSource, form: LongForm, grid: CellGrid, extra: Mapping[str, pl.Series]
+) -> tuple[Ratings, dict[str, Scale]]:
+    """Return one rating for each row and column of scores, and the scales of aspects that are known.
+
+    Two-valued words (pass and fail, yes and no …) are scores where a column has no numbers and at least half
+    of its texts are such words; any other text becomes a comment. A row without a score and without a comment
+    is no rating.
+    """
+    count = len(grid.items.codes)
+    scales: dict[str, Scale] = {}
+    if form.by_rater:
+        return _rated_by_column(source, form, grid)
+    scored = dict(form.several["aspect"])
+    if (score := form.single.get("score")) is not None:
+        scored = {score: score, **scored}
+    comment = form.single.get("comment")
+    # A row's own comment goes with its first score, so that it is counted once.
+    remarks: list[Objects] = [
+        np.full(count, None, object)
+        if place or comment is None
+        else np.array(to_objects(source.column(comment).cast(pl.String)), object)
+        for place in range(len(scored))
+    ]
+    judged = []
+    for (name, column), comments in zip(scored.items(), remarks, strict=True):
+        values, scale = _rated(source, column, comments)
+        judged.append((values, comments))
+        if scale is not None:
+            scales[name] = scale
+    chosen: list[Ints] = [
+        np.flatnonzero(~np.isnan(values) | _is_present(comments)) for values, comments in judged
+    ]
+    rows = np.concatenate(chosen)
+    texts = np.concatenate([comments[own] for (_, comments), own in zip(judged, chosen, strict=True)])
+    raters, rater = coded_column(source, form.single.get("rater"))
+    by_row = form.single.get("aspect") is not None and len(scored) == 1
+    aspects, aspect = (
+        list(scored),
+        np.concatenate([np.full(len(own), code, np.int32) for code, own in enumerate(chosen)]),
+    )
+    if by_row:
+        aspects, codes = coded_column(source, form.single["aspect"])
+        aspect = codes[chosen[0]]
+        scales = {name: scale for name in aspects for scale in scales.values()}
+    seconds = form.single.get("seconds")
+    times = np.full(count, np.nan) if seconds is None else numbers(source.column(seconds), source)
+    ratings = Ratings(
+        item=grid.items.codes[rows],
+        model=grid.models.codes[rows],
+        rater=rater[rows],
+        aspect=aspect,
+        score=np.concatenate([values[own] for (values, _), own in zip(judged, chosen, strict=True)]),
+        seconds=times[rows],
+        comment=texts if _is_present(texts).any() else None,
+        raters=tuple(raters),
+        aspects=tuple(aspects),
+        extra={name: to_objects(series)[rows] for name, series in extra.items()},
+    )
+    return ratings, scales
+
+
+def _rated_by_column(source: TableSource, form: LongForm, grid: CellGrid) -> tuple[Ratings, dict[str, Scale]]:
+    """Return the ratings of a table that has a column for each rater."""
+    raters = sorted({rater for by_rater in form.by_rater.values() for rater in by_rater})
+    parts: list[tuple[Ints, int, int, Floats]] = []
+    scales: dict[str, Scale] = {}
+    for aspect, (name, by_rater) in enumerate(form.by_rater.items()):
+        for rater, column in by_rater.items():
+            values, scale = scores(source.column(column), source)
+            rows = np.flatnonzero(~np.isnan(values))
+            parts.append((rows, raters.index(rater), aspect, values[rows]))
+            scales |= {} if scale is None else {name: scale}
+    rows = np.concatenate([part[0] for part in parts])
+    ratings = Ratings(
+        item=grid.items.codes[rows],
+        model=grid.models.codes[rows],
+        rater=np.concatenate([np.full(len(part[0]), part[1], np.int32) for part in parts]),
+        aspect=np.concatenate([np.full(len(part[0]), part[2], np.int32) for part in parts]),
+        score=np.concatenate([part[3] for part in parts]),
+        seconds=np.full(len(rows), np.nan),
+        raters=tuple(raters),
+        aspects=tuple(form.by_rater),
+    )
+    return ratings, scales
+
+
+def _rated(source: TableSource, column: str, comments: Objects) -> tuple[Floats, Scale | None]:
+    """Return the scores of a column and their scale; texts where a score was to be are added to comments."""
+    series = source.column(column)
+    if series.dtype != pl.String:
+        return scores(series, source)
+    if written_scores(series) is not None:
+        return scores(series, source)
+    parsed, is_text = parsed_texts(series)
+    texts = series.filter(is_text)
+    if not parsed.count() and 2 * sum(word_kind(text) is not None for text in texts) >= len(texts) > 0:
+        words = from_words(series, source)
+        return numbers(series if words is None else words, source), SCALE
+    for row in np.flatnonzero(is_text.to_numpy()).tolist():
+        text = series[row]
+        comments[row] = text if comments[row] is None else f"{text} | {comments[row]}"
+    return numbers(parsed, source), None
+
+
+def _is_present(values: Objects) -> NDArray[np.bool_]:
+    return np.fromiter((value is not None for value in values), bool, len(values))
 
 
 # --- Writing --------------------------------------------------------------------------------------
@@ -457,8 +727,7 @@ def to_frame(data: EvalSet) -> pl.DataFrame:
         per_item.append(_values("source", data.sources[order]))
     per_item += _references(data)
     per_item += [
-        _as_whole_numbers(_values(_column_name(name, width), values[order]))
-        for name, values in data.columns.items()
+        _as_whole_numbers(_values(_column_name(name), values[order])) for name, values in data.columns.items()
     ]
     places = np.repeat(np.arange(len(data)), width)
     repeated = [series.gather(places) for series in per_item]
@@ -466,14 +735,9 @@ def to_frame(data: EvalSet) -> pl.DataFrame:
     return pl.DataFrame([repeated[0], models, *_cells(data), *repeated[1:]])
 
 
-def _column_name(name: str, models: int) -> str:
-    """Return the name of an item column in a table, such that reading takes it for one and for no other.
-
-    With a single model nothing tells numbers of the items from those of the model.
-    """
-    if name in ITEM_COLUMNS or (models > 1 and not has_part(name)):
-        return name
-    return f"column:{name}"
+def _column_name(name: str) -> str:
+    """Return the name of an item column in a table, such that reading takes it for one and for no other."""
+    return name if name in ITEM_COLUMNS and name != fields.COST else f"column:{name}"
 
 
 def changed_by_writing(data: EvalSet) -> list[str]:

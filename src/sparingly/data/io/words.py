@@ -1,11 +1,13 @@
-"""Two-valued scores in words: pass and fail, yes and no, true and false are read as 1 and 0.
+"""Scores that are not written as numbers: pass and fail, yes and no, 4/5, 80 %, ★★★★☆.
 
-A column holds words of one kind and nothing else but missing values; a tie (with win and loss) is a half.
+Words are read as 1 and 0. A column holds words of one kind and nothing else but missing values; a tie (with
+win and loss) is a half.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +18,16 @@ from sparingly.data.values import as_number, shown
 # What words stand for lies between these.
 SCALE = Scale(0.0, 1.0)
 KINDS: tuple[dict[str, float], ...] = (
-    {"pass": 1.0, "fail": 0.0},
+    {"pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0},
     {"true": 1.0, "false": 0.0},
-    {"yes": 1.0, "no": 0.0},
-    {"correct": 1.0, "incorrect": 0.0},
+    {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0},
+    {"correct": 1.0, "incorrect": 0.0, "wrong": 0.0},
     {"good": 1.0, "bad": 0.0},
-    {"👍": 1.0, "👎": 0.0},
+    {"👍": 1.0, "👎": 0.0, "thumbs up": 1.0, "thumbs down": 0.0},
+    {"up": 1.0, "down": 0.0},
+    {"accepted": 1.0, "rejected": 0.0, "approved": 1.0, "accept": 1.0, "reject": 0.0},
+    {"like": 1.0, "dislike": 0.0},
+    {"helpful": 1.0, "unhelpful": 0.0, "not helpful": 0.0},
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
 )
 
@@ -42,7 +48,47 @@ def plain_word(value: Any) -> str | None:
     """Return a text or a truth value as small letters without spaces around; None for anything else."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value.strip().lower() if isinstance(value, str) else None
+    return " ".join(value.replace("_", " ").lower().split()) if isinstance(value, str) else None
+
+
+_NUMBER = r"(\d+(?:[.,]\d+)?)"
+_SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
+_PERCENT = re.compile(rf"(-?)\s*{_NUMBER}\s*(?:%|percent)", re.IGNORECASE)
+_STARS = re.compile(rf"{_NUMBER}\s*(?:stars?|[★⭐]\ufe0f?)", re.IGNORECASE)
+_DRAWN_STARS = re.compile(r"((?:[★⭐]\ufe0f?)*)([☆✩✰]*)")
+
+
+def written_numbers(texts: Iterable[str]) -> tuple[dict[str, float], Scale] | None:
+    """Return what scores such as ``4/5``, ``8 out of 10``, ``80 %``, ``4 stars`` and ``★★★★☆`` stand for.
+
+    Their scale ends at what follows the stroke (which must be the same everywhere), at 1 for percentages
+    (80 % is 0.8), and for stars at 5, or at the most that are drawn. It begins at 0 for percentages, for
+    scales that end above 10, and where a score below 1 occurs; else at 1, as scales of marks and stars do.
+    None where a text is nothing of the kind, or two are of different kinds.
+    """
+    numbers: dict[str, float] = {}
+    ends: set[tuple[str, float]] = set()
+    for text in texts:
+        plain = text.strip()
+        if match := _SHARE.fullmatch(plain):
+            number, end = float(match[1].replace(",", ".")), ("share", float(match[2]))
+        elif match := _PERCENT.fullmatch(plain):
+            number, end = float(match[1] + match[2].replace(",", ".")) / 100, ("percent", 1.0)
+        elif match := _STARS.fullmatch(plain):
+            number, end = float(match[1].replace(",", ".")), ("stars", 5.0)
+        elif plain and (match := _DRAWN_STARS.fullmatch(plain)):
+            drawn = len(match[1].replace("\ufe0f", ""))
+            number, end = float(drawn), ("stars", max(5.0, drawn + len(match[2])))
+        else:
+            return None
+        numbers[text] = number
+        ends.add(end)
+    if not numbers or len({kind for kind, _ in ends}) > 1 or (len(ends) > 1 and "share" in dict(ends)):
+        return None
+    kind, high = max(ends)
+    if not high > 0 or max(numbers.values()) > high or (kind == "percent" and min(numbers.values()) < 0):
+        return None
+    return numbers, Scale(0.0 if kind == "percent" or high > 10 or min(numbers.values()) < 1 else 1.0, high)
 
 
 def mixed(value: Any, kind: dict[str, float]) -> InputError:
@@ -56,7 +102,9 @@ def mixed(value: Any, kind: dict[str, float]) -> InputError:
 
 def listed(kind: dict[str, float]) -> str:
     """Return the words of a kind for a sentence: "win, loss or tie"."""
-    *first_words, last = kind
+    # Of words that mean the same, the first.
+    first = {number: word for word, number in reversed(kind.items())}
+    *first_words, last = sorted(first.values(), key=list(kind).index)
     return f"{', '.join(first_words)} or {last}"
 
 

@@ -7,6 +7,8 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
 from sparingly.show.terminal.console import fixed, line, notes, number, percent, show_table
@@ -16,12 +18,20 @@ if TYPE_CHECKING:
     from sparingly.data.describe.metrics import Correlation
     from sparingly.data.describe.representation import Leaning
     from sparingly.data.evalset import EvalSet
+    from sparingly.data.roles import TableRoles
 
 
-def show_description(description: Description, limit: int = 12) -> None:
-    """Print what is in a set, what is missing and what is odd."""
+_MOST_ROLES = 8
+_LONGEST_TEXT = 300
+
+
+def show_description(description: Description, data: EvalSet | None = None, limit: int = 12) -> None:
+    """Print what is in a set, what is missing and what is odd; with the set, roles and one item."""
     title = f"{counted(description.items, 'item')} x {counted(len(description.models), 'model')}"
     line(f"{description.name}: {title}" if description.name else title, style="bold")
+    if data is not None and data.roles is not None:
+        _show_roles(data.roles)
+        _show_item(data)
     show_table(("", ""), _facts(description))
     _show_correlations(description, limit)
     gaps = []
@@ -35,13 +45,37 @@ def show_description(description: Description, limit: int = 12) -> None:
         show_table(columns, gaps[:limit], title="what is missing")
         if len(gaps) > limit:
             line(f"… and {len(gaps) - limit} more fields with gaps (--json shows all)")
-    if description.epochs:
-        first = description.epochs[0]
-        shares = ", ".join(f"{part.score} {percent(part.share, 0)}" for part in description.epochs)
-        line(
-            f"Repeats: {first.epochs:.3g} epochs of {first.cells:,} outputs. Noise between epochs: {shares}."
-        )
     notes(oddity.text for oddity in description.odd)
+
+
+def _show_roles(roles: TableRoles) -> None:
+    """Print what every column is, and what to type where that is doubtful."""
+    texts = roles.lines()
+    line("\n".join(texts) if len(texts) > _MOST_ROLES else " · ".join(texts))
+    if roles.saved_in:
+        line(f"roles that were given are saved in {roles.saved_in}")
+    notes((*roles.notes, *roles.advice()))
+
+
+def _show_item(data: EvalSet) -> None:
+    """Print one item as raters would see it: the first in the file with the most outputs."""
+    if data.outputs is None:
+        return
+    counts = (data.outputs[data.file_order] != np.empty(1, object)).sum(axis=1)
+    row = int(data.file_order[int(counts.argmax())])
+    rows = [] if data.sources is None else [("input", _cut(data.sources[row]))]
+    rows += [
+        (model, _cut(text))
+        for model, text in zip(data.models, data.outputs[row], strict=True)
+        if text is not None
+    ][:_MOST_ROLES]
+    line(f"\none item as raters would see it ({data.items[row]})", style="bold")
+    show_table(("", ""), rows)
+
+
+def _cut(text: str | None) -> str:
+    text = " ".join((text or "").split())
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
 
 
 def _facts(description: Description) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,757 @@
+"""How a table lies, and the same table in long form: one row for each item and model.
+
+Long tables name the model in a column. Wide ones have a column for each model (``gpt-4o``, ``answer_gpt-4o``,
+``outputs.gpt-4o``), perhaps with scores beside (``gpt-4o_judge``). Two-sided ones compare a pair
+(``response_a`` and ``response_b``, perhaps with ``model_a``, ``model_b`` and ``winner``; ``chosen`` and
+``rejected``). A table without any of these is about one system, named after the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparingly.base.errors import UsageError, listing
+from sparingly.base.lazy import LazyModule
+from sparingly.data import files
+from sparingly.data.io.columns import TableSource, trimmed
+from sparingly.data.io.roles import (
+    ITEM_COLUMNS,
+    PREFIX,
+    ColumnProfile,
+    best_column,
+    id_rank,
+    is_epoch,
+    is_variant,
+    judge_or_human,
+    looks_like_model,
+    plain_name,
+    said_roles,
+    words_of,
+)
+from sparingly.data.io.vocabulary import (
+    FILLERS,
+    HEAD_WORDS,
+    HEADS,
+    JUDGING,
+    NAMES,
+    NO_MODELS,
+    PREFERENCES,
+    SCORE_WORDS,
+    STRAYS,
+    TIES,
+    WEAK,
+    WEAK_INPUTS,
+)
+from sparingly.data.roles import ColumnRole, SaidRoles
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+MODEL, OUTPUT, SCORE = "\0model", "\0output", "score"
+MOST_GUESSED = 1_000
+_SPLIT = re.compile(r"[_.:/\s|-]+|(?<=[^\W\d_])(?=\d+$)")
+_SIDES = (
+    *(("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
+    *(("baseline", "candidate"), ("control", "treatment"), ("old", "new"), ("before", "after")),
+)
+
+
+@dataclass
+class LongForm:
+    """A table in long form, and which of its columns are known.
+
+    Attributes:
+        source: The columns, one row for each item and model.
+        count: The number of rows in the file; a wide table has that many for each model.
+        columns: The names of the columns in the file.
+        single: Columns by role (item, model, output, rater, score …).
+        inputs: The columns of the input, to be joined.
+        several: Columns by kind (metric, aspect, reference, cell, column) and name in the evaluation set.
+        roles: The roles of columns of the file that are settled.
+        origins: The columns of the file behind a column of the long form, by model.
+        rest: Columns whose values will tell what they are.
+        preference: The column that says which side is better, and the words for each outcome.
+        preference_by_judge: Whether an automatic judge said it.
+        chosen_wins: Whether the first side is better in every row (chosen and rejected).
+        judges: The column with the names of automatic judges.
+        are_ratings: Whether a row is a rating.
+        by_rater: Columns of ratings by aspect and rater.
+    """
+
+    source: TableSource
+    count: int
+    columns: list[str]
+    said: SaidRoles
+    single: dict[str, str] = field(default_factory=dict)
+    inputs: list[str] = field(default_factory=list)
+    several: dict[str, dict[str, str]] = field(default_factory=dict)
+    roles: list[ColumnRole] = field(default_factory=list)
+    origins: dict[str, dict[str, str]] = field(default_factory=dict)
+    rest: list[str] = field(default_factory=list)
+    preference: tuple[str, dict[str, float]] | None = None
+    preference_by_judge: bool = False
+    chosen_wins: bool = False
+    judges: str | None = None
+    are_ratings: bool = False
+    by_rater: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def lay_out(source: TableSource, said: SaidRoles, name: str) -> LongForm:
+    """Find out how a table lies, and return it in long form; ``name`` is that of a single system."""
+    files.check_columns(source.file, len(source.names))
+    if len(source.names) > MOST_GUESSED and not said:
+        raise source.error(
+            f"the table has {len(source.names):,} columns ({listing(source.names, 3)}), too many to tell what"
+            " they are",
+            fix="Write one row for each item and model, or name the columns that matter with --role",
+        )
+    return _Layout(source, said, name).long_form()
+
+
+class _Layout:
+    """Hands out the columns: to what was said, to prefixes, to names, to values, in this order."""
+
+    def __init__(self, source: TableSource, said: SaidRoles, name: str) -> None:
+        self.said, self.system = said, name
+        series = {column: source.column(column) for column in source.names}
+        self.source = TableSource(source.file, source.names, series.__getitem__, source.line, source.is_text)
+        prefixed = {name for name in source.names if PREFIX.fullmatch(name)}
+        self.profiles = {
+            column: ColumnProfile(series[column], source) for column in source.names if column not in prefixed
+        }
+        self.free = dict.fromkeys(column for column in self.profiles if column not in said)
+        self.form = LongForm(self.source, source.count, source.names, said)
+        self.form.several = {kind: {} for kind in ("metric", "aspect", "reference", "cell", "column")}
+
+    def long_form(self) -> LongForm:
+        form = self.form
+        self._take_prefixes()
+        if not self._take_wide():
+            self._take_models()
+        self._take_said()
+        for role in ("reference", "input", "output"):
+            self._take_by_name(role)
+        self._settle_texts()
+        self._take_variant()
+        self._take_item()
+        self._take_variant()
+        if "model" not in form.single:
+            self._add(MODEL, pl.Series(MODEL, [self.system]).new_from_index(0, form.source.count))
+            form.single["model"] = MODEL
+        for role in ITEM_COLUMNS:
+            self._take_by_name(role)
+        self._take_judging()
+        form.rest += self.free
+        return form
+
+    # --- what the user and the names say ---
+
+    def _claim(self, column: str, role: str, **known: object) -> None:
+        self.free.pop(column, None)
+        self.form.roles.append(ColumnRole(column, role, **known))  # type: ignore[arg-type]
+
+    def _take_prefixes(self) -> None:
+        for column in self.source.names:
+            match = PREFIX.fullmatch(column)
+            if match is None or column in self.said:
+                continue
+            kind, name = match.groups()
+            if name in self.form.several[kind]:
+                raise UsageError(
+                    f'The columns "{self.form.several[kind][name]}" and "{column}" are both {name}.'
+                )
+            self.form.several[kind][name] = column
+            role = {"aspect": "human", "cell": "column"}.get(kind, kind)
+            self.form.roles.append(ColumnRole(column, role, name))
+
+    def _take_said(self) -> None:
+        form = self.form
+        for column, parts in self.said.items():
+            for role in parts:
+                is_wide = role == "output" and any(column in by.values() for by in form.origins.values())
+                if is_wide or role == "model":
+                    continue
+                name = column
+                if role in ("metric", "human", "reference"):
+                    prefixed = PREFIX.fullmatch(column)
+                    name = prefixed[2] if prefixed else column
+                    form.several["aspect" if role == "human" else role][name] = column
+                elif role == "input":
+                    form.inputs.append(column)
+                elif role == "column":
+                    form.rest.append(column)
+                elif role == "preference":
+                    words = _outcomes(self.profiles[column], self._side_names())
+                    if words is None:
+                        raise self.source.error(
+                            "the values do not say which of two outputs is better",
+                            field=column,
+                            fix="Write a, b or tie",
+                        )
+                    form.preference = (column, words)
+                elif role != "ignored":
+                    if role in form.single:
+                        raise UsageError(f'Two columns are to be "{role}": {form.single[role]} and {column}.')
+                    form.single[role] = column
+                if role != "column":
+                    form.roles.append(ColumnRole(column, role, name if name != column else "", why="said"))
+
+    def _take_by_name(self, role: str) -> None:
+        form = self.form
+        if said_roles(self.said, role) or role in form.single or (role == "input" and form.inputs):
+            return
+        column = best_column(role, self.profiles, self.free)
+        if column is None:
+            return
+        if role in ITEM_COLUMNS and self._varies_in_item(column):
+            # What differs between the models of an item is no property of the item.
+            return
+        self._claim(column, role)
+        if role == "input":
+            form.inputs.append(column)
+            other = {"instruction": "input", "input": "instruction"}.get(plain_name(column), "")
+            if (second := self._named(other)) is not None and self.profiles[second].kind == "text":
+                # As in the files of Alpaca: a task, and what it is about.
+                self._claim(second, role)
+                form.inputs = sorted([column, second], key=lambda name: plain_name(name) != "instruction")
+        else:
+            form.single[role] = column
+
+    def _named(self, plain: str) -> str | None:
+        return next((name for name in self.free if plain_name(name) == plain), None)
+
+    def _varies_in_item(self, column: str) -> bool:
+        key = self.form.single.get("item") or next(iter(self.form.inputs), None)
+        if key is None:
+            return False
+        values = self.form.source.column(column)
+        values = values.fill_nan(None) if values.dtype.is_float() else values
+        frame = pl.DataFrame([self.form.source.column(key).alias("key"), values.alias("value")]).drop_nulls()
+        return bool(frame.n_unique() > frame["key"].n_unique())
+
+    # --- one column a model ---
+
+    def _take_wide(self) -> bool:
+        """Find columns of outputs or scores for each model; put the table into long form if there are."""
+        form = self.form
+        outputs, sure = self._outputs_by_model()
+        kinds = self._kinds_by_model(outputs) if len(outputs) > 1 else self._scores_by_model()
+        models = list(outputs if len(outputs) > 1 else next(iter(kinds.values()), {}))
+        if len(models) < 2:
+            return False
+        outputs = outputs if len(outputs) > 1 else {}
+        if sides := next((pair for pair in _SIDES if set(pair) == {model.lower() for model in models}), None):
+            models.sort(key=lambda model: sides.index(model.lower()))
+        naming = next((kind for kind in kinds if kind in NAMES["model"]), None) if sides else None
+        names = kinds.pop(naming) if naming is not None else {}
+        if len(models) == 2 and outputs:
+            self._take_preference(models, outputs)
+        labels = {model: outputs.get(model, model) if model.isdigit() else model for model in models}
+        used = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
+        rows = form.count
+        columns = {
+            name: pl.concat([self.source.column(name)] * len(models), rechunk=False)
+            for name in self.source.names
+            if name not in used
+        }
+        columns[MODEL] = pl.concat(
+            [
+                self.source.column(names[model]).cast(pl.String).alias(MODEL)
+                if model in names
+                else pl.Series(MODEL, [labels[model]]).new_from_index(0, rows)
+                for model in models
+            ]
+        )
+        for kind, by_model in {**({OUTPUT: outputs} if outputs else {}), **kinds}.items():
+            long_name = kind if kind not in columns else f"{kind} of the models"
+            columns[long_name] = _stacked(long_name, [by_model.get(model) for model in models], self.source)
+            form.origins[long_name] = {labels[model]: column for model, column in by_model.items()}
+            said = {role for column in by_model.values() for role in self.said.get(column, ())}
+            if said and kind != OUTPUT:
+                # What is said of one model's scores holds for those of all.
+                self.said = {
+                    name: parts for name, parts in self.said.items() if name not in by_model.values()
+                }
+                self.said[long_name] = tuple(said)
+        form.said = self.said
+        line = self.source.line
+        form.source = TableSource(
+            self.source.file,
+            list(columns),
+            columns.__getitem__,
+            None if line is None else lambda row: line(row % rows),
+            self.source.is_text,
+        )
+        for model, column in outputs.items():
+            said_so, is_sure = column in self.said, column in sure
+            self._claim(
+                column,
+                "output",
+                model="" if labels[model] == column or model in names else labels[model],
+                doubtful=not (is_sure or said_so),
+                other="" if is_sure else "column",
+                why="said" if said_so else "name",
+                has_texts=True,
+            )
+        for column in names.values():
+            self._claim(column, "model")
+        for name in used:
+            del self.profiles[name]
+            self.free.pop(name, None)
+        for long_name in form.origins:
+            self.profiles[long_name] = ColumnProfile(columns[long_name], form.source)
+            if long_name != OUTPUT and long_name not in self.said:
+                self.free[long_name] = None
+        form.single["model"] = MODEL
+        if outputs:
+            form.single["output"] = OUTPUT
+        return True
+
+    def _scores_by_model(self) -> dict[str, dict[str, str]]:
+        """Return the columns of numbers that are named after models, where no column holds outputs."""
+        if not self._no_model_column() or best_column("output", self.profiles, self.free) is not None:
+            return {}
+        scored = [name for name in self.profiles if name in self.free or self._is_said_score(name)]
+        named = [
+            name
+            for name in scored
+            if looks_like_model(name)
+            and self.profiles[name].kind in ("number", "score")
+            and not set(words_of(name)) & SCORE_WORDS
+        ]
+        return {SCORE: {name: name for name in named}} if len(named) > 1 else {}
+
+    def _is_said_score(self, column: str) -> bool:
+        return bool({"human", "metric", "column", "ignored"} & set(self.said.get(column, ())))
+
+    def _outputs_by_model(self) -> tuple[dict[str, str], set[str]]:
+        """Return the columns of outputs by model, and those columns that certainly are outputs."""
+        said = said_roles(self.said, "output")
+        if said_roles(self.said, "model"):
+            return {}, set()
+        if len(said) > 1:
+            return dict(zip(_without_affix(said), said, strict=True)), set(said)
+        texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
+        groups: dict[tuple[str, ...], dict[str, str]] = {}
+        for name in texts:
+            for model, kind, place in _splits(name):
+                words = words_of(kind)
+                head = words[-1] if words else ""
+                if head not in HEADS["output"] or set(words_of(model)) & (NO_MODELS | FILLERS | HEAD_WORDS):
+                    continue
+                if head in WEAK and not (looks_like_model(model) or _is_side(model)):
+                    continue
+                groups.setdefault((plain_name(kind), place), {}).setdefault(model, name)
+        best = max(groups.values(), key=len, default={})
+        if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
+            return best, set(best.values())
+        pair = {plain_name(name): name for name in texts if plain_name(name) in ("chosen", "rejected")}
+        if len(pair) == 2:
+            return {side: pair[side] for side in ("chosen", "rejected")}, set(pair.values())
+        return self._outputs_without_affix(texts) if self._no_model_column() else ({}, set())
+
+    def _no_model_column(self) -> bool:
+        return best_column("model", self.profiles, self.free) is None
+
+    def _outputs_without_affix(self, texts: list[str]) -> tuple[dict[str, str], set[str]]:
+        """Take columns named after models, and texts of the same shape beside them.
+
+        Where no name is like a model's, texts are outputs if nothing else in the table is one.
+        """
+        named_texts = [
+            name
+            for name in texts
+            if looks_like_model(name) and len(name) <= 60 and not set(words_of(name)) & STRAYS
+        ]
+        if len(named_texts) < 2 and best_column("output", self.profiles, self.free) is not None:
+            return {}, set()
+        known = {best_column(role, self.profiles, self.free) for role in ("input", "reference", "document")}
+        known |= {best_column("output", self.profiles, self.free)} if len(named_texts) >= 2 else set()
+        others = [
+            name
+            for name in texts
+            if name not in named_texts
+            and name not in known
+            and self.profiles[name].has_texts
+            and not set(words_of(name)) & STRAYS
+            and not self.profiles[name].nuisance()
+            and id_rank(self.profiles[name]) is None
+            and plain_name(name) not in {plain for names in NAMES.values() for plain in names}
+        ]
+        candidates = [*named_texts, *others]
+        if not named_texts and known == {None} and others:
+            # Nothing is known to be the input: it stands first.
+            candidates = others[1:]
+        if len(candidates) < 2:
+            return {}, set()
+        shapes = [self.profiles[name] for name in named_texts or candidates]
+        length = float(np.median([shape.length for shape in shapes])) or 1.0
+        fill = max(shape.filled for shape in shapes)
+        alike = [
+            name
+            for name in candidates
+            if name in named_texts
+            or (
+                length / 4 <= self.profiles[name].length <= 4 * length
+                and self.profiles[name].filled >= 0.8 * fill
+                and self.profiles[name].distinct >= 0.3 * len(self.profiles[name].sample)
+            )
+        ]
+        ordered = [name for name in self.free if name in alike]
+        return {name: name for name in ordered}, set(named_texts)
+
+    def _kinds_by_model(self, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """Return the further columns of every model by kind: ``{"judge": {"gpt-4o": "gpt-4o_judge"}}``."""
+        models = {model.lower(): model for model in outputs}
+        kinds: dict[str, dict[str, str]] = {}
+        for name in self.profiles:
+            if name in outputs.values() or not (name in self.free or self._is_said_score(name)):
+                continue
+            for model, kind, _ in _splits(name):
+                if model.lower() in models and plain_name(kind):
+                    kinds.setdefault(kind.lower(), {}).setdefault(models[model.lower()], name)
+                    break
+        complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
+        by_plain: dict[str, dict[str, str]] = {}
+        for kind, by in complete.items():
+            by_plain.setdefault(plain_name(kind) if plain_name(kind) in NAMES["model"] else kind, {}).update(
+                by
+            )
+        return by_plain
+
+    def _take_preference(self, models: list[str], outputs: Mapping[str, str]) -> None:
+        """Take the column that says which of two outputs is better; chosen is better than rejected."""
+        form = self.form
+        form.chosen_wins = [model.lower() for model in models] == ["chosen", "rejected"]
+        if said_roles(self.said, "preference") or form.chosen_wins:
+            return
+        sides = [{model.lower(), outputs[model].lower()} for model in models]
+        for name in self.free:
+            profile = self.profiles[name]
+            if set(profile.words) & PREFERENCES and (words := _outcomes(profile, sides)) is not None:
+                by_judge = judge_or_human(profile) == "metric" or any(
+                    plain_name(other) in JUDGING["rater"] and self.profiles[other].models_in_values()
+                    for other in self.free
+                )
+                detail = f"{profile.present:,} of {profile.count:,}"
+                if by_judge:
+                    self._claim(name, "metric", name=name, detail=f"which is better, {detail}")
+                else:
+                    self._claim(name, "preference", detail=detail)
+                form.preference, form.preference_by_judge = (name, words), by_judge
+                return
+
+    def _side_names(self) -> list[set[str]]:
+        by_model = next(iter(self.form.origins.values()), {})
+        return [{model.lower(), column.lower()} for model, column in by_model.items()]
+
+    # --- models, texts and items of a long table ---
+
+    def _take_models(self) -> None:
+        """Take the column of models, or several that were said to name them together."""
+        columns = said_roles(self.said, "model")
+        why = "said"
+        if not columns:
+            why = "name"
+            named = [
+                name
+                for name in self.free
+                if best_column("model", self.profiles, [name]) and self.profiles[name].kind != "empty"
+            ]
+            best = best_column("model", self.profiles, named)
+            if best is None:
+                return
+            columns = [best]
+        for column in columns:
+            self._claim(column, "model", why=why)
+        if len(columns) == 1:
+            self.form.single["model"] = columns[0]
+            return
+        joined = pl.DataFrame([self.source.column(name).cast(pl.String) for name in columns])
+        self._add(MODEL, joined.select(pl.concat_str(pl.all(), separator=" / ")).to_series())
+        self.form.single["model"] = MODEL
+
+    def _add(self, name: str, series: pl.Series) -> None:
+        source = self.form.source
+        held = {**{column: source.column(column) for column in source.names}, name: series.alias(name)}
+        self.form.source = TableSource(source.file, list(held), held.__getitem__, source.line, source.is_text)
+
+    def _settle_texts(self) -> None:
+        """Where names do not tell the input or the output, take the texts that are left, with a doubt."""
+        form = self.form
+        answer = self._named("answer") if "output" in form.single and "reference" not in form.single else None
+        if answer is not None and self.profiles[answer].kind in ("text", "number"):
+            # With another output beside it, the answer is the one that is wanted.
+            self._claim(answer, "reference", doubtful=True, other="column")
+            form.single["reference"] = answer
+        texts = [
+            name
+            for name in self.free
+            if self.profiles[name].has_texts
+            and not set(words_of(name)) & STRAYS
+            and not judge_or_human(self.profiles[name])
+            and id_rank(self.profiles[name]) is None
+        ]
+        needed = [role for role in ("input", "output") if not self._has(role)]
+        if not texts or not needed:
+            return
+        if len(needed) == 2 and len(texts) == 1:
+            needed = ["output"]
+        if needed == ["output"] or len(needed) == 1:
+            usual = [name for name in texts if needed == ["input"] and plain_name(name) in WEAK_INPUTS]
+            texts = [max(usual or texts, key=lambda name: self.profiles[name].length)]
+        for role, column in zip(needed, texts, strict=False):
+            sure = role == "input" and plain_name(column) in WEAK_INPUTS
+            other = "" if sure else "column"
+            self._claim(column, role, doubtful=not sure, other=other, why="values", has_texts=True)
+            if role == "input":
+                form.inputs.append(column)
+            else:
+                form.single[role] = column
+
+    def _has(self, role: str) -> bool:
+        return bool(self.form.inputs) if role == "input" else role in self.form.single
+
+    def _take_item(self) -> None:
+        """Take the ids of the items: a column that is the same for all models of an input."""
+        form, source = self.form, self.form.source
+        if "item" in form.single:
+            return
+        ranks = {
+            name: rank
+            for name in (*self.free, *form.inputs)
+            if (rank := id_rank(self.profiles[name])) is not None
+        }
+        rows = source.count
+        inputs = None if not form.inputs else source.column(form.inputs[0])
+        different = 0 if inputs is None else inputs.n_unique()
+        compared = "model" in form.single and source.column(form.single["model"]).n_unique() > 1
+        for column in sorted(ranks, key=ranks.__getitem__):
+            ids = source.column(column).n_unique()
+            text_like = self.profiles[column].has_texts and self.profiles[column].length > 40
+            if text_like and not form.inputs:
+                # A text that serves as an id is what the models were given.
+                self._claim(column, "input")
+                form.inputs.append(column)
+                return
+            is_row = compared and inputs is not None and ids == rows and different < rows
+            is_group = inputs is not None and ids < different
+            if not is_row and not (is_group and (not compared or plain_name(column) == "docid")):
+                self._claim(column, "item")
+                form.single["item"] = column
+                return
+            if is_row:
+                self._claim(column, "ignored", detail="looks like the id of a row")
+        if not form.inputs and ranks:
+            column = min(ranks, key=ranks.__getitem__)
+            self._claim(column, "item")
+            form.single["item"] = column
+
+    def _take_variant(self) -> None:
+        """Take versions of one system as models where the same inputs or items were given to several."""
+        form, source = self.form, self.form.source
+        key, model = next(iter(form.inputs), None) or form.single.get("item"), form.single.get("model")
+        if key is None or said_roles(self.said, "model"):
+            return
+        if model is not None and source.column(model).n_unique() > 1:
+            return
+        different = source.column(key).n_unique()
+        for name in list(self.free):
+            if is_variant(self.profiles[name]):
+                pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
+                if pairs.n_unique() > different:
+                    if model is not None:
+                        # One model, in several versions.
+                        form.roles = [part for part in form.roles if part.column != model]
+                        self.free[model] = None
+                    self._claim(name, "model")
+                    form.single["model"] = name
+                    return
+
+    # --- ratings and judges ---
+
+    def _take_judging(self) -> None:
+        """Find out whether rows are ratings of people or scores of named judges, and take their columns."""
+        form = self.form
+        columns: dict[str, str | None] = {}
+        for role, names in JUDGING.items():
+            columns[role] = form.single.get(role)
+            if columns[role] is None and not said_roles(self.said, role):
+                able = [
+                    name
+                    for name in self.free
+                    if plain_name(name) in names and self._can_be(role, self.profiles[name])
+                ]
+                columns[role] = min(able, key=lambda name: names.index(plain_name(name)), default=None)
+        rater, score = columns["rater"], columns["score"]
+        if rater is not None and score is None:
+            # Judges and raters often stand beside a score with a longer name.
+            score = next((name for name in self.free if _is_score_of(self.profiles[name], rater)), None)
+        if rater is not None and rater not in self.said and self.profiles[rater].models_in_values():
+            several = self.profiles[rater].distinct > 1
+            if score is not None and (several or plain_name(score) in JUDGING["score"]):
+                form.judges, form.single["judged"] = rater, score
+                self._claim(rater, "rater", detail="names of automatic judges")
+                self.free.pop(score, None)
+            return
+        if rater is None and score is None and self._take_rater_columns():
+            return
+        by_column = bool(form.several["aspect"]) and rater is not None
+        by_score = score is not None and bool(rater or columns["aspect"])
+        if rater is not None and not (by_column or by_score):
+            humans = [
+                name
+                for name in self.free
+                if self.profiles[name].kind in ("number", "score")
+                and not self.profiles[name].nuisance()
+                and judge_or_human(self.profiles[name]) != "metric"
+                and self.profiles[name].is_ordinal
+            ]
+            for name in humans:
+                form.several["aspect"][name] = name
+                self._claim(name, "human", name=name, detail=self.profiles[name].range)
+            by_column = bool(humans)
+        if said_roles(self.said, "rater") and not (by_column or by_score):
+            raise UsageError(
+                "A rater was named, but no scores: add --role COLUMN=score, or =human for several."
+            )
+        if not (by_column or by_score or said_roles(self.said, "score")):
+            return
+        columns["score"] = score
+        if by_column and not said_roles(self.said, "score"):
+            columns["score"] = columns["aspect"] = None
+        for role, column in columns.items():
+            if column is not None and column not in self.said:
+                self._claim(column, role)
+            if column is not None:
+                form.single[role] = column
+        form.are_ratings = True
+
+    def _take_rater_columns(self) -> bool:
+        """Take columns of several raters (``annotator_1``, ``annotator_2``) as ratings of one aspect."""
+        families: dict[str, dict[str, str]] = {}
+        for name in self.free:
+            profile = self.profiles[name]
+            match = _RATER_COLUMN.fullmatch(name)
+            if match is None or profile.kind not in ("number", "score") or profile.nuisance():
+                continue
+            aspect = _BLANKS.sub(" ", match["after"] or match["before"] or "").strip() or "rating"
+            families.setdefault(aspect, {})[f"{match['who']} {match['number']}"] = name
+        families = {aspect: by for aspect, by in families.items() if len(by) > 1}
+        for aspect, by_rater in families.items():
+            for rater, name in by_rater.items():
+                self._claim(name, "human", name=aspect, detail=f"by {rater}")
+        self.form.by_rater, self.form.are_ratings = families, bool(families)
+        return bool(families)
+
+    def _can_be(self, role: str, profile: ColumnProfile) -> bool:
+        if role in ("score", "seconds"):
+            # Beside a rater, texts in a column of scores are remarks.
+            return profile.kind in ("number", "score") or profile.plain in ("score", "rating")
+        if role == "rater":
+            return profile.kind == "text" or (profile.kind == "number" and profile.plain != "judge")
+        return profile.kind == "text" and (role != "aspect" or profile.distinct <= 50)
+
+    @cached_property
+    def epochs(self) -> list[str]:
+        """The columns that may number repetitions."""
+        return [name for name in self.free if is_epoch(self.profiles[name])]
+
+
+_BLANKS = re.compile(r"[\W_]+")
+_RATER_COLUMN = re.compile(
+    r"(?P<before>.*?)[\W_]*(?P<who>annotator|rater|human|expert|reviewer|evaluator|grader|worker|labeler|coder)"
+    r"[\W_]*(?P<number>\d+|[a-e])(?P<after>([\W_]+.*)?)",
+    re.IGNORECASE,
+)
+
+
+def _is_score_of(profile: ColumnProfile, rater: str) -> bool:
+    """Say whether a column holds the scores of a judge or rater, by words that it shares with it."""
+    shared = set(profile.words) & set(words_of(rater))
+    return bool(shared and set(profile.words) & SCORE_WORDS) and profile.kind in ("number", "score")
+
+
+def _is_side(name: str) -> bool:
+    return any(name.lower() in pair for pair in _SIDES) or name.lower() in ("c", "d", "3", "4")
+
+
+def _splits(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield every way to read a name as a model and a kind: ``gpt-4o_judge`` is the judge of gpt-4o."""
+    for gap in _SPLIT.finditer(name):
+        left, right = name[: gap.start()], name[gap.end() :]
+        if left and right:
+            yield left, right, "after"
+            yield right, left, "before"
+
+
+def _without_affix(names: Iterable[str]) -> list[str]:
+    """Return names without the words that all of them begin or end with."""
+    columns = list(names)
+    for place in ("after", "before"):
+        kinds = [{kind: model for model, kind, where in _splits(name) if where == place} for name in columns]
+        shared = set.intersection(*map(set, kinds))
+        if shared:
+            kind = max(shared, key=len)
+            return [models[kind] for models in kinds]
+    return columns
+
+
+def _stacked(name: str, columns: list[str | None], source: TableSource) -> pl.Series:
+    """Put columns below each other; where they are of different types, as texts."""
+    parts = [None if column is None else source.column(column) for column in columns]
+    kinds = {part.dtype for part in parts if part is not None and part.dtype != pl.Null}
+    kind = next(iter(kinds)) if len(kinds) == 1 else pl.String()
+    if len(kinds) > 1 and all(part.is_numeric() for part in kinds):
+        kind = pl.Float64()
+    empty = pl.Series(name, [None], kind).new_from_index(0, source.count)
+    return pl.concat(
+        [empty if part is None else part.cast(kind).alias(name) for part in parts], rechunk=False
+    )
+
+
+def _outcomes(profile: ColumnProfile, sides: list[set[str]]) -> dict[str, float] | None:
+    """Return what the words for the better side mean: 1 the first, -1 the second, 0 a tie."""
+    if len(sides) != 2:
+        return None
+    words: dict[str, float] = {}
+    values = profile.series.cast(pl.String).drop_nulls().str.strip_chars().unique().to_list()
+    for value in values:
+        plain = value.lower().strip()
+        bare = re.sub(r"^(model|response|answer|output|assistant|system|option|side)[ _-]*", "", plain)
+        bare = re.sub(r"\.0$", "", bare)
+        first, second = (
+            plain in side or bare in side or any(bare in pair[place : place + 1] for pair in _SIDES)
+            for place, side in enumerate(sides)
+        )
+        if first != second:
+            words[value] = 1.0 if first else -1.0
+        elif (
+            plain in TIES or bare in TIES or plain.startswith(("tie", "both", "neither", "no pref", "equal"))
+        ):
+            words[value] = 0.0
+        else:
+            return None
+    return words if any(words.values()) else None
+
+
+def without_blanks(source: TableSource, column: str, kind: str) -> tuple[pl.Series, str]:
+    """Return ids without blanks around them, and a note where that makes two the same."""
+    series = source.column(column)
+    bare = trimmed(series)
+    if bare is series:
+        return series, ""
+    before, after = series.n_unique(), bare.n_unique()
+    if before == after:
+        return bare, ""
+    merged = before - after
+    names = "name differs" if merged == 1 else "names differ"
+    return bare, f"{merged} {kind} {names} in {column} from another only by blanks; they are read as one."

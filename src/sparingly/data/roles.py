@@ -1,0 +1,234 @@
+"""Roles: what each column of a table is; shown, saved beside the data, never guessed in silence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.data import files
+from sparingly.data.values import as_list, as_mapping, as_text, check_version
+
+# What a user can say of a column, and what it means.
+ROLES = {
+    "item": "the id of the item",
+    "input": "what the models were given; several columns are joined",
+    "output": "what a model wrote; several columns are one model each",
+    "model": "which model wrote it; several columns are joined",
+    "reference": "a reference text",
+    "document": "the document that the item belongs to",
+    "position": "the place in its document",
+    "domain": "the domain",
+    "cost": "what judging the item costs",
+    "weight": "how much the item matters",
+    "human": "labels that people gave",
+    "metric": "scores of an automatic metric or of an LLM judge",
+    "rater": "who gave the score",
+    "score": "the rater's score",
+    "aspect": "what the rater judged",
+    "seconds": "how long the rater took",
+    "comment": "what the rater remarked",
+    "preference": "which of two outputs is better",
+    "epoch": "the number of the repetition",
+    "column": "kept with the item or the output",
+    "ignored": "not read",
+}
+FORMAT, VERSION = "sparingly/roles", 1
+
+
+@dataclass(frozen=True)
+class ColumnRole:
+    """What one column of a table is.
+
+    Attributes:
+        column: The column's name in the file.
+        role: One of ``ROLES``.
+        name: The metric, aspect or reference that it becomes in the evaluation set.
+        model: The model that it belongs to, in a table with columns for each model.
+        detail: What is said in brackets: a range, a count, or why it is ignored.
+        doubtful: Whether it may as well be something else.
+        other: What else it may be, where that is doubtful.
+        why: How it is known: ``said``, ``name`` or ``values``.
+        has_texts: Whether it holds texts that raters could read.
+    """
+
+    column: str
+    role: str
+    name: str = ""
+    model: str = ""
+    detail: str = ""
+    doubtful: bool = False
+    other: str = ""
+    why: str = "name"
+    has_texts: bool = False
+
+    def __str__(self) -> str:
+        label = {"human": "human labels"}.get(self.role, self.role)
+        if self.name and self.name != self.column:
+            label += f" {self.name}"
+        label += f" of {self.model}" if self.model else ""
+        return f"{label}{'?' if self.doubtful else ''}{f' ({self.detail})' if self.detail else ''}"
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """The roles of all columns of a table, and what a reader of the table should know.
+
+    Attributes:
+        file: The file, or ``the frame``.
+        columns: One entry for each column and role; a column may have two (item and input).
+        notes: Sentences about what was done to the values.
+        saved_in: The file beside the data that some roles came from.
+    """
+
+    file: str
+    columns: tuple[ColumnRole, ...]
+    notes: tuple[str, ...] = ()
+    saved_in: str = ""
+
+    def lines(self) -> list[str]:
+        """Return a text for every column: ``prompt → input``."""
+        texts: dict[str, list[str]] = {}
+        for part in self.columns:
+            texts.setdefault(part.column, []).append(str(part))
+        lines = []
+        for text, names in groupby(texts, key=lambda column: " and ".join(texts[column])):
+            # Many neighbours of one kind, such as the numbers of a vector: the first and the last are named.
+            first, *others = names
+            columns = [f"{first} … {others[-1]}"] if len(others) > 6 else [first, *others]
+            lines += [f"{column} → {text}" for column in columns]
+        return lines
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether a role of some column was not said by the user."""
+        return any(part.why != "said" for part in self.columns)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the roles as plain values, for JSON."""
+        return [
+            {
+                key: value
+                for key, value in vars(part).items()
+                if key in ("column", "role", "doubtful") or (value and key != "has_texts")
+            }
+            for part in self.columns
+        ]
+
+    def advice(self) -> list[str]:
+        """Return a sentence for every doubtful role that says what to type."""
+        first = {
+            (part.role, part.name or part.column): part for part in reversed(self.columns) if part.doubtful
+        }
+        return [
+            f"{part.column}: {part.detail or 'the direction is not known'}; if low is good, add "
+            f"--lower-is-better {part.name}"
+            if part.other == "lower"
+            else f"{part.column} may be {part.role} or {part.other or 'ignored'}: add "
+            f"{role_option(part.column, part.role)} or {role_option(part.column, part.other or 'ignored')}"
+            for part in reversed(first.values())
+        ]
+
+    def check_aspect(self, name: str) -> None:
+        """Raise DoubtfulRoleError where nobody said that an aspect's column holds people's labels."""
+        for part in self.columns:
+            if part.role in ("human", "score") and part.doubtful and part.name == name:
+                raise DoubtfulRoleError(part, self.file)
+
+
+class DoubtfulRoleError(UsageError):
+    """A number would depend on a column that may be something else."""
+
+    def __init__(self, part: ColumnRole, file: str) -> None:
+        self.part, self.file = part, file
+        super().__init__(
+            f'{file}: the column "{part.column}" may hold labels of people or scores of a judge, and the'
+            f' result depends on it. Say it: roles={{"{part.column}": "human"}} or "{part.other}".'
+        )
+
+
+def role_option(column: str, role: str) -> str:
+    """Return what to type on the command line to give a column a role."""
+    import shlex
+
+    return f"--role {shlex.quote(f'{column}={role}')}"
+
+
+# --- what the user said, and the file beside the data that holds it -------------------------------
+
+SaidRoles = dict[str, tuple[str, ...]]
+
+
+def check_said(roles: Mapping[str, str | Iterable[str]], columns: Iterable[str]) -> SaidRoles:
+    """Return the roles that a user gave to columns that are there; an unknown role is an error."""
+    names = list(columns)
+    alike = {name.lower(): name for name in reversed(names)}
+    said: SaidRoles = {}
+    for column, value in roles.items():
+        name = column if column in names else alike.get(column.lower())
+        parts = (value,) if isinstance(value, str) else tuple(value)
+        for role in parts:
+            if role not in ROLES:
+                raise UnknownNameError("role", role, ROLES)
+        if name is not None:
+            said[name] = (*said.get(name, ()), *parts)
+    return said
+
+
+def parse_options(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return roles from ``column=role`` texts; a column may be named twice."""
+    roles: dict[str, list[str]] = {}
+    for text in texts:
+        column, sign, role = text.rpartition("=")
+        if not sign or not column or not role:
+            raise UsageError(f'The role "{text}" is not of the form COLUMN=ROLE: --role rating=human.')
+        roles.setdefault(column, []).append(role.strip().lower())
+    return roles
+
+
+def roles_file(path: Path) -> Path:
+    """Return the file beside a table that holds what was said of its columns."""
+    return path.with_name(f"{path.name}.roles.json")
+
+
+def read_roles(path: Path) -> tuple[SaidRoles, tuple[str, ...]]:
+    """Return the roles, and the metrics for which low is good, that were said earlier of a table."""
+    file = roles_file(path)
+    if not file.is_file():
+        return {}, ()
+    record = as_mapping(files.read_json(file), "the file")
+    try:
+        check_version(record, FORMAT, VERSION)
+        roles = {
+            column: tuple(
+                as_text(role, f"roles.{column}") or "" for role in as_list(parts, f"roles.{column}")
+            )
+            for column, parts in as_mapping(record.get("roles"), "roles").items()
+        }
+        lower = as_list(record.get("lower_is_better"), "lower_is_better")
+        return roles, tuple(as_text(name, "lower_is_better") or "" for name in lower)
+    except InputError as error:
+        raise error.at(file=file) from None
+
+
+def save_roles(path: Path, roles: Mapping[str, Iterable[str]], lower_is_better: Iterable[str] = ()) -> str:
+    """Save what was said beside the table, together with what was said before; return a note if it cannot be.
+
+    What is said now takes the place of what was said of the same column.
+    """
+    earlier, lower = read_roles(path)
+    merged = {**earlier, **{column: tuple(parts) for column, parts in roles.items()}}
+    names = list(dict.fromkeys((*lower, *lower_is_better)))
+    if (merged, tuple(names)) == (earlier, lower):
+        return ""
+    record = {"format": FORMAT, "version": VERSION, "roles": merged, "lower_is_better": names}
+    text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+    try:
+        files.write_bytes(roles_file(path), text.encode())
+    except (OSError, InputError):
+        return f"The roles could not be saved beside {path.name}: say them again with the next command."
+    return ""

@@ -1,0 +1,30 @@
+"""Nothing empty goes to people: what raters are to be shown is there."""
+
+from __future__ import annotations
+
+from sparingly.base.errors import MissingDataError, listing
+from sparingly.data.evalset import EvalSet
+from sparingly.data.roles import role_option
+
+
+def check_texts(data: EvalSet) -> None:
+    """Raise MissingDataError where raters would see empty outputs; name columns that may hold them."""
+    lacking = (
+        list(data.models)
+        if data.outputs is None
+        else [
+            model
+            for place, model in enumerate(data.models)
+            if not any(text and text.strip() for text in data.outputs[:, place])
+        ]
+    )
+    if not lacking:
+        return
+    roles = data.roles
+    texts = [part.column for part in roles.columns if part.has_texts] if roles is not None else []
+    if texts:
+        fix = f"They may be in {listing(texts)}: add {role_option(texts[0], 'output')}."
+    else:
+        fix = "Add a column with what the models wrote, and name it with --role COLUMN=output."
+    whose = "" if len(lacking) == len(data.models) else f" of {listing(lacking, 4)}"
+    raise MissingDataError(f"{data.name or 'The data'}: there are no outputs{whose} to show to raters. {fix}")
