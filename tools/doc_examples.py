@@ -6,6 +6,7 @@ A page is a story: its blocks run in order, in one folder and one Python namespa
 * ```` ```console ```` blocks hold commands after ``$ `` and below each what it prints; ``...`` stands for
   anything. A command must succeed; one that is meant to fail ends in ``|| echo "exit code $?"``.
 * ```` ```console no-run ```` and every other language are not run.
+* ``<!-- files: tests/data/io/logs -->`` puts the files of a folder of the checkout beside the page's own.
 
 ``python tools/doc_examples.py PAGE...`` writes what the commands and examples print now into the pages.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -81,6 +83,8 @@ def blocks(text: str) -> Iterator[Block]:
 def run_page(text: str, folder: Path) -> Iterator[Outcome]:
     """Run every example of a page in ``folder`` and yield the outcomes in order."""
     names: dict[str, object] = {"__name__": "__main__"}
+    for source in re.findall(r"^<!-- files: (\S+) -->$", text, re.MULTILINE):
+        shutil.copytree(ROOT / source, folder, dirs_exist_ok=True)
     for block in blocks(text):
         if block.runs:
             yield from (

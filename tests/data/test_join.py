@@ -148,14 +148,20 @@ def test_labels_that_match_nothing(tmp_path: Path) -> None:
         sparingly.load(LOGS / "inspect-small.eval", labels=path)
     assert str(caught.value) == (
         f'{path}: 2 of 3 items are not in the data: "1", "2". '
-        'Items of the data are called "q0", "q1", "q2" …. Use the same ids in both files.'
+        'Items of the data are called "q0", "q1", "q2" and 2 more. Use the same ids in both files.'
     )
-    path = labels(tmp_path, "item,model,human\nq0,smal,4\nq0,mockllm/large,4\n")
+    path = labels(tmp_path, "item,model,human_score\nq0,smal,4\nq0,mockllm/large,5\n")
     both = [LOGS / "inspect-small.eval", LOGS / "inspect-large.eval"]
     with pytest.raises(
         DataError, match=r'1 of 2 models are not in the data: "smal"\. Models of the data are "mock'
     ):
         sparingly.load(both, labels=path)
+
+
+def test_labels_without_a_score(tmp_path: Path) -> None:
+    path = labels(tmp_path, "item,model,output\nq0,mockllm/small,Paris.\n")
+    with pytest.raises(DataError, match=r"labels.csv: there are no labels in it\. A row needs an item"):
+        sparingly.load(LOGS / "inspect-small.eval", labels=path)
 
 
 def test_two_runs_of_inspect() -> None:

@@ -116,7 +116,7 @@ def rank(
     how = {**vars(deciding), "scale": scale_ends(deciding.scale), "estimator": estimator}
     rankings: dict[str, Ranking] = {}
     with subject_of(sources, reading, campaign) as subject:
-        name = subject.aspect(aspect)
+        name = subject.aspect(aspect, or_metric=True)
         if (running := subject.campaign) is None:
             data = subject.data
             with working("ranking"):

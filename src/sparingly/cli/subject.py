@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,14 +47,18 @@ WHOLE_CAMPAIGN = InCampaign()
 
 
 def is_campaign(address: str | Path) -> bool:
-    """Say whether something given to a command is a campaign: a URL, or a file of SQLite."""
+    """Say whether something given to a command is a campaign: a URL, or a file of SQLite without traces."""
     if "://" in str(address):
         return True
     path = Path(address)
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(16) == b"SQLite format 3\x00"
+        if file.read(16) != b"SQLite format 3\x00":
+            return False
+    from sparingly.data.io.mlflow import MlflowTraces
+
+    return not MlflowTraces().recognises(Head(path))
 
 
 def opened(address: str, name: str | None) -> Campaign:
@@ -100,9 +105,19 @@ class Subject:
         settings = self.campaign.settings
         return list(settings.budgets) if self.part.data is None else [settings.data_named(self.part.data)]
 
-    def aspect(self, named: str | None) -> str:
-        """Return what was judged: what was named, what the campaign is about, or the only aspect."""
+    def aspect(self, named: str | None, or_metric: bool = False) -> str:
+        """Return what was judged: what was named, what the campaign is about, or the only aspect.
+
+        Where nobody judged anything and a metric will do, it is the first one, and a note says so.
+        """
         if self.campaign is None:
+            metrics = list(self.data.metrics)
+            if named is None and or_metric and metrics and not self.data.aspects:
+                others = f"; choose another with --aspect: {', '.join(metrics[1:])}" if metrics[1:] else ""
+                sys.stderr.write(
+                    f"sparingly: no human labels, so models are compared by {metrics[0]}{others}.\n"
+                )
+                return metrics[0]
             return the_aspect(self.data, named)
         about = self.campaign.settings.aspect
         if named not in (None, about):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Ints, Mask, Objects
-from sparingly.base.errors import DataError
+from sparingly.base.errors import DataError, listing
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Codes, Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import shown
@@ -65,6 +65,8 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
         labels: The labels, read as an evaluation set.
         name: The file of the labels, for errors.
     """
+    if not (labels.metrics or labels.aspects or len(labels.ratings) or len(labels.preferences)):
+        raise DataError(f"{name}: there are no labels in it. A row needs an item, its model and a score.")
     known = set(data.items)
     if unknown := [item for item in labels.items if item not in known]:
         raise DataError(
@@ -113,9 +115,8 @@ def _items_run(data: EvalSet, model: str) -> Objects:
     return view.items[has_any]
 
 
-def _examples(ids: Iterable[str], count: int = 3) -> str:
-    listed = list(ids)
-    return ", ".join(map(shown, listed[:count])) + (" …" if len(listed) > count else "")
+def _examples(ids: Iterable[str]) -> str:
+    return listing([shown(name) for name in ids], 3)
 
 
 def _is_none(values: NDArray[Any]) -> Mask:

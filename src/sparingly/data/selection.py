@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
+from sparingly.base.tabular import Tabular
 from sparingly.data import files, schema
 from sparingly.data.signature import Signature
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown
@@ -57,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class Selection(Tabular):
     """Rows in order, best first, with the signature from which they can be re-derived.
 
     Columns are arrays with one value per row, or None where the method gives none. ``pool`` holds the ids of
@@ -68,6 +69,8 @@ class Selection:
     selection is in memory: in a file, the signature names it. What a file says beyond that, as a whole
     (``unknown``) and of its rows (``unknown_in_rows``), is kept when it is saved.
     """
+
+    rows_key: ClassVar[str] = "rows"
 
     items: Objects
     signature: Signature

@@ -142,7 +142,7 @@ def test_promptfoo_results() -> None:
     assert io.recognise(path).name == "promptfoo"
     data = io.load(path)
     assert data.shape == (3, 4)
-    assert "small, In one word: {{question}}" in data.models
+    assert "small (In one word: {{question}})" in data.models
     assert data.sources is not None
     assert sorted(data.sources)[0] == "What is the capital of France?"
     assert list(data.metrics) == ["pass", "score", "correct", "brevity", "contains"]

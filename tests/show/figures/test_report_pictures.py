@@ -25,9 +25,9 @@ def spec(found: Any) -> dict[str, Any]:
 def test_scores_are_points_on_their_intervals() -> None:
     drawn = spec(SCORES)
     (lines,) = marks(drawn, "rule")
-    told = {row["model"]: row for row in rows(drawn, lines)}
+    told = {row["name"]: row for row in rows(drawn, lines)}
     for place, model in enumerate(SCORES.models):
-        assert told[model]["score"] == pytest.approx(SCORES.scores[place], rel=1e-5)
+        assert told[model]["value"] == pytest.approx(SCORES.scores[place], rel=1e-5)
         assert told[model]["low"] == pytest.approx(SCORES.low[place], rel=1e-5)
     assert lines["encoding"]["y"]["sort"][0] == SCORES.models[SCORES.order[0]]
 

@@ -13,6 +13,7 @@ from sparingly.base.format import counted, html_table
 from sparingly.data import fields
 from sparingly.data.describe import oddities
 from sparingly.data.describe.documents import DocumentsSummary, TextsSummary, documents, domains, texts
+from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummary, preferences, ratings
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.describe.oddities import Oddity
@@ -96,6 +97,7 @@ class Description:
         preferences: The preferences, or None.
         absent: The kinds of things that the set has none of.
         odd: What a user should look at, in sentences.
+        epochs: How much of every repeated score is noise between epochs.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Description:
     preferences: PreferencesSummary | None
     absent: tuple[str, ...]
     odd: tuple[Oddity, ...]
+    epochs: tuple[EpochVariance, ...] = ()
 
     @property
     def _shape(self) -> str:
@@ -197,4 +200,5 @@ def describe(data: EvalSet) -> Description:
         preferences=preferences(data),
         absent=tuple(kind for kind, is_there in has.items() if not is_there),
         odd=odd,
+        epochs=epoch_variances(data),
     )

@@ -1,9 +1,9 @@
 """Results of promptfoo (``promptfoo eval -o results.json``): one record a test, prompt and provider.
 
 The variables of a test are the input, so that tests with the same variables (``--repeat``) are repeats. The
-model is the provider, with the prompt where there are several. Metrics are ``pass``, ``score``, the named
-metrics and every other kind of assertion; thumbs given in promptfoo's viewer are ratings of people. A test
-whose provider failed has neither output nor scores.
+model is the provider, with the prompt in brackets where there are several. Metrics are ``pass``, ``score``,
+the named metrics and every other kind of assertion; thumbs given in promptfoo's viewer are ratings of people.
+A test whose provider failed has neither output nor scores.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _outputs(results: list[dict[str, Any]]) -> Iterator[LoggedOutput]:
         metadata = as_mapping(result.get("metadata") or test.get("metadata"), "metadata")
         yield LoggedOutput(
             item=None,
-            model=str(name) if len(labels) == 1 else f"{name}, {prompt}",
+            model=str(name) if len(labels) == 1 else f"{name} ({prompt})",
             source=readable(
                 result.get("vars") or test.get("vars") or as_mapping(result["prompt"], "prompt")["raw"]
             ),

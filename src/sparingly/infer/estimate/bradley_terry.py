@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, html_table
+from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
@@ -167,7 +168,7 @@ UNCONNECTED, NEVER_COMPARED = "not connected to the others by wins and losses", 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BradleyTerry:
+class BradleyTerry(Tabular):
     """Strengths of models: the log-odds that one is preferred to another are the difference of theirs.
 
     Attributes:
@@ -222,6 +223,20 @@ class BradleyTerry:
         values = {name: plain(value) for name, value in vars(self).items()}
         # JSON has no infinity.
         return {**values, "log_ties": self.log_ties if np.isfinite(self.log_ties) else None}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per model, the strongest first."""
+        columns = {"strength": self.strengths, "standard_error": self.standard_errors}
+        columns |= {"low": self.low, "high": self.high}
+        order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")
+        return [
+            {
+                "model": self.models[place],
+                **{name: plain(column[place]) for name, column in columns.items()},
+                "status": self.status[place],
+            }
+            for place in order
+        ]
 
     def _repr_html_(self) -> str:
         order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.base.format import counted, ends_text, error_text, html_table, score_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
+from sparingly.base.tabular import Tabular
 from sparingly.base.text import Quoted, format_number, format_value
 from sparingly.data import files, schema
 from sparingly.data.scale import Ends
@@ -144,7 +145,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(Tabular):
     """Scores of models over the whole set (or the population), from the judged items.
 
     Attributes:
@@ -173,6 +174,8 @@ class Estimate:
         selection: What had been chosen to be judged; None where that is not known.
         unknown: What its file says beyond that; it is kept when it is saved.
     """
+
+    rows_key: ClassVar[str] = "models"
 
     models: tuple[str, ...]
     scores: Floats

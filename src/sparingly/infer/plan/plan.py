@@ -6,15 +6,17 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted, error_text, html_table
+from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
+from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
@@ -201,7 +203,7 @@ _HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "rig
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(Tabular):
     """What so many judged items are expected to tell, and what to do.
 
     Attributes:
@@ -224,7 +226,10 @@ class Plan:
         judge: People and an LLM judge against people alone, where prices were given.
         advice: The recommendation.
         notes: What to mind.
+        epochs: How much of what was judged is noise between epochs, where outputs are repeated.
     """
+
+    rows_key: ClassVar[str] = "table"
 
     truth: str
     stands_in: bool
@@ -243,6 +248,7 @@ class Plan:
     judge: JudgeMix | None
     advice: Advice
     notes: tuple[str, ...] = ()
+    epochs: EpochVariance | None = None
 
     def __repr__(self) -> str:
         return f"Plan({self.headline})"
@@ -266,7 +272,7 @@ class Plan:
         return html_table(_HEAD, self._rows(), self.headline, after)
 
     def facts(self) -> tuple[str, ...]:
-        """Return what the pilot tells of probabilities, documents and a judge, a sentence each."""
+        """Return what the pilot tells of probabilities, documents, a judge and epochs, a sentence each."""
         facts = []
         if self.unequal is not None:
             fact, trial = "Unequal sampling would help too little here; not recommended.", self.unequal.trial
@@ -283,6 +289,8 @@ class Plan:
             )
         if self.judge is not None:
             facts.append(str(self.judge))
+        if self.epochs is not None:
+            facts.append(str(self.epochs))
         return tuple(facts)
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -316,6 +324,7 @@ class Plan:
             "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
             "advice": {**plain(asdict(self.advice)), "commands": list(self.advice.commands())},
             "notes": list(self.notes),
+            "epochs": None if self.epochs is None else asdict(self.epochs),
         }
 
 
@@ -419,6 +428,7 @@ def plan(
         judge=None if prices is None else judge_or_people(outlook, advice.budget, prices),
         advice=advice,
         notes=notes,
+        epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),
     )
 
 

@@ -14,6 +14,7 @@ from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import Method as Test
+from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
@@ -101,7 +102,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CurveComparison:
+class CurveComparison(Tabular):
     """A method's agreement over budgets beside that of random selection."""
 
     truth: str
@@ -122,6 +123,17 @@ class CurveComparison:
         title = f"{self.curve.measure} by {self.truth}"
         after = f"average {self.curve.average:.4f} against {self.random.average:.4f} for random"
         return html_table(columns, [tuple(map(float, row)) for row in rows], title, after)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per number of items: the method's value and random selection's."""
+        values = self.to_dict()
+        columns = (
+            values["sizes"],
+            values["values"],
+            *(values["random"][name] for name in ("values", "low", "high")),
+        )
+        names = ("items", "value", "random", "random_low", "random_high")
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as plain values."""

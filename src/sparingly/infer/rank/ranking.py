@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, error_text, html_table, score_text
+from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_number
 from sparingly.data import files, schema
 from sparingly.data.selection import Selection
@@ -161,7 +162,7 @@ class RankedModel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking:
+class Ranking(Tabular):
     """Models in order, best first, with what may be said of them.
 
     Attributes:
@@ -195,6 +196,8 @@ class Ranking:
         selection: What had been chosen to be judged; None where that is not known.
         unknown: What its file says beyond that; it is kept when it is saved.
     """
+
+    rows_key: ClassVar[str] = "models"
 
     models: tuple[RankedModel, ...]
     p_values: Floats

@@ -1,48 +1,12 @@
-"""Ratings put into an evaluation set: from another file, or standardised by rater."""
+"""Ratings standardised by rater."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from sparingly.base.arrays import Objects
-from sparingly.base.errors import DataError, UsageError, listing
+from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.data.tables import Ratings
 from sparingly.infer.estimate.rater_effects import rater_scores
-
-
-def with_ratings_of(data: EvalSet, judged: EvalSet) -> EvalSet:
-    """Return a set with the ratings of another one, which may hold only some of its items and models.
-
-    What the set itself says of the rated aspects is left out, so that nothing counts twice.
-
-    Args:
-        data: The evaluation set.
-        judged: The ratings, as ``load`` reads them from a table with the columns rater, item, model, aspect,
-            score and seconds, say.
-    """
-    if not len(judged.ratings):
-        raise DataError("There are no ratings in it: a row needs an item, a model, a rater and a score.")
-    _check_known("items", judged.items, data.items)
-    _check_known("models", judged.models, data.models)
-    ratings_of_models = judged.ratings.take(judged.ratings.model < len(judged.models))
-    columns = np.array([data.models.index(name) for name in judged.models], np.int32)
-    ratings: Ratings = replace(
-        ratings_of_models,
-        item=data.positions(judged.items)[ratings_of_models.item].astype(np.int32),
-        model=columns[ratings_of_models.model],
-    )
-    means = {name: ratings.means(name, *data.shape) for name in ratings.aspects}
-    scales = {**data.scales, **judged.scales}
-    return data.with_parts(aspects={**data.aspects, **means}, ratings=ratings, scales=scales)
-
-
-def _check_known(kind: str, names: Objects | tuple[str, ...], known_names: Objects | tuple[str, ...]) -> None:
-    known_set = set(known_names)
-    if lost := [str(name) for name in names if name not in known_set]:
-        raise DataError(f"The ratings are about {kind} that the set does not have: {listing(lost, 5)}.")
 
 
 def standardised(data: EvalSet, aspect: str | None = None, name: str | None = None) -> EvalSet:

@@ -12,6 +12,7 @@ from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
 from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
@@ -209,7 +210,7 @@ def _controls(ratings: RaterScores, report: ControlReport | None) -> _Check:
 
 
 @dataclass(frozen=True, repr=False)
-class RaterReport:
+class RaterReport(Tabular):
     """What is to be said of the raters of an aspect; ``controls`` is None without control items."""
 
     severity: Severity
@@ -223,6 +224,10 @@ class RaterReport:
         flagged = len({flag.rater for flag in self.flags})
         raters = len(self.severity.raters)
         return f"RaterReport({self.severity.aspect}: {raters} raters, {flagged} flagged, {self.agreement!r})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row per rater: how many judgements, and how severe."""
+        return list(self.severity.to_dict()["raters"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -14,11 +14,14 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.data.describe.representation import Representation
 from sparingly.infer.estimate.assemble import target_text
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.plan.growth import Growth
+from sparingly.infer.plan.plan import Plan
 from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
+from sparingly.run.raters.report import RaterReport
 from sparingly.show.figures.look import (
     BLUE,
     COLOURS,
@@ -37,7 +40,7 @@ from sparingly.show.figures.look import (
 )
 
 if TYPE_CHECKING:
-    from altair import VConcatChart
+    from altair import FacetChart, LayerChart, VConcatChart
 
 
 # Written on coloured cells, these stay as they are on a dark page.
@@ -61,32 +64,79 @@ _SET, _CHOSEN = "the set", "the selection"
 
 def draw_scores(estimate: Estimate) -> VConcatChart:
     """Draw every model's score as a point on its interval; a hollow point has none."""
-    import altair as alt
-
     rows: list[dict[str, Any]] = []
     for place in estimate.order:
         low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
         if np.isfinite(score):
             ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
-            rows.append({"model": estimate.models[place], "score": score, "low": ends[0], "high": ends[1]})
-    names = [row["model"] for row in rows]
-    # Vega's own format: rates in percent, other scores as they are.
-    axis = alt.Axis(format="~%") if estimate.is_rate else alt.Axis()
-    x = alt.X("score:Q").title(estimate.aspect).scale(zero=False).axis(axis)
-    base = alt.Chart(inline(rows)).encode(y=model_axis("model", names))
-    bounded = base.transform_filter("isValid(datum.low)")
-    lines = bounded.mark_rule(color=BLUE, strokeWidth=2.5).encode(
-        x=alt.X("low:Q").title(estimate.aspect).scale(zero=False).axis(axis), x2="high:Q"
-    )
-    points = base.mark_point(color=BLUE, filled=True, size=70, opacity=1).encode(x=x)
-    hollow = base.transform_filter("!isValid(datum.low)").mark_point(color=BLUE, size=70, filled=False)
-    chart = alt.layer(lines, points, hollow.encode(x=x)).properties(
-        width=WIDTH - 180, height=step_height(names)
-    )
+            rows.append({"name": estimate.models[place], "value": score, "low": ends[0], "high": ends[1]})
     level = f"{100 * estimate.level:g} % intervals"
-    missing = len(names) - sum(row["low"] is not None for row in rows)
+    missing = sum(row["low"] is None for row in rows)
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
+    # Vega's own format: rates in percent, other scores as they are.
+    chart = _points_on_lines(rows, estimate.aspect, "~%" if estimate.is_rate else "")
     return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+
+
+def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
+    """Draw every model's strength as a point on its interval."""
+    rows = [
+        {"name": row["model"], "value": row["strength"], "low": row["low"], "high": row["high"]}
+        for row in strengths.rows()
+        if row["strength"] is not None
+    ]
+    foot = [f"{row['model']}: {row['status']}." for row in strengths.rows() if row["status"]]
+    title = f"from {counted(strengths.comparisons, 'comparison')}; {100 * strengths.level:g} % intervals"
+    return framed(_points_on_lines(rows, "strength, log-odds"), "Strengths of models", title, foot)
+
+
+def draw_raters(report: RaterReport) -> VConcatChart:
+    """Draw every rater's severity as a point, two standard errors to either side."""
+    rows = [
+        {
+            "name": row["rater"],
+            "value": row["severity"],
+            "low": row["severity"] - 2 * row["standard_error"],
+            "high": row["severity"] + 2 * row["standard_error"],
+        }
+        for row in report.rows()
+        if row["severity"] is not None and row["standard_error"] is not None
+    ]
+    title = f"by {report.severity.aspect}; two standard errors to either side"
+    return framed(_points_on_lines(rows, "points above or below the others"), "Severity of raters", title, [])
+
+
+def _points_on_lines(rows: list[dict[str, Any]], title: str, format: str = "") -> LayerChart | FacetChart:
+    """Return a point on a line for each name; a hollow point has no line."""
+    import altair as alt
+
+    axis = alt.Axis(format=format) if format else alt.Axis()
+    names = [row["name"] for row in rows]
+    base = alt.Chart(inline(rows)).encode(y=model_axis("name", names))
+    x, start = (alt.X(f"{name}:Q").title(title).scale(zero=False).axis(axis) for name in ("value", "low"))
+    lines = base.transform_filter("isValid(datum.low)").mark_rule(color=BLUE, strokeWidth=2.5)
+    points = base.mark_point(color=BLUE, filled=True, size=70, opacity=1)
+    hollow = base.transform_filter("!isValid(datum.low)").mark_point(color=BLUE, size=70, filled=False)
+    layers = lines.encode(x=start, x2="high:Q"), points.encode(x=x), hollow.encode(x=x)
+    return alt.layer(*layers).properties(width=WIDTH - 180, height=step_height(names))
+
+
+def draw_plan(plan: Plan) -> VConcatChart:
+    """Draw the half-width of a score's interval against the number of judged items."""
+    import altair as alt
+
+    rows = [{"n": row.n, "width": row.half_width} for row in plan.table if np.isfinite(row.half_width)]
+    axis = alt.Axis(format="~%") if plan.is_rate else alt.Axis()
+    chart = (
+        alt.Chart(inline(rows))
+        .mark_line(color=BLUE, strokeWidth=2, point=alt.OverlayMarkDef(color=BLUE, size=60))
+        .encode(
+            x=alt.X("n:Q").title("judged items"),
+            y=alt.Y("width:Q").title("half-width of a score's interval").axis(axis),
+        )
+        .properties(width=WIDTH, height=HEIGHT * 0.7)
+    )
+    return framed(chart, "What a budget buys", plan.headline, [])
 
 
 def draw_ranks(ranking: Ranking) -> VConcatChart:
@@ -283,17 +333,26 @@ def draw_shares(representation: Representation) -> VConcatChart:
 
 
 _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
-    {Estimate: draw_scores, Ranking: draw_ranks, Representation: draw_shares, Growth: draw_growth}
+    {
+        Estimate: draw_scores,
+        Ranking: draw_ranks,
+        BradleyTerry: draw_strengths,
+        Plan: draw_plan,
+        RaterReport: draw_raters,
+        Representation: draw_shares,
+        Growth: draw_growth,
+    }
 )
-Pictured = Estimate | Ranking | Representation | Growth | CurveComparison
+Pictured = Estimate | Ranking | BradleyTerry | Plan | RaterReport | Representation | Growth | CurveComparison
 
 
 def figure(result: Pictured | Sequence[CurveComparison]) -> VConcatChart:
     """Return the picture of a result, as an Altair chart that notebooks show.
 
     Args:
-        result: An estimate, a ranking, the representation of a selection, or what ``growth`` returned; or one
-            or several results of ``curve``, which are drawn together.
+        result: An estimate, a ranking, strengths, a plan, a report on raters, the representation of a
+            selection, or what ``growth`` returned; or one or several results of ``curve``, which are drawn
+            together.
 
     Examples:
         >>> import sparingly

@@ -45,6 +45,12 @@ def show_description(description: Description, data: EvalSet | None = None, limi
         show_table(columns, gaps[:limit], title="what is missing")
         if len(gaps) > limit:
             line(f"… and {len(gaps) - limit} more fields with gaps (--json shows all)")
+    if description.epochs:
+        first = description.epochs[0]
+        shares = ", ".join(f"{part.score} {percent(part.share, 0)}" for part in description.epochs)
+        line(
+            f"Repeats: {first.epochs:.3g} epochs of {first.cells:,} outputs. Noise between epochs: {shares}."
+        )
     notes(oddity.text for oddity in description.odd)
 
 

@@ -1,0 +1,50 @@
+"""Results as tables of other libraries, and as pictures."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sparingly.base.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Tabular:
+    """A result whose rows can be had as a frame, and that has a picture.
+
+    ``rows_key`` names the rows among the values of ``to_dict``, so that a frame holds the numbers of the
+    result's file and of ``--json``.
+    """
+
+    rows_key: ClassVar[str]
+
+    if TYPE_CHECKING:
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return plain values."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as plain values by column."""
+        return list(self.to_dict()[self.rows_key])
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a polars frame; what is not known is null."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a pandas frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
+        return pd.DataFrame(self.rows())
+
+    def plot(self) -> Any:
+        """Draw the picture that belongs to the result, an Altair chart; needs the extra ``report``."""
+        # By name, since rooms of results know nothing of pictures.
+        return import_module("sparingly.show.figures.charts").figure(self)
