@@ -27,9 +27,6 @@ from sparingly.infer.rank.curve import SHARES, SMALL_SET_SHARES
 from sparingly.run.rounds.stop.base import as_stop
 from sparingly.run.rounds.strategy import Strategy
 
-# --- entries ---------------------------------------------------------------------------------------------
-
-
 # Stands for the one metric of a set.
 METRIC = "{metric}"
 ROUNDS = 5
@@ -39,18 +36,21 @@ PValues = Literal["own", "full_set"]
 Kind = Literal["random", "stochastic", "deterministic"]
 _NAMED_METRIC = re.compile(r"([:,])\w+=\{metric\}(,?)")
 
-_TEXT: tuple[Callable[[Any], bool], str] = (lambda value: isinstance(value, str), "a text")
-_COUNT: tuple[Callable[[Any], bool], str] = (
-    lambda value: type(value) is int and value > 0,
-    "a whole number from 1 on",
-)
+_COUNT = (lambda value: type(value) is int and value > 0, "a whole number from 1 on")
+# What parts of an entry are checked by, and what is said of them; all others are texts.
 _PARTS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
-    {
-        "rounds": _COUNT,
-        "runs": _COUNT,
-        "slow": (lambda value: isinstance(value, bool), "true or false"),
-    }
+    {"rounds": _COUNT, "runs": _COUNT, "slow": (lambda value: isinstance(value, bool), "true or false")}
 )
+_TEXT: tuple[Callable[[Any], bool], str] = (lambda value: isinstance(value, str), "a text")
+# A set of fewer items is replayed at larger shares.
+SMALL_SET = 150
+# Below the budgets that count in means: a good method reaches random's agreement at the smallest of those
+# with fewer labels, and how many is measured, not extrapolated.
+LOW_SHARES, LOW_SMALL_SET_SHARES = (0.02, 0.035), (0.1, 0.175)
+# Which budgets of the list slow methods are run at.
+_SLOW_PLACES = (1, 4, 9)
+_DIGITS = 6
+Run = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -83,22 +83,13 @@ class GridEntry:
     module: str | None = None
 
     @property
-    def is_strategy(self) -> bool:
-        """Whether the method is a strategy."""
-        return isinstance(self.make_method("metric"), Strategy)
-
-    @property
     def plan(self) -> GridEntry:
         """The entry without its name, p-values and runs: entries with one plan share their judgements."""
         return GridEntry(self.method, self.estimator, rounds=self.rounds, stop=self.stop, module=self.module)
 
-    def text(self, metric: str | None) -> str:
-        """Return the method as text for a set with a metric."""
-        return with_metric(self.method, metric)
-
     def make_method(self, metric: str | None) -> Method:
         """Return the method for a set with a metric, a strategy with its number of rounds."""
-        method = _read_method(self.text(metric), self.module)
+        method = _read_method(with_metric(self.method, metric), self.module)
         if isinstance(method, Strategy) and self.rounds is not None:
             return with_rounds(method, self.rounds)
         return method
@@ -108,22 +99,37 @@ def entry_of(text: str, **more: Any) -> GridEntry:
     """Return an entry from ``METHOD`` or ``METHOD|ESTIMATOR``, with the rest filled in and checked."""
     options = {name: value for name, value in more.items() if value is not None}
     parts = [part.name for part in fields(GridEntry) if part.name not in ("method", "estimator")]
+    choices = {"p_values": get_args(PValues), "kind": get_args(Kind)}
     for name, value in options.items():
         if name not in parts:
             raise UnknownNameError("part of an entry", name, ("method", *parts))
-        _check_part(name, value)
+        if name in choices and value not in choices[name]:
+            raise UnknownNameError(f"{name} of an entry", value, choices[name])
+        right, words = _PARTS.get(name, _TEXT)
+        if not right(value):
+            raise UsageError(f"In an entry, {name} is {words}, not {value!r}.")
     method_text, *estimators = _split_at_bars(text)
     if len(estimators) > 1:
         raise UsageError(f'The entry "{text}" names two estimators: write METHOD|ESTIMATOR.')
     method = _read_method(method_text, options.get("module"))
-    entry = GridEntry(
-        method_text, estimators[0] if estimators else None, **{"kind": run_kind(method), **options}
-    )
+    estimator = estimators[0] if estimators else None
+    entry = GridEntry(method_text, estimator, **{"kind": run_kind(method), **options})
+    strategy, own_rounds = isinstance(method, Strategy), None
     if isinstance(method, Strategy):
-        entry = replace(entry, rounds=entry.rounds or _own_rounds(method_text, method) or ROUNDS)
+        own_rounds = _own_rounds(method_text, method)
+        entry = replace(entry, rounds=entry.rounds or own_rounds or ROUNDS)
         with_rounds(method, entry.rounds or ROUNDS)
-    _check(entry, method)
-    return entry if entry.name else replace(entry, name=_entry_name(entry, method))
+    if estimator is not None:
+        as_estimator(estimator)
+    if entry.stop is not None:
+        as_stop(entry.stop)
+    if not strategy and (entry.rounds is not None or entry.stop is not None):
+        raise UsageError(f"rounds and stop go with a strategy, and {method.name} is none.")
+    if entry.p_values == "full_set" and estimator is None and not strategy:
+        raise UsageError(
+            f"What judging everything would say is expected by an estimator: write {entry.method}|greg."
+        )
+    return entry if entry.name else replace(entry, name=_entry_name(entry, own_rounds))
 
 
 def entry_from_table(values: Mapping[str, Any]) -> GridEntry:
@@ -175,52 +181,21 @@ def with_metric(text: str, metric: str | None) -> str:
 
 
 def _read_method(text: str, module: str | None) -> Method:
-    if module is not None:
-        method = _from_module(text, module)
-        return method if isinstance(method, Strategy) else as_selector(method)
-    kind = method_class(parse_call(text).name)
-    return parse_method(text) if issubclass(kind, Strategy) else as_selector(text)
-
-
-def _from_module(text: str, module: str) -> Method:
-    """Return a method that is not registered: one of the module's classes, found by its ``name``."""
+    call = parse_call(text)
+    if module is None:
+        kind = method_class(call.name)
+        return parse_method(text) if issubclass(kind, Strategy) else as_selector(text)
+    # A method that is not registered is one of the module's classes, found by its ``name``.
     try:
         content = vars(import_module(module)).values()
     except ImportError as error:
         raise UsageError(f"The module {module} of an entry cannot be imported: {error}.") from None
     classes = [value for value in content if isinstance(value, type) and issubclass(value, Method)]
     by_name = {method.name: method for method in classes if method.name}
-    call = parse_call(text)
     if call.name not in by_name:
         raise UnknownNameError(f"method of the module {module}", call.name, by_name)
-    return filled_in(by_name[call.name], call)
-
-
-def _check_part(name: str, value: Any) -> None:
-    """Raise UsageError unless a part of an entry has the right type."""
-    choices = {"p_values": get_args(PValues), "kind": get_args(Kind)}.get(name)
-    if choices is not None:
-        if value not in choices:
-            raise UnknownNameError(f"{name} of an entry", value, choices)
-        return
-    right, words = _PARTS.get(name, _TEXT)
-    if not right(value):
-        raise UsageError(f"In an entry, {name} is {words}, not {value!r}.")
-
-
-def _check(entry: GridEntry, method: Method) -> None:
-    """Raise UsageError for parts of an entry that do not go together."""
-    strategy = isinstance(method, Strategy)
-    if entry.estimator is not None:
-        as_estimator(entry.estimator)
-    if entry.stop is not None:
-        as_stop(entry.stop)
-    if not strategy and (entry.rounds is not None or entry.stop is not None):
-        raise UsageError(f"rounds and stop go with a strategy, and {method.name} is none.")
-    if entry.p_values == "full_set" and entry.estimator is None and not strategy:
-        raise UsageError(
-            f"What judging everything would say is expected by an estimator: write {entry.method}|greg."
-        )
+    method = filled_in(by_name[call.name], call)
+    return method if isinstance(method, Strategy) else as_selector(method)
 
 
 def _split_at_bars(text: str) -> Iterator[str]:
@@ -235,15 +210,14 @@ def _split_at_bars(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _entry_name(entry: GridEntry, method: Method) -> str:
+def _entry_name(entry: GridEntry, own_rounds: int | None) -> str:
     """Return a name for an entry: its text without the metric, and what else distinguishes it."""
     parts = [_without_metric(entry.method)]
     if entry.estimator is not None:
         parts[0] += f"|{_without_metric(entry.estimator)}"
     if entry.p_values == "full_set":
         parts.append("expected p")
-    stated = _own_rounds(entry.method, method) if isinstance(method, Strategy) else None
-    if entry.rounds not in (None, stated or ROUNDS):
+    if entry.rounds not in (None, own_rounds or ROUNDS):
         parts.append("one round" if entry.rounds == 1 else f"{entry.rounds} rounds")
     if entry.stop is not None:
         parts.append(f"until {entry.stop}")
@@ -254,28 +228,11 @@ def _without_metric(text: str) -> str:
     return _NAMED_METRIC.sub(lambda match: match.group(1) if match.group(2) else "", text)
 
 
-# --- the grid --------------------------------------------------------------------------------------------
-
-
-# A set of fewer items is replayed at larger shares.
-SMALL_SET = 150
-# Below the budgets that count in means: a good method reaches random's agreement at the smallest of those
-# with fewer labels, and how many is measured, not extrapolated.
-LOW_SHARES, LOW_SMALL_SET_SHARES = (0.02, 0.035), (0.1, 0.175)
-# Which budgets of the list slow methods are run at.
-_SLOW_PLACES = (1, 4, 9)
-_DIGITS = 6
-Run = tuple[int, int]
-
-
 @dataclass(frozen=True)
 class GridRuns:
-    """How often methods are run, by their kind.
+    """How often methods are run: seeds of random selection, and of methods that draw.
 
-    Attributes:
-        random: Seeds of random selection.
-        stochastic: Seeds of methods that draw.
-        resamples: Of methods that do not: 80 % resamples of the set, beside the whole set.
+    Methods that do not draw are run on the whole set and on 80 % resamples of it.
     """
 
     random: int = 100
@@ -355,9 +312,8 @@ def read_grid(path: Path) -> ReplayGrid:
 
 def standard_grid() -> ReplayGrid:
     """Return the standard grid, which is also that of the leaderboard."""
-    return grid_from_text(
-        resources.files("sparingly.bench").joinpath("standard.toml").read_text(encoding="utf-8")
-    )
+    file = resources.files("sparingly.bench").joinpath("standard.toml")
+    return grid_from_text(file.read_text(encoding="utf-8"))
 
 
 def grid_of(
@@ -392,11 +348,15 @@ def grid_from_text(text: str) -> ReplayGrid:
         if name not in keys:
             raise UnknownNameError("part of a grid", name, keys)
     runs = _table(content, "runs")
+    kinds = [part.name for part in fields(GridRuns)]
     for name in runs:
-        if name not in (names := tuple(part.name for part in fields(GridRuns))):
-            raise UnknownNameError("kind of runs", name, names)
+        if name not in kinds:
+            raise UnknownNameError("kind of runs", name, kinds)
+    entries = _list(content, "entry")
+    if not all(isinstance(table, dict) for table in entries):
+        raise UsageError("In a grid, every entry is a table: [[entry]].")
     return ReplayGrid(
-        entries=tuple(entry_from_table(table) for table in _tables(content, "entry")),
+        entries=tuple(map(entry_from_table, entries)),
         sets=tuple(map(str, _list(content, "sets"))),
         shares=shares_of(_list(content, "budgets")),
         runs=GridRuns(**runs),
@@ -408,18 +368,17 @@ def grid_from_text(text: str) -> ReplayGrid:
 
 def shares_of(budgets: Iterable[str | float]) -> tuple[float, ...]:
     """Return budgets (``"10%"`` or 0.1) as shares of the items, in order."""
-    return tuple(sorted({round(_share(budget), _DIGITS) for budget in budgets}))
-
-
-def _share(budget: str | float) -> float:
-    try:
-        percent = isinstance(budget, str) and budget.strip().endswith("%")
-        share = float(str(budget).strip().removesuffix("%")) / (100.0 if percent else 1.0)
-    except ValueError:
-        share = float("nan")
-    if not 0.0 < share <= 1.0:
-        raise UsageError(f"A budget of a grid is a share of the items, such as 10%, not {budget}.")
-    return share
+    shares = set()
+    for budget in budgets:
+        try:
+            percent = isinstance(budget, str) and budget.strip().endswith("%")
+            share = float(str(budget).strip().removesuffix("%")) / (100.0 if percent else 1.0)
+        except ValueError:
+            share = float("nan")
+        if not 0.0 < share <= 1.0:
+            raise UsageError(f"A budget of a grid is a share of the items, such as 10%, not {budget}.")
+        shares.add(round(share, _DIGITS))
+    return tuple(sorted(shares))
 
 
 def _list(content: Mapping[str, Any], name: str) -> list[Any]:
@@ -433,11 +392,4 @@ def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = content.get(name, {})
     if not isinstance(value, dict):
         raise UsageError(f"In a grid, {name} is a table: [{name}].")
-    return value
-
-
-def _tables(content: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    value = _list(content, name) if name in content else []
-    if not all(isinstance(table, dict) for table in value):
-        raise UsageError(f"In a grid, every {name} is a table: [[{name}]].")
     return value

@@ -93,17 +93,21 @@ def intervals_over_set(estimate: Estimate) -> tuple[Floats, Floats]:
 
 def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
     """Return every measure of an outcome against judging everything, by its column of the table."""
-    agreed = {
-        name: float(measures.MEANS_MEASURES[name](outcome.scores, full_outcome.means)) for name in _BY_MEANS
-    }
+    scores, truth = outcome.scores, full_outcome.means
+    agreed = {name: float(measures.MEANS_MEASURES[name](scores, truth)) for name in _BY_MEANS}
+    first, second = pair_indices(len(truth))
+    is_significant = outcome.two_sided < ALPHA
+    has_wrong_sign = np.sign(scores[first] - scores[second]) * np.sign(truth[first] - truth[second]) < 0
     return {
         "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full_outcome.p_values)),
         **agreed,
         "rank_changes": int(agreed["rank_changes"]),
-        "pairwise_accuracy_tied": tied_accuracy(outcome.scores, full_outcome),
-        "bias": standardised_bias(outcome.scores, full_outcome.means),
-        **_coverage(outcome, full_outcome.means),
-        **_decisions(outcome, full_outcome.means),
+        "pairwise_accuracy_tied": tied_accuracy(scores, full_outcome),
+        "bias": standardised_bias(scores, truth),
+        **_coverage(outcome, truth),
+        "pairs": len(first),
+        "significant": int(is_significant.sum()),
+        "wrong_sign": int((is_significant & has_wrong_sign).sum()),
     }
 
 
@@ -118,9 +122,8 @@ def tied_accuracy(scores: Floats, full_outcome: FullSet) -> float:
     first, second = pair_indices(len(scores))
     differences = np.nan_to_num(scores[first] - scores[second], nan=0.0)
     # The last bits of a difference hang on the order of summing.
-    differences = np.asarray(
-        np.round(differences / (float(np.abs(differences).max(initial=0.0)) or 1.0), 9), np.float64
-    )
+    largest = float(np.abs(differences).max(initial=0.0)) or 1.0
+    differences = np.asarray(np.round(differences / largest, 9), np.float64)
     p_values = full_outcome.p_values
     tied = 2.0 * np.minimum(p_values, 1.0 - p_values) >= ALPHA
     right = ~tied & (np.sign(differences) == np.sign(full_outcome.means[first] - full_outcome.means[second]))
@@ -158,17 +161,3 @@ def _coverage(outcome: ReplayOutcome, truth: Floats) -> Measures:
     count = int(printed.sum())
     width = float((outcome.high - outcome.low)[printed].mean()) if count else None
     return {"intervals": count, "covered": int((printed & inside).sum()), "width": width}
-
-
-def _decisions(outcome: ReplayOutcome, truth: Floats) -> Measures:
-    """Return how many pairs are called significant at .05, and how many of these with the wrong sign."""
-    first, second = pair_indices(len(truth))
-    is_significant = outcome.two_sided < ALPHA
-    signs = np.sign(outcome.scores[first] - outcome.scores[second])
-    true_signs = np.sign(truth[first] - truth[second])
-    wrong_signs = is_significant & (signs * true_signs < 0)
-    return {
-        "pairs": len(first),
-        "significant": int(is_significant.sum()),
-        "wrong_sign": int(wrong_signs.sum()),
-    }

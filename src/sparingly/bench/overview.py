@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sparingly.bench.grid import first_share
 from sparingly.bench.play import PlayReport
 from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE
 from sparingly.show.terminal.console import fixed, line, notes, percent, show_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _MEANS = ("soft_pairwise_accuracy", "pairwise_accuracy", "kendall_b", "top1_match", "seconds")
 
@@ -19,48 +16,31 @@ def overview(report: PlayReport) -> list[dict[str, Any]]:
     """Return one row per entry: on how many sets it was played, and its means, every set counting the same.
 
     Within a set, budgets and runs count the same; the lowest budgets, which are there for parity alone, are
-    left out. Sets that are too small to count are in it, too: they are left out where methods are compared
-    with each other (see the leaderboard).
+    left out unless only they were played. Sets that are too small to count are in it, too: they are left out
+    where methods are compared with each other (see the leaderboard).
     """
     import polars as pl
 
-    completed = _rows_to_average(report.table.filter(pl.col("status") == COMPLETED))
+    completed = report.table.filter(pl.col("status") == COMPLETED)
+    # A resample has the budgets of the whole set.
+    items = dict(completed.group_by("set").agg(pl.col("items").max()).iter_rows())
+    if items:
+        first = completed["set"].replace_strict({name: first_share(count) for name, count in items.items()})
+        usual = completed.filter(completed["share"] >= first)
+        completed = usual if usual.height else completed
+    # Of the printed intervals, those that hold the full set's score; of significant pairs, the wrong ones.
+    coverage = (pl.col("covered").sum() / pl.col("intervals").sum()).fill_nan(None)
+    wrong_sign = (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None)
     by_set = completed.group_by("entry", "set").agg(
-        pl.col(_MEANS).mean(), _coverage_rate(), _wrong_sign_rate()
+        pl.col(_MEANS).mean(), coverage.alias("coverage"), wrong_sign.alias("wrong_sign")
     )
     means = by_set.group_by("entry").agg(
         pl.len().alias("sets"), pl.col(*_MEANS, "coverage", "wrong_sign").mean()
     )
     order = report.table.select("entry").unique(maintain_order=True)
     summary = order.join(means, on="entry", how="left").with_columns(pl.col("sets").fill_null(0))
-    return summary.sort(
-        "soft_pairwise_accuracy", "entry", descending=[True, False], nulls_last=True
-    ).to_dicts()
-
-
-def _rows_to_average(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows at budgets that means are taken over; all of them where only lower ones were played."""
-    import polars as pl
-
-    # A resample has the budgets of the whole set.
-    items = dict(rows.group_by("set").agg(pl.col("items").max()).iter_rows())
-    first = rows["set"].replace_strict({name: first_share(count) for name, count in items.items()})
-    usual = rows.filter(rows["share"] >= first) if items else rows
-    return usual if usual.height else rows
-
-
-def _coverage_rate() -> pl.Expr:
-    """The share of the printed intervals that hold the full set's score."""
-    import polars as pl
-
-    return (pl.col("covered").sum() / pl.col("intervals").sum()).fill_nan(None).alias("coverage")
-
-
-def _wrong_sign_rate() -> pl.Expr:
-    """The share of the significant pairs with the wrong sign."""
-    import polars as pl
-
-    return (pl.col("wrong_sign").sum() / pl.col("significant").sum()).fill_nan(None).alias("wrong_sign")
+    columns = ("soft_pairwise_accuracy", "entry")
+    return summary.sort(*columns, descending=[True, False], nulls_last=True).to_dicts()
 
 
 def show_overview(report: PlayReport, path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,14 +15,19 @@ from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.bench import table as tables
 from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
-from sparingly.bench.replay import FAILED, ReplayCell, replay_entry
-from sparingly.bench.sets import FullyJudgedSet, SetFile, open_cached, open_replay_data, set_files
+from sparingly.bench.replay import FAILED, replay_entry
+from sparingly.bench.sets import SetFile, open_cached, open_replay_data, set_files
 from sparingly.bench.table import Row
 
 if TYPE_CHECKING:
     import polars as pl
 
-# --- what one process computes at a time -----------------------------------------------------------------
+# How often a task is tried again when its worker is lost, and how long a cluster may take to answer.
+RETRIES = 3
+_PATIENCE = 30
+# How many seeds one task takes: lists are quick, the rest is not.
+_SEEDS, _SEEDS_OF_LISTS = 5, 25
+Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -65,26 +70,17 @@ def run_task(task: ReplayTask) -> list[Row]:
         "digest": task.digest,
         "version": __version__,
     }
-    return [
-        {
-            **shared,
-            **entry_columns(job.entry, part.judged.metric),
-            "kind": job.entry.kind,
-            "seed": seed,
-            **_row(cell),
-        }
-        # Seed by seed, so that entries with the same judgements find them in the cache.
-        for seed in sorted({seed for job in task.jobs for seed in job.seeds})
-        for job in task.jobs
-        if seed in job.seeds
-        for cell in replay_entry(part, job.entry, job.shares, seed)
-    ]
-
-
-def _row(cell: ReplayCell) -> Row:
-    values = {name: value for name, value in vars(cell).items() if name != "measures"}
-    measures = {name: None if value != value else value for name, value in (cell.measures or {}).items()}
-    return {**values, **measures, "peak_mb": peak_megabytes()}
+    rows = []
+    # Seed by seed, so that entries with the same judgements find them in the cache.
+    for seed in sorted({seed for job in task.jobs for seed in job.seeds}):
+        for job in (job for job in task.jobs if seed in job.seeds):
+            run = {**entry_columns(job.entry, part.judged.metric), "kind": job.entry.kind, "seed": seed}
+            for cell in replay_entry(part, job.entry, job.shares, seed):
+                values = {**vars(cell), **(cell.measures or {})}
+                del values["measures"]
+                known = {name: None if value != value else value for name, value in values.items()}
+                rows.append({**shared, **run, **known, "peak_mb": peak_megabytes()})
+    return rows
 
 
 def peak_megabytes() -> float | None:
@@ -98,33 +94,24 @@ def peak_megabytes() -> float | None:
 
 
 def entry_columns(entry: GridEntry, metric: str | None) -> Row:
-    """Return the columns that describe an entry."""
+    """Return the columns that describe an entry; without a metric, texts keep its place open."""
+
+    def filled(text: str) -> str:
+        return text if metric is None else with_metric(text, metric)
+
     return {
         "entry": entry.name,
-        "method": _with_metric_if_any(entry.method, metric),
-        "estimator": None if entry.estimator is None else _with_metric_if_any(entry.estimator, metric),
+        "method": filled(entry.method),
+        "estimator": None if entry.estimator is None else filled(entry.estimator),
         "p_values": entry.p_values,
         "rounds": entry.rounds,
         "stop": entry.stop,
     }
 
 
-def _with_metric_if_any(text: str, metric: str | None) -> str:
-    """Return a text with the metric filled in, or unchanged where the set has none."""
-    return text if metric is None else with_metric(text, metric)
-
-
 def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[Row]]:
     """Return a task with its rows."""
     return task, run_task(task)
-
-
-# --- the same tasks on a Dask cluster: any number of machines that see the same data folder --------------
-
-
-# How often a task is tried again when its worker is lost.
-RETRIES = 3
-_PATIENCE = 30
 
 
 def on_cluster(
@@ -152,23 +139,9 @@ def on_cluster(
             future.release()
 
 
-# --- the grid --------------------------------------------------------------------------------------------
-
-
-# How many seeds one task takes: lists are quick, the rest is not.
-_SEEDS, _SEEDS_OF_LISTS = 5, 25
-Progress = Callable[[int, int, str], None]
-
-
 @dataclass(frozen=True, eq=False)
 class PlayReport:
-    """How a grid was played.
-
-    Attributes:
-        table: The rows of the grid's cells.
-        computed: How many of them were computed now.
-        left_out: Sets that cannot be replayed, and why.
-    """
+    """The rows of a grid's cells, how many were computed now, and why sets cannot be replayed."""
 
     table: pl.DataFrame
     computed: int
@@ -221,11 +194,9 @@ def play(
         tables.save_part(out, rows)
         if progress is not None:
             progress(count, len(tasks), str(task))
-    table = tables.merge_parts(out)
     cells = tables.frame_of(grid_cells).select(tables.CELL)
-    return PlayReport(
-        table.join(cells, on=tables.CELL, how="semi", maintain_order="left"), len(open_cells), left_out
-    )
+    table = tables.merge_parts(out).join(cells, on=tables.CELL, how="semi", maintain_order="left")
+    return PlayReport(table, len(open_cells), left_out)
 
 
 def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[Row], dict[str, str]]:
@@ -238,18 +209,17 @@ def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[Row], 
         except SparinglyError as error:
             left_out[file.name] = str(error)
             continue
-        rows += _cells_of(grid, file, judged)
+        of_set = {"set": file.name, "truth": judged.truth, "metric": judged.metric}
+        of_set |= {"digest": file.digest(), "version": __version__}
+        for entry in grid.entries:
+            request = {**of_set, **entry_columns(entry, judged.metric)}
+            shares = grid.shares_of(entry, len(judged.data))
+            rows += [
+                {**request, "share": share, "seed": seed, "resample": resample}
+                for seed, resample in grid.runs.of_entry(entry)
+                for share in shares
+            ]
     return rows, left_out
-
-
-def _cells_of(grid: ReplayGrid, file: SetFile, judged: FullyJudgedSet) -> Iterator[Row]:
-    shared = {"set": file.name, "truth": judged.truth, "metric": judged.metric}
-    stamp = {"digest": file.digest(), "version": __version__}
-    for entry in grid.entries:
-        request = {**shared, **entry_columns(entry, judged.metric), **stamp}
-        for seed, resample in grid.runs.of_entry(entry):
-            for share in grid.shares_of(entry, len(judged.data)):
-                yield {**request, "share": share, "seed": seed, "resample": resample}
 
 
 def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[Row]) -> list[ReplayTask]:
@@ -266,18 +236,12 @@ def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[Row]) -
     tasks: list[ReplayTask] = []
     for (name, resample), group in groupby(ordered, key=lambda row: (row["set"], row["resample"])):
         file = files[order[name]]
-        jobs = tuple(_jobs(grid, places, list(group)))
-        bundles = (jobs,) if resample else _bundles(jobs)
-        tasks += [ReplayTask(file, file.digest(), resample, bundle) for bundle in bundles]
+        bundles: dict[object, list[ReplayJob]] = {}
+        for job in _jobs(grid, places, list(group)):
+            bundle = "resample" if resample else (job.entry.plan, job.seeds)
+            bundles.setdefault(bundle, []).append(job)
+        tasks += [ReplayTask(file, file.digest(), resample, tuple(jobs)) for jobs in bundles.values()]
     return tasks
-
-
-def _bundles(jobs: Iterable[ReplayJob]) -> Iterable[tuple[ReplayJob, ...]]:
-    """Return jobs in bundles that share the same judgements."""
-    bundles: dict[tuple[GridEntry, tuple[int, ...]], list[ReplayJob]] = {}
-    for job in jobs:
-        bundles.setdefault((job.entry.plan, job.seeds), []).append(job)
-    return map(tuple, bundles.values())
 
 
 def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[ReplayJob]:

@@ -34,7 +34,7 @@ from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
 from sparingly.run.rounds.replay import ReplayRound, replay
 from sparingly.run.rounds.stop.base import Progress, first_stop
-from sparingly.run.rounds.strategy import State, Strategy, asked_cells
+from sparingly.run.rounds.strategy import Strategy, asked_cells
 
 COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 
@@ -144,19 +144,18 @@ def _replay_at_budget(
     """Return the cell of one budget; entries that differ only in p-values share the judgements."""
     judgements, spent = _judge_at_budget(part, entry.plan, count, seed)
     start = time.perf_counter()
-    own_result = (
-        _sign_flip_outcome(part, judgements)
-        if judgements.estimate is None or entry.p_values == "own"
-        else None
-    )
-    if judgements.estimate is None:
-        assert own_result is not None  # noqa: S101 - without an estimate there are only the items' own p-values
-        outcome = own_result
+    if judgements.estimate is None or judgements.expected is None:
+        outcome = _sign_flip_outcome(part, judgements)
+    elif entry.p_values == "own":
+        outcome = estimate_outcome(judgements.estimate, _sign_flip_outcome(part, judgements).p_values)
     else:
-        outcome = estimate_outcome(
-            judgements.estimate,
-            _expected_or_own_p_values(part, judgements) if own_result is None else own_result.p_values,
-        )
+        p_values = judgements.expected()
+        if np.isnan(p_values).any():
+            # Where none can be expected (no error is known, or two models have no two items in common), that
+            # of the judged items stands in its place.
+            own_p_values = _sign_flip_outcome(part, judgements).p_values
+            p_values = np.where(np.isnan(p_values), own_p_values, p_values)
+        outcome = estimate_outcome(judgements.estimate, p_values)
     spent += time.perf_counter() - start
     details = {"signature": judgements.signature, "stopped_at": judgements.stopped_at}
     return [_cell(part, share, judgements.mask, outcome, seconds=spent, **details)]
@@ -196,7 +195,8 @@ def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed
 
 def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
     """Return the judgements of a strategy after its last round, or where its stop ended it."""
-    size = _round_size(method, plan.rounds, count)
+    divides = isinstance(method, Strategy) and rounds_parameter(method) is not None
+    size = None if divides or plan.rounds is None else -(-count // plan.rounds)
     look, stopped = _last(replay(part.data, method, count, truth=part.truth, size=size, seed=seed), plan.stop)
     state, strategy = look.state, look.strategy
     if not state.rounds:
@@ -210,19 +210,12 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
         return judgements
     options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
     scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
-    return replace(judgements, estimate=scores, expected=lambda: _expected_by(strategy, state, scores))
 
+    def expected() -> Floats:
+        p_values = strategy.expected_p_values(state)
+        return expected_p_values(scores) if p_values is None else p_values
 
-def _round_size(method: Method, rounds: int | None, count: int) -> int | None:
-    """Return how many items a round has, where the strategy does not divide the budget itself."""
-    divides = isinstance(method, Strategy) and rounds_parameter(method) is not None
-    return None if divides or rounds is None else -(-count // rounds)
-
-
-def _expected_by(strategy: Strategy, state: State, scores: Estimate) -> Floats:
-    """Return the p-values that a strategy expects of judging everything, or else those of its estimate."""
-    p_values = strategy.expected_p_values(state)
-    return expected_p_values(scores) if p_values is None else p_values
+    return replace(judgements, estimate=scores, expected=expected)
 
 
 def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, bool]:
@@ -244,31 +237,10 @@ def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, 
 def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> ReplayOutcome:
     """Return the means and the sign-flip test of what was judged, weighed as the selection weighs items."""
     rows = np.flatnonzero(judgements.mask.any(axis=1))
-    full_outcome = (
-        part.full_outcome
-        if judgements.chosen is None
-        else with_selection_weights(part.full_outcome, judgements.chosen, part.data, rows)
-    )
-    scores, weights = (
-        np.where(judgements.mask, full_outcome.values, np.nan)[rows],
-        full_outcome.weights_of(rows),
-    )
-    return own_outcome(
-        model_means(scores, weights), full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
-    )
-
-
-def _expected_or_own_p_values(part: ReplayData, judgements: ReplayJudgements) -> Floats:
-    """Return the p-values that judging everything is expected to give, one for every pair of models.
-
-    Where none can be expected (no error is known, or two models have no two items in common), that of the
-    judged items stands in its place.
-    """
-    assert judgements.expected is not None  # noqa: S101 - every estimate comes with it
-    p_values = judgements.expected()
-    unknown = np.isnan(p_values)
-    return (
-        np.where(unknown, _sign_flip_outcome(part, judgements).p_values, p_values)
-        if unknown.any()
-        else p_values
-    )
+    full_outcome = part.full_outcome
+    if judgements.chosen is not None:
+        full_outcome = with_selection_weights(full_outcome, judgements.chosen, part.data, rows)
+    scores = np.where(judgements.mask, full_outcome.values, np.nan)[rows]
+    weights = full_outcome.weights_of(rows)
+    p_values = full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
+    return own_outcome(model_means(scores, weights), p_values)

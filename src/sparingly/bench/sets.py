@@ -25,6 +25,8 @@ from sparingly.signals.length import source_lengths
 # The set that comes with the package; every other one is a file of a folder.
 DEMO = "demo"
 FEWEST_ITEMS, FEWEST_MODELS = 60, 5
+# The share of the items that a resample has.
+RESAMPLED = 0.8
 _KINDS = (".jsonl", ".parquet", ".csv", ".tsv")
 # The truth of sets that have several aspects.
 TRUTHS: Mapping[str, str] = MappingProxyType(
@@ -110,13 +112,7 @@ class SetFile:
 
 @dataclass(frozen=True, eq=False)
 class FullyJudgedSet:
-    """A data set cut to what was judged in full.
-
-    Attributes:
-        data: The items and models, with the truth as an aspect.
-        truth: The aspect.
-        metric: The metric for methods that take one; None where the set has none.
-    """
+    """A data set cut to what was judged in full, its truth, and the metric for methods that take one."""
 
     data: EvalSet
     truth: str
@@ -135,7 +131,17 @@ def set_files(
     metrics: Mapping[str, str] | None = None,
 ) -> tuple[SetFile, ...]:
     """Return the sets of a folder by name, or all of them; ``demo`` needs no folder."""
-    files = {} if folder is None else _files_in(folder)
+    by_name: dict[str, list[Path]] = {}
+    if folder is not None:
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and extension(path) in _KINDS:
+                by_name.setdefault(path.name.split(".")[0], []).append(path)
+    for name, paths in by_name.items():
+        if len(paths) > 1:
+            raise UsageError(f"Two files are the data set {name}: {listing(path.name for path in paths)}.")
+    files = {name: paths[0] for name, paths in by_name.items()}
     chosen = tuple(dict.fromkeys(names)) or tuple(files)
     if not chosen:
         raise UsageError("There is no data set: name a folder that holds some (--data), or the set demo.")
@@ -168,8 +174,7 @@ def open_set(file: SetFile) -> FullyJudgedSet:
     data = load_demo() if file.path is None else load(file.path)
     truth = file.truth or TRUTHS.get(file.name)
     if truth is None:
-        hint = f"Name the truth of {file.name} in the grid."
-        truth = the_only("aspect", None, data.aspects, hint)
+        truth = the_only("aspect", None, data.aspects, f"Name the truth of {file.name} in the grid.")
     data, truth = with_truth(data, truth)
     complete = judged_in_full(data, truth)
     return FullyJudgedSet(complete, truth, file.metric or one_metric(file.name, complete))
@@ -197,25 +202,12 @@ def one_metric(name: str, data: EvalSet) -> str | None:
     that has no missing cell; None where there is none.
     """
     strong = strong_metric(name)
-    if strong is not None and strong not in data.metrics:
-        raise UnknownNameError("metric", strong, data.metrics, f"It is the strong metric of {name}.")
     if strong is not None:
+        if strong not in data.metrics:
+            raise UnknownNameError("metric", strong, data.metrics, f"It is the strong metric of {name}.")
         return strong
     complete = (metric for metric in sorted(data.metrics) if not np.isnan(data.metrics[metric]).any())
     return next((metric for metric in WEAK if metric in data.metrics), None) or next(complete, None)
-
-
-def _files_in(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
-    files: dict[str, list[Path]] = {}
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and extension(path) in _KINDS:
-            files.setdefault(path.name.split(".")[0], []).append(path)
-    for name, paths in files.items():
-        if len(paths) > 1:
-            raise UsageError(f"Two files are the data set {name}: {listing(path.name for path in paths)}.")
-    return {name: paths[0] for name, paths in files.items()}
 
 
 @lru_cache(maxsize=256)
@@ -224,20 +216,9 @@ def _digest_of(path: Path, _changed: int, _size: int) -> str:
         return blake2b(path.read_bytes(), digest_size=8).hexdigest()
 
 
-# --- a set in a replay, whole or resampled ---------------------------------------------------------------
-
-
-RESAMPLED = 0.8
-
-
 @dataclass(frozen=True, eq=False)
 class ReplayData:
-    """The items of a set on which a method is replayed.
-
-    Attributes:
-        judged: The set they belong to.
-        data: The items, with all judgements.
-    """
+    """The items of a set on which a method is replayed, with all judgements."""
 
     judged: FullyJudgedSet
     data: EvalSet
@@ -279,12 +260,7 @@ def replay_data(judged: FullyJudgedSet, resample: int) -> ReplayData:
 def resampled_rows(data: EvalSet, resample: int) -> Ints:
     """Return 80 % of the items, drawn by their ids and the number of the resample."""
     order = np.argsort(rng.stream(data.keys, resample, "bench resample"), kind="stable")
-    return np.sort(order[: resampled_size(len(data))])
-
-
-def resampled_size(items: int) -> int:
-    """Return the number of items of a resample."""
-    return max(1, int(np.floor(RESAMPLED * items + 1e-9)))
+    return np.sort(order[: max(1, int(np.floor(RESAMPLED * len(data) + 1e-9)))])
 
 
 @lru_cache(maxsize=2)

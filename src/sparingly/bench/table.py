@@ -98,13 +98,9 @@ def read_table(path: Path) -> pl.DataFrame:
             table = pl.read_parquet(path.read_bytes())
     except pl.exceptions.PolarsError:
         raise InputError("this is no Parquet file", file=path, fix="Name another --out") from None
-    lost = [name for name in COLUMNS if name not in table.columns]
-    if lost:
-        raise InputError(
-            f"the table has no column {lost[0]}",
-            file=path,
-            fix="Is it of another version? Name another --out",
-        )
+    if lost := [name for name in COLUMNS if name not in table.columns]:
+        fix = "Is it of another version? Name another --out"
+        raise InputError(f"the table has no column {lost[0]}", file=path, fix=fix)
     return table.select(list(COLUMNS))
 
 
@@ -172,6 +168,10 @@ def merge_parts(table: Path) -> pl.DataFrame:
         return merged
 
 
+class _ChangedMeanwhileError(Exception):
+    """Another run has written the table since it was read."""
+
+
 def _parts(table: Path) -> list[Path]:
     """Return the parts of a table, oldest first."""
     files: list[tuple[int, str, Path]] = []
@@ -186,22 +186,16 @@ def _merge_with_parts(table: Path, parts: Sequence[Path]) -> pl.DataFrame:
     """Return a table with its parts; the table is read last, so that it has the parts other runs removed."""
     import polars as pl
 
-    newer = [_read_part(path) for path in parts]
+    newer = []
+    for path in parts:
+        try:
+            newer.append(read_table(path))
+        except InputError:
+            # One that is gone by now is in the table.
+            if path.exists():
+                raise
     saved = read_table(table)
     return merge_tables(saved, pl.concat(newer)) if newer else saved
-
-
-def _read_part(path: Path) -> pl.DataFrame:
-    try:
-        return read_table(path)
-    except InputError:
-        if path.exists():
-            raise
-        return frame_of(())
-
-
-class _ChangedMeanwhileError(Exception):
-    """Another run has written the table since it was read."""
 
 
 def _stamp(table: Path) -> tuple[int, int] | None:
@@ -214,8 +208,6 @@ def _stamp(table: Path) -> tuple[int, int] | None:
 
 
 def _replace(table: Path, frame: pl.DataFrame, stamp: tuple[int, int] | None) -> None:
-    """Replace a table, unless another run has written it since it was read."""
-
     def write(file: IO[bytes]) -> None:
         frame.write_parquet(file)
         if _stamp(table) != stamp:

@@ -31,13 +31,11 @@ def item_costs(data: EvalSet, cost: str) -> tuple[Floats, str]:
     if cost not in data.columns:
         hint = f"Write {LENGTH} or {FIT} for seconds from the length of the sources."
         raise UnknownNameError("column of costs", cost, data.columns, hint)
-    column = data.columns[cost]
     try:
-        costs = np.array([np.nan if value is None else value for value in column], np.float64)
+        costs = np.array([np.nan if value is None else value for value in data.columns[cost]], np.float64)
     except (TypeError, ValueError):
-        raise DataError(
-            f'The column "{cost}" holds something that is not a number, so it cannot be a cost.'
-        ) from None
+        sentence = f'The column "{cost}" holds something that is not a number, so it cannot be a cost.'
+        raise DataError(sentence) from None
     return _check_costs(costs, cost), ""
 
 
@@ -48,9 +46,7 @@ def unit_of(cost: str | None) -> str:
 
 def cost_fields(cost: str) -> frozenset[str]:
     """Return the fields that a cost is computed from."""
-    if _parse_line(cost) is not None:
-        return frozenset({"sources"})
-    return frozenset({fields.column(cost)})
+    return frozenset({fields.column(cost) if _parse_line(cost) is None else "sources"})
 
 
 def resolve_cost(data: EvalSet, cost: str) -> str:
@@ -97,18 +93,13 @@ def fit_seconds(data: EvalSet) -> tuple[float, float]:
             f"and there are {len(timed)}. Use cost={LENGTH}, or a column."
         )
     seconds = np.minimum(ratings.seconds[timed], np.quantile(ratings.seconds[timed], 0.95))
-    return _line(lengths[ratings.item[timed]], seconds)
-
-
-def _line(lengths: Floats, seconds: Floats) -> tuple[float, float]:
-    """Fit a line by least squares among those that neither start below zero nor fall."""
-    if np.ptp(lengths) == 0:
-        return float(seconds.mean()), 0.0
-    slope, intercept = np.polyfit(lengths, seconds, 1)
+    words = lengths[ratings.item[timed]]
+    slope, intercept = (-1.0, 0.0) if np.ptp(words) == 0 else np.polyfit(words, seconds, 1)
+    # Least squares among the lines that neither start below zero nor fall.
     if slope < 0:
         return float(seconds.mean()), 0.0
     if intercept < 0:
-        return 0.0, float((seconds * lengths).sum() / (lengths**2).sum())
+        return 0.0, float((seconds * words).sum() / (words**2).sum())
     return float(intercept), float(slope)
 
 

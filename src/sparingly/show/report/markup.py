@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from sparingly.base.errors import one_line
 
-# --- Markdown ---------------------------------------------------------------------------------------
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def code(text: str) -> str:
@@ -23,9 +23,6 @@ def cell(value: str) -> str:
     return value.replace("|", "\\|")
 
 
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-
-
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the pieces of a text with whether each is a code span."""
     place = 0
@@ -39,8 +36,6 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     if place < len(text):
         yield text[place:], False
 
-
-# --- LaTeX ------------------------------------------------------------------------------------------
 
 _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",

@@ -37,14 +37,7 @@ KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """Everything that is to be said of an evaluation.
-
-    Attributes:
-        title: Its title.
-        lead: The answer in a few sentences.
-        sections: The sections, each of sentences, facts, tables and pictures.
-        evidence: What it all rests on.
-    """
+    """Everything that is to be said of an evaluation: the answer (``lead``), sections, what they rest on."""
 
     title: str
     lead: tuple[str, ...]

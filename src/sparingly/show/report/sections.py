@@ -13,7 +13,6 @@ from sparingly.base.errors import listing
 from sparingly.base.format import counted, percent, share_text
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
-from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.rank.compare import CurveComparison
@@ -76,12 +75,16 @@ def selection_section(evidence: Evidence) -> Section:
         text = "No selection was given: the judged items are taken for a uniform sample of the set."
         return Section("selection", "What was judged", (Words(text),))
     parts: list[Part] = [] if not evidence.why else [Words(evidence.why)]
-    reasons = _reasons(evidence.rounds)
+    counts = Counter(row.reason for selection in evidence.rounds for row in selection if row.reason)
+    reasons = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
+    if len(counts) > len(reasons):
+        hidden = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
+        reasons.append((f"{len(counts) - len(reasons)} other reasons", str(hidden)))
     if len(evidence.rounds) == 1 and evidence.status is None:
         chosen = evidence.rounds[0]
         facts = [row for row in table_rows(chosen) if row[0] != "signature"]
-        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts)), *reasons]
-        parts += [Notes(tuple(map(with_full_stop, chosen.notes)))] if chosen.notes else []
+        parts += [Words(paragraph(chosen)), Facts("The selection", tuple(facts))]
+        notes = tuple(map(with_full_stop, chosen.notes))
     else:
         rows = tuple(
             (
@@ -95,7 +98,12 @@ def selection_section(evidence: Evidence) -> Section:
         )
         columns = ("round", "rows", "drawn by known chances", "digest of what it read")
         rounds = Table("The rounds", (*columns, "digest of labels used"), rows, texts=5)
-        parts += [Words(_campaign_words(evidence)), rounds, *reasons]
+        parts += [Words(_campaign_words(evidence)), rounds]
+        notes = ()
+    if reasons:
+        parts.append(Table("Why rows were chosen", ("reason", "rows"), tuple(reasons)))
+    if notes:
+        parts.append(Notes(notes))
     return Section("selection", "What was selected, and why", tuple(parts))
 
 
@@ -117,18 +125,6 @@ def _campaign_words(evidence: Evidence) -> str:
         if names:
             text += f" {word}: {', '.join(map(code, names))}."
     return f"{text} It ended: {part.finished}" if part.finished else text
-
-
-def _reasons(rounds: Sequence[Selection]) -> list[Table]:
-    """Return why the items were chosen, the commonest reasons first; nothing where there are no reasons."""
-    counts = Counter(row.reason for selection in rounds for row in selection if row.reason)
-    if not counts:
-        return []
-    rows = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
-    if len(counts) > len(rows):
-        hidden = sum(counts.values()) - sum(count for _, count in counts.most_common(_MOST_REASONS))
-        rows.append((f"{len(counts) - len(rows)} other reasons", str(hidden)))
-    return [Table("Why rows were chosen", ("reason", "rows"), tuple(rows))]
 
 
 def representation_section(evidence: Evidence, *, figures: bool) -> Section | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import cast
@@ -66,49 +66,29 @@ def create_app(
     except BaseException:
         campaign.disconnect()
         raise
-    app = FastAPI(
-        title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan(campaign)
-    )
-    app.state.web, app.state.rater_service = web, RaterService(web)
-    app.state.organiser_service = organiser.OrganiserService(web)
-    app.add_middleware(
-        Guard,
-        sessions=sessions,
-        hosts=_hosts(hosts, public),
-        limits=limits or RequestLimits(),
-        no_entry=_no_entry(web),
-    )
-    static = files("sparingly.show.web").joinpath("static")
-    app.mount("/static", StaticFiles(directory=str(static)), name="static")
-    app.include_router(entry.router)
-    app.include_router(routes.router)
-    app.include_router(routes.api_router)
-    app.include_router(organiser.router)
-    _add_errors(app, web)
-    return app
 
-
-def _lifespan(campaign: Campaign) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         campaign.disconnect()
 
-    return lifespan
-
-
-def _no_entry(web: Web) -> Callable[[Message, Receive, Send], Awaitable[None]]:
-    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+    async def no_entry(scope: Message, receive: Receive, send: Send) -> None:
         await entry.stranger(web, form_refused=True)(scope, receive, send)
 
-    return answer
-
-
-def _hosts(hosts: Sequence[str] | None, public: str | None) -> Sequence[str] | None:
-    if hosts is None or public is None:
-        return hosts
-    # As a request spells it: without the port, an IPv6 address in brackets.
-    return (*hosts, re.sub(r":\d+$", "", urlsplit(public).netloc))
+    app = FastAPI(title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.web, app.state.rater_service = web, RaterService(web)
+    app.state.organiser_service = organiser.OrganiserService(web)
+    if hosts is not None and public is not None:
+        # As a request spells it: without the port, an IPv6 address in brackets.
+        hosts = (*hosts, re.sub(r":\d+$", "", urlsplit(public).netloc))
+    limits = limits or RequestLimits()
+    app.add_middleware(Guard, sessions=sessions, hosts=hosts, limits=limits, no_entry=no_entry)
+    static = files("sparingly.show.web").joinpath("static")
+    app.mount("/static", StaticFiles(directory=str(static)), name="static")
+    for router in (entry.router, routes.router, routes.api_router, organiser.router):
+        app.include_router(router)
+    _add_errors(app, web)
+    return app
 
 
 def _add_errors(app: FastAPI, web: Web) -> None:
@@ -116,13 +96,14 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
     @app.exception_handler(NoEntryError)
     def no_entry(request: Request, _: Exception) -> Response:
-        return _no_session(request, web)
+        if _is_program(request):
+            return _error_response(request, web, 401, "Open the link that you were sent.")
+        return entry.stranger(web)
 
     @app.exception_handler(ForeignFormError)
     def foreign(request: Request, _: Exception) -> Response:
-        return _error_response(
-            request, web, 403, "This form is not from an open page. Go back and load the page again."
-        )
+        sentence = "This form is not from an open page. Go back and load the page again."
+        return _error_response(request, web, 403, sentence)
 
     @app.exception_handler(SparinglyError)
     def refused(request: Request, error: Exception) -> Response:
@@ -150,12 +131,6 @@ def _add_errors(app: FastAPI, web: Web) -> None:
 
 def _is_program(request: Request) -> bool:
     return request.url.path.startswith("/api/")
-
-
-def _no_session(request: Request, web: Web) -> Response:
-    if _is_program(request):
-        return _error_response(request, web, 401, "Open the link that you were sent.")
-    return entry.stranger(web)
 
 
 def _error_response(request: Request, web: Web, status: int, sentence: str) -> Response:

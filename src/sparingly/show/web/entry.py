@@ -16,19 +16,14 @@ from sparingly.show.web.guard import SESSION
 from sparingly.show.web.sessions import MOST_SECONDS, Session
 from sparingly.show.web.web import Web
 
-# --- What pages ask for, with ``Depends`` ---
-
-
 # A page with fifty outputs, ten aspects and a comment on each has fewer.
 MOST_FIELDS = 2000
+HOMES: dict[Role, str] = {"rater": "/rate", "organiser": "/organiser"}
+router = APIRouter(include_in_schema=False)
 
 
 class NoEntryError(Exception):
     """Somebody who has no link, or whose link was retired."""
-
-    def __init__(self, role: Role) -> None:
-        self.role: Role = role
-        super().__init__(role)
 
 
 class ForeignFormError(Exception):
@@ -78,24 +73,23 @@ def text_of(fields: Mapping[str, str], name: str, *, longest: int = 500) -> str:
     return text
 
 
+CurrentWeb = Annotated[Web, Depends(web_of)]
+RaterSession = Annotated[Session, Depends(rater_session)]
+OrganiserSession = Annotated[Session, Depends(organiser_session)]
 Fields = Annotated[Mapping[str, str], Depends(sent_fields)]
 
 
-def rater_form(
-    request: Request, session: Annotated[Session, Depends(rater_session)], fields: Fields
-) -> Session:
+def rater_form(request: Request, session: RaterSession, fields: Fields) -> Session:
     """Return the session of a rater who sends a form of ours."""
     return _checked(request, session, fields.get("csrf"))
 
 
-def rater_program(request: Request, session: Annotated[Session, Depends(rater_session)]) -> Session:
+def rater_program(request: Request, session: RaterSession) -> Session:
     """Return the session of a rater whose program sends the token as a header."""
     return _checked(request, session)
 
 
-def organiser_form(
-    request: Request, session: Annotated[Session, Depends(organiser_session)], fields: Fields
-) -> Session:
+def organiser_form(request: Request, session: OrganiserSession, fields: Fields) -> Session:
     """Return the session of the organiser who sends a form of ours."""
     return _checked(request, session, fields.get("csrf"))
 
@@ -106,7 +100,7 @@ def _session(request: Request, role: Role) -> Session:
         sessions = web_of(request).sessions
         session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
     if session is None:
-        raise NoEntryError(role)
+        raise NoEntryError
     return session
 
 
@@ -116,34 +110,25 @@ def _checked(request: Request, session: Session, field: str | None = None) -> Se
     return session
 
 
-RaterSession = Annotated[Session, Depends(rater_session)]
-OrganiserSession = Annotated[Session, Depends(organiser_session)]
 RaterForm = Annotated[Session, Depends(rater_form)]
 RaterProgram = Annotated[Session, Depends(rater_program)]
 OrganiserForm = Annotated[Session, Depends(organiser_form)]
 
 
-# --- Links: each begins a session ---
-
-
-HOMES: dict[Role, str] = {"rater": "/rate", "organiser": "/organiser"}
-router = APIRouter(include_in_schema=False)
-
-
 @router.get("/r/{token}")
-def enter_as_rater(token: str, request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
+def enter_as_rater(token: str, request: Request, web: CurrentWeb) -> Response:
     """Let a rater in."""
     return _enter(token, request, web, "rater")
 
 
 @router.get("/o/{token}")
-def enter_as_organiser(token: str, request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
+def enter_as_organiser(token: str, request: Request, web: CurrentWeb) -> Response:
     """Let the organiser in."""
     return _enter(token, request, web, "organiser")
 
 
 @router.get("/")
-def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
+def home(request: Request, web: CurrentWeb) -> Response:
     """Redirect to the pages of the session."""
     for role, cookie in web.sessions.cookies.items():
         if web.sessions.read(request.cookies.get(cookie), role) is not None:
@@ -152,11 +137,16 @@ def home(request: Request, web: Annotated[Web, Depends(web_of)]) -> Response:
 
 
 @router.post("/leave")
-def leave(session: RaterForm, web: Annotated[Web, Depends(web_of)]) -> Response:
+def leave(session: RaterForm, web: CurrentWeb) -> Response:
     """End the session of a rater, for everybody who has its cookie."""
+    return end_session(session, web)
+
+
+def end_session(session: Session, web: Web) -> Response:
+    """End a session, forget its cookie, and lead away."""
     web.sessions.end(session)
     response = RedirectResponse("/", 303)
-    response.delete_cookie(web.sessions.cookies["rater"], path="/")
+    response.delete_cookie(web.sessions.cookies[session.role], path="/")
     return response
 
 

@@ -122,7 +122,14 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        send_with_headers = _with_headers(scope, send)
+        # Pages of one person are cached nowhere; files that come with the package may be.
+        caching = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS, (b"cache-control", caching)]
+            await send(message)
+
         refusal = self._refusal(scope)
         if refusal is None and scope["method"] not in _WITHOUT_BODY:
             try:
@@ -131,7 +138,12 @@ class Guard:
                 # Who has gone away gets no answer; that is no fault of the server.
                 return
             if isinstance(received, bytes):
-                await self._app(scope, _replay(received, receive), send_with_headers)
+                waiting = [{"type": "http.request", "body": received, "more_body": False}]
+
+                async def body_first() -> Message:
+                    return waiting.pop() if waiting else await receive()
+
+                await self._app(scope, body_first, send_with_headers)
                 return
             refusal = received
         if refusal is None:
@@ -145,7 +157,9 @@ class Guard:
         """Return why a request is refused, by its head alone."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if self._hosts is not None and _without_port(host) not in self._hosts:
+        name, colon, port = host.rpartition(":")
+        without_port = name if colon and port.isdigit() else host
+        if self._hosts is not None and without_port not in self._hosts:
             return 400, "This server does not go by that name."
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._limits.most_bytes:
@@ -200,28 +214,21 @@ class Guard:
                     raise _GoneError
                 part, is_last = message.get("body", b""), not message.get("more_body", False)
                 allowed_bytes -= len(part)
-                refusal = _TOO_LARGE if allowed_bytes < 0 else self._charge(client, len(part))
-                if refusal is not None:
-                    return refusal
+                if allowed_bytes < 0:
+                    return _TOO_LARGE
+                if not self._buckets.take(client, len(part) / self._limits.request_bytes):
+                    return _TOO_MANY
                 if is_last:
                     return b"".join((*parts, part))
-                if not parts and not self._begin_body(client):
-                    return _TOO_MANY
+                if not parts:
+                    if self._unfinished[client] >= self._limits.unfinished_bodies:
+                        return _TOO_MANY
+                    self._unfinished[client] += 1
                 parts.append(part)
         finally:
             if parts:
                 # Who has no other unfinished body is forgotten.
                 self._unfinished -= Counter((client,))
-
-    def _charge(self, client: str, size: int) -> Refusal | None:
-        return None if self._buckets.take(client, size / self._limits.request_bytes) else _TOO_MANY
-
-    def _begin_body(self, client: str) -> bool:
-        """Count one more unfinished body, where that many are allowed."""
-        if self._unfinished[client] >= self._limits.unfinished_bodies:
-            return False
-        self._unfinished[client] += 1
-        return True
 
 
 def _is_program(scope: Message) -> bool:
@@ -233,43 +240,13 @@ def _is_kind(headers: dict[bytes, bytes], expected: str) -> bool:
     if b"content-type" not in headers:
         return headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers
     kind, *options = headers[b"content-type"].decode("latin-1").lower().split(";")
-    charsets = [
-        value.strip(' "')
-        for name, _, value in (part.partition("=") for part in options)
-        if name.strip() == "charset"
-    ]
+    pairs = [part.partition("=") for part in options]
+    charsets = {value.strip(' "') for name, _, value in pairs if name.strip() == "charset"}
     return (
         kind.strip() == expected
-        and all(part in ("utf-8", "utf8") for part in charsets)
+        and charsets <= {"utf-8", "utf8"}
         and headers.get(b"content-encoding", b"identity") == b"identity"
     )
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, then what comes after it."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return received
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() else host
-
-
-def _with_headers(scope: Message, send: Send) -> Send:
-    # Pages of one person are cached nowhere; files that come with the package may be.
-    caching = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *HEADERS, (b"cache-control", caching)]
-        await send(message)
-
-    return sent
 
 
 async def _refuse(scope: Message, send: Send, status: int, sentence: str) -> None:

@@ -17,8 +17,8 @@ from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
 from sparingly.run.campaign.results import Findings
-from sparingly.run.campaign.rounds import CampaignOutlook, NextStep
-from sparingly.show.web.entry import Fields, OrganiserForm, OrganiserSession, text_of, web_of
+from sparingly.run.campaign.rounds import CampaignOutlook
+from sparingly.show.web.entry import CurrentWeb, Fields, OrganiserForm, OrganiserSession, end_session, text_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
     duration,
@@ -30,29 +30,36 @@ from sparingly.show.web.organiser_views import (
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
-# --- Results that take long ---
-
-
 Result = TypeVar("Result")
 # Where answers come in all the time, at most this part of the time is spent on computing.
 _SHARE = 0.2
+# For so long a page waits for numbers that are not there yet; then it comes without them and asks again.
+_WAIT = 1.0
 
 
 @dataclass(frozen=True)
 class ComputedResult(Generic[Result]):
-    """What was computed.
-
-    Attributes:
-        value: The result; None where it could not be computed.
-        seq: The entry of the journal that it speaks of.
-        at: When it was ready.
-        problem: Why it could not be computed; empty where it could.
-    """
+    """A result (None where ``problem`` says why), the journal's entry it speaks of, and when it was ready."""
 
     value: Result | None
     seq: int
     at: datetime
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class ResultAge:
+    """When a result was computed, at which entry, and whether nothing has come in since."""
+
+    computed_at: str
+    seq: int
+    fresh: bool
+    problem: str = ""
+
+    @property
+    def mark(self) -> int:
+        """What tells two states of a page apart: the entry, and whether more has come in since."""
+        return 2 * self.seq + self.fresh
 
 
 class BackgroundResult(Generic[Result]):
@@ -74,19 +81,23 @@ class BackgroundResult(Generic[Result]):
         seq, end = self._last_seq(), time.monotonic() + wait
         with self._changed:
             while not self._is_fresh(seq):
-                self._begin(seq)
+                if not self._busy and time.monotonic() >= self._not_before:
+                    self._busy = True
+                    Thread(target=self._work, args=(seq,), daemon=True).start()
                 remaining = end - time.monotonic()
                 if not self._busy or remaining <= 0 or not self._changed.wait(remaining):
                     break
             return self._result, self._is_fresh(seq)
 
+    def for_page(self) -> tuple[Result | None, ResultAge]:
+        """Return the last result, where there is one, and what a page says of its age."""
+        result, fresh = self.look(_WAIT)
+        if result is None:
+            return None, ResultAge("", 0, False)
+        return result.value, ResultAge(moment(result.at), result.seq, fresh, result.problem)
+
     def _is_fresh(self, seq: int) -> bool:
         return self._result is not None and self._result.seq >= seq
-
-    def _begin(self, seq: int) -> None:
-        if not self._busy and time.monotonic() >= self._not_before:
-            self._busy = True
-            Thread(target=self._work, args=(seq,), daemon=True).start()
 
     def _work(self, seq: int) -> None:
         start = time.monotonic()
@@ -103,31 +114,6 @@ class BackgroundResult(Generic[Result]):
             self._result = ComputedResult(value, seq, datetime.now(UTC), problem)
             self._busy, self._not_before = False, end + (end - start) * (1 / _SHARE - 1)
             self._changed.notify_all()
-
-
-@dataclass(frozen=True)
-class ResultAge:
-    """When a result was computed, at which entry, and whether nothing has come in since."""
-
-    computed_at: str
-    seq: int
-    fresh: bool
-    problem: str = ""
-
-    @property
-    def mark(self) -> int:
-        """What tells two states of a page apart: the entry, and whether more has come in since."""
-        return 2 * self.seq + self.fresh
-
-
-def age_of(result: ComputedResult[Any] | None, fresh: bool) -> ResultAge:
-    """Return what to say of the age of a result."""
-    if result is None:
-        return ResultAge("", 0, False)
-    return ResultAge(moment(result.at), result.seq, fresh, result.problem)
-
-
-# --- The service ---
 
 
 class OrganiserService:
@@ -158,11 +144,6 @@ class OrganiserService:
             return self._overview
 
 
-# --- Pages ---
-
-
-# For so long a page waits for numbers that are not there yet; then it comes without them and asks again.
-_WAIT = 1.0
 _MOST_LINES = 500
 _MOST_ITEMS = 50
 MESSAGES = {
@@ -174,6 +155,8 @@ MESSAGES = {
     "finished": "No round was drawn: there is nothing more to ask.",
     "held": "No round was drawn: the campaign is paused or closed.",
 }
+# Tells an open page to stay as it is: what is folded out or has the focus is not disturbed.
+_UNCHANGED = 204
 router = APIRouter(include_in_schema=False)
 
 
@@ -183,7 +166,6 @@ def service_of(request: Request) -> OrganiserService:
     return service
 
 
-CurrentWeb = Annotated[Web, Depends(web_of)]
 CurrentService = Annotated[OrganiserService, Depends(service_of)]
 # The key of a message, after a form was sent.
 MessageKey = Annotated[str, Query(alias="done")]
@@ -204,19 +186,8 @@ def progress(
 ) -> Response:
     """Show the part of it that changes, for a page that is open."""
     if service.campaign.last_seq() == since:
-        return _unchanged()
+        return Response(status_code=_UNCHANGED)
     return web.page("organiser/progress.html", session, **_progress_values(service))
-
-
-def _unchanged() -> Response:
-    """Tell an open page to stay as it is: what is folded out or has the focus is not disturbed."""
-    return Response(status_code=204)
-
-
-def _part(web: Web, session: Session, template: str, values: dict[str, Any], since: int) -> Response:
-    """Return the part of a page that was computed, where it is not the one that is shown."""
-    age: ResultAge = values["result_age"]
-    return _unchanged() if age.mark == since else web.page(template, session, **values)
 
 
 def _progress_values(service: OrganiserService) -> dict[str, Any]:
@@ -256,18 +227,9 @@ def raters_page(
     return web.page("organiser/raters.html", session, rows=rows, **values)
 
 
-@router.get("/organiser/raters/agreement")
-def agreement(
-    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
-) -> Response:
-    """Show how well raters agree, for a page that is open."""
-    return _part(web, session, "organiser/agreement.html", _agreement_values(service), since)
-
-
 def _agreement_values(service: OrganiserService) -> dict[str, Any]:
-    result, fresh = service.findings.look(_WAIT)
-    views = [] if result is None or result.value is None else agreement_views(result.value)
-    return {"result_age": age_of(result, fresh), "agreements": views}
+    findings, age = service.findings.for_page()
+    return {"result_age": age, "agreements": [] if findings is None else agreement_views(findings)}
 
 
 @router.get("/organiser/ranking")
@@ -276,18 +238,10 @@ def ranking(session: OrganiserSession, web: CurrentWeb, service: CurrentService)
     return web.page("organiser/ranking.html", session, **_ranking_values(service))
 
 
-@router.get("/organiser/ranking/now")
-def ranking_now(
-    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
-) -> Response:
-    """Show the part of it that changes, for a page that is open."""
-    return _part(web, session, "organiser/standings.html", _ranking_values(service), since)
-
-
 def _ranking_values(service: OrganiserService) -> dict[str, Any]:
-    result, fresh = service.findings.look(_WAIT)
-    views = [] if result is None or result.value is None else ranking_views(result.value)
-    return {"result_age": age_of(result, fresh), "rankings": views, "several": len(views) > 1}
+    findings, age = service.findings.for_page()
+    views = [] if findings is None else ranking_views(findings)
+    return {"result_age": age, "rankings": views, "several": len(views) > 1}
 
 
 @router.get("/organiser/next")
@@ -299,26 +253,38 @@ def next_round(
     return web.page("organiser/next.html", session, message=MESSAGES.get(message, ""), **values)
 
 
-@router.get("/organiser/next/now")
-def next_round_now(
-    session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
-) -> Response:
-    """Show the part of it that changes, for a page that is open."""
-    return _part(web, session, "organiser/outlook.html", _outlook_values(service), since)
-
-
 def _outlook_values(service: OrganiserService) -> dict[str, Any]:
-    result, fresh = service.outlooks.look(_WAIT)
-    outlooks = () if result is None or result.value is None else result.value
+    computed, age = service.outlooks.for_page()
+    outlooks = computed or ()
     overview = service.overview()
     return {
-        "result_age": age_of(result, fresh),
+        "result_age": age,
         "outlooks": outlooks,
         "stopped": "closed" if overview.closed else "paused" if overview.pause is not None else "",
         "limit": _MOST_ITEMS,
         "several": len(outlooks) > 1,
         "compares": service.compares,
     }
+
+
+def _show_when_changed(
+    address: str, template: str, values_of: Callable[[OrganiserService], dict[str, Any]]
+) -> None:
+    """Serve the part of a page that is computed, for a page that is open, where it shows another state."""
+
+    @router.get(address)
+    def part(
+        session: OrganiserSession, web: CurrentWeb, service: CurrentService, since: int = -1
+    ) -> Response:
+        values = values_of(service)
+        if values["result_age"].mark == since:
+            return Response(status_code=_UNCHANGED)
+        return web.page(template, session, **values)
+
+
+_show_when_changed("/organiser/raters/agreement", "organiser/agreement.html", _agreement_values)
+_show_when_changed("/organiser/ranking/now", "organiser/standings.html", _ranking_values)
+_show_when_changed("/organiser/next/now", "organiser/outlook.html", _outlook_values)
 
 
 @router.get("/organiser/downloads")
@@ -332,9 +298,6 @@ def log(session: OrganiserSession, web: CurrentWeb, service: CurrentService) -> 
     """Show who did what."""
     rows = log_rows(service.audit.entries(_MOST_LINES))
     return web.page("organiser/log.html", session, rows=rows, limit=_MOST_LINES)
-
-
-# --- Forms that change something, each noted in the log ---
 
 
 @router.post("/organiser/pause")
@@ -377,33 +340,23 @@ def draw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Res
     """Draw the next round of a data set."""
     data, early = fields.get("data", ""), fields.get("early") == "yes"
     (step,) = service.campaign.next(data, early=early)
+    message = "waiting" if step.outstanding else "held"
     if step.new:
         service.audit.write(session.actor, "round drawn", data=data, round=step.number, early=early)
-    return _redirect("/organiser/next", _message_of(step))
-
-
-def _message_of(step: NextStep) -> str:
-    if step.new:
-        return "drawn"
-    if step.finished is not None:
-        return "finished"
-    return "waiting" if step.outstanding else "held"
+        message = "drawn"
+    elif step.finished is not None:
+        message = "finished"
+    return _redirect("/organiser/next", message)
 
 
 @router.post("/organiser/leave")
 def leave(session: OrganiserForm, web: CurrentWeb) -> Response:
     """End the organiser's session, for everybody who has its cookie."""
-    web.sessions.end(session)
-    response = RedirectResponse("/", 303)
-    response.delete_cookie(web.sessions.cookies["organiser"], path="/")
-    return response
+    return end_session(session, web)
 
 
 def _redirect(page: str, message: str) -> Response:
     return RedirectResponse(f"{page}?done={message}", 303)
-
-
-# --- Downloads ---
 
 
 @router.get("/organiser/downloads/everything.zip")
@@ -421,7 +374,11 @@ def download_hours(
     rate: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Give the hours, with the amount due at a rate per hour."""
-    columns, rows = hours_table(service.campaign.hours(), _rate(rate))
+    try:
+        hourly = float(rate.strip().replace(",", ".")) if rate.strip() else None
+    except ValueError:
+        raise UsageError("The rate per hour is a number, such as 18.50.") from None
+    columns, rows = hours_table(service.campaign.hours(), hourly)
     service.audit.write(session.actor, "downloaded hours")
     name = f"{file_stem(service.campaign.name, 'campaign')}-hours.csv"
     return _file(csv_bytes(rows, columns), name, "text/csv; charset=utf-8")
@@ -444,15 +401,6 @@ def download_release(session: OrganiserForm, service: CurrentService, fields: Fi
     name = f"{file_stem(service.campaign.name, 'campaign')}-release"
     service.audit.write(session.actor, "downloaded release", licence=licence, comments=comments)
     return _file(zip_bytes(content, name), f"{name}.zip", "application/zip")
-
-
-def _rate(text: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        raise UsageError("The rate per hour is a number, such as 18.50.") from None
 
 
 def _file(content: bytes, name: str, media_type: str) -> Response:

@@ -23,6 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 _OTHER_FILES, _BACKLOG = 256, 128
 _LOGGERS = ("asyncio", "uvicorn.error", "sparingly")
 _MOST_KINDS = 1000
+# Nothing is being worked on: no request has come, or not the whole of one.
+_WAITING = ("head", "idle", "body")
 
 
 @dataclass(frozen=True)
@@ -55,26 +57,21 @@ class Connection(H11Protocol):
         self._phase = ""
         self._since = 0.0
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether nothing is being worked on: no request has come, or not the whole of one."""
-        return self._phase in ("head", "idle", "body")
-
-    @property
-    def turn(self) -> tuple[bool, float]:
-        """Who makes room first: who never sent a whole request, then who has waited longest."""
-        return self.cycle is not None and not self.cycle.more_body, self._since
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection; where there are too many, another one makes room, or this one goes."""
         super().connection_made(transport)
         self._enter("head", self.server_limits.head_seconds)
         if len(self.connections) <= self.server_limits.connections:
             return
-        peers = [peer for peer in self.connections if isinstance(peer, Connection) and not peer._is_closing]
+        peers = [peer for peer in self.connections if isinstance(peer, Connection)]
+        peers = [peer for peer in peers if peer.transport is not None and not peer.transport.is_closing()]
         if len(peers) > self.server_limits.connections:
-            waiting = [peer for peer in peers if peer.is_waiting and peer is not self]
-            min(waiting, key=lambda peer: peer.turn, default=self).abort()
+            waiting = [peer for peer in peers if peer._phase in _WAITING and peer is not self]
+            min(waiting, key=Connection._turn, default=self).abort()
+
+    def _turn(self) -> tuple[bool, float]:
+        """Return who makes room first: who never sent a whole request, then who has waited longest."""
+        return self.cycle is not None and not self.cycle.more_body, self._since
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the time limit of a connection that is gone."""
@@ -107,10 +104,6 @@ class Connection(H11Protocol):
         self._enter("gone")
         if self.transport is not None:
             self.transport.abort()
-
-    @property
-    def _is_closing(self) -> bool:
-        return self.transport is None or self.transport.is_closing()
 
     def _look(self) -> None:
         """Follow what a connection waits for; a phase has one time limit however often something comes."""
@@ -146,7 +139,13 @@ class RepeatFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Say whether a message is logged."""
-        time_now, key = time.monotonic(), _message_key(record)
+        # Two messages are the same by their words and where the error arose, not by its particulars.
+        error = record.exc_info[1] if record.exc_info else None
+        place, trace = "", None if error is None else error.__traceback__
+        while trace is not None:
+            place, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
+        key = record.name, str(record.msg)[:200], type(error).__name__, place
+        time_now = time.monotonic()
         with self._lock:
             at, missed = self._seen.get(key, (float("-inf"), 0))
             if time_now - at < self._seconds:
@@ -158,15 +157,6 @@ class RepeatFilter(logging.Filter):
         if missed:
             record.msg, record.args = f"{record.getMessage().rstrip()} ({missed:,} more like it before)", ()
         return True
-
-
-def _message_key(record: logging.LogRecord) -> tuple[str, ...]:
-    """Return what makes two messages the same: their words and where the error arose, not its particulars."""
-    error = record.exc_info[1] if record.exc_info else None
-    place, trace = "", None if error is None else error.__traceback__
-    while trace is not None:
-        place, trace = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}", trace.tb_next
-    return record.name, str(record.msg)[:200], type(error).__name__, place
 
 
 def server_of(app: Any, *, behind_proxy: bool = False, limits: ServerLimits | None = None) -> uvicorn.Server:

@@ -21,13 +21,9 @@ _LEAST_SECRET = 32
 
 @dataclass(frozen=True)
 class Session:
-    """Somebody who came in by a link.
+    """Somebody who came in by a link; where that link is retired (by its token's digest), the session ends.
 
-    Attributes:
-        id: A random name of the session.
-        role: ``rater`` or ``organiser``.
-        rater: The rater's name; empty for the organiser.
-        digest: The digest of the link's token: where the link is retired, the session ends.
+    The organiser has no name of a rater.
     """
 
     id: str

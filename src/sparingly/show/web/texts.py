@@ -49,7 +49,7 @@ def display_text(text: str | None, *, markdown: bool = False, speaker: str = "")
     """Return a text such that it can be shown."""
     full_text = text or ""
     plain = visible(full_text[:MOST_LETTERS])
-    html = _markdown(plain) if markdown and not _takes_long(plain) else None
+    html = _markdown(plain) if markdown else None
     return DisplayText(plain, html, max(0, len(full_text) - MOST_LETTERS), speaker)
 
 
@@ -73,13 +73,6 @@ def _symbols() -> dict[int, str]:
     return symbols
 
 
-def _takes_long(plain: str) -> bool:
-    if len(plain) > MOST_MARKDOWN:
-        return True
-    lines = plain.split("\n")
-    return len(lines) * max(line.count("|") for line in lines) > _MOST_CELLS
-
-
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True, "linkify": False}).enable("table")
@@ -88,7 +81,11 @@ def _reader() -> MarkdownIt:
 
 
 @lru_cache(maxsize=512)
-def _markdown(plain: str) -> str:
+def _markdown(plain: str) -> str | None:
+    """Return Markdown as clean HTML; None where reading it would take long."""
+    lines = plain.split("\n")
+    if len(plain) > MOST_MARKDOWN or len(lines) * max(line.count("|") for line in lines) > _MOST_CELLS:
+        return None
     # Headings of an output stand below those of the page.
     html = re.sub(r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", _reader().render(plain))
     return nh3.clean(html, tags=_TAGS, attributes={}, link_rel=None)
@@ -101,32 +98,24 @@ def turns(text: str | None) -> list[tuple[str, str]] | None:
     ``User:`` and ``Assistant:``.
     """
     start = (text or "").lstrip()
-    return _listed(start) if start.startswith("[") else _lined(start)
-
-
-def _listed(text: str) -> list[tuple[str, str]] | None:
+    if not start.startswith("["):
+        parts = _TURN.split(start)
+        if len(parts) < 3 or parts[0].strip():
+            return None
+        return [(_speaker(parts[at]), parts[at + 1].strip()) for at in range(1, len(parts), 2)]
     try:
-        values: Any = json.loads(text)
+        values: Any = json.loads(start)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(values, list) or not values:
-        return None
-    parsed = [_turn(value) for value in values]
-    return None if None in parsed else [turn for turn in parsed if turn is not None]
-
-
-def _turn(value: Any) -> tuple[str, str] | None:
-    if not isinstance(value, dict):
-        return None
-    speaker, content = value.get("role", value.get("from")), value.get("content", value.get("value"))
-    return (_speaker(speaker), content) if isinstance(speaker, str) and isinstance(content, str) else None
-
-
-def _lined(text: str) -> list[tuple[str, str]] | None:
-    parts = _TURN.split(text)
-    if len(parts) < 3 or parts[0].strip():
-        return None
-    return [(_speaker(parts[at]), parts[at + 1].strip()) for at in range(1, len(parts), 2)]
+    chat = []
+    for value in values:
+        if not isinstance(value, dict):
+            return None
+        speaker, content = value.get("role", value.get("from")), value.get("content", value.get("value"))
+        if not isinstance(speaker, str) or not isinstance(content, str):
+            return None
+        chat.append((_speaker(speaker), content))
+    return chat or None
 
 
 def _speaker(name: str) -> str:

@@ -22,15 +22,6 @@ from sparingly.show.web.sessions import Session, Sessions
 Texts = Literal["plain", "markdown"]
 
 
-def _is_address(text: str) -> bool:
-    parts = urlsplit(text)
-    return (
-        parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-        and text == f"{parts.scheme}://{parts.netloc}"
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Web:
     """What is served.
@@ -60,10 +51,12 @@ class Web:
                 "The pages show no control items, and the assignment has some: assign without --controls, or "
                 "export to a tool."
             )
-        if self.public is not None and not _is_address(self.public):
-            raise UsageError(
-                "The public address is such as https://judge.example.org, with nothing after it."
-            )
+        if self.public is not None:
+            parts = urlsplit(self.public)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+            if not is_address or self.public != f"{parts.scheme}://{parts.netloc}":
+                sentence = "The public address is such as https://judge.example.org, with nothing after it."
+                raise UsageError(sentence)
 
     @cached_property
     def single_form(self) -> Form:
@@ -123,12 +116,8 @@ class Web:
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any
     ) -> HTMLResponse:
         """Return a page made from a template; it knows ``campaign``, ``session`` and ``csrf``."""
-        return HTMLResponse(self.render(template, session, **values), status)
-
-    def render(self, template: str, session: Session | None = None, **values: Any) -> str:
-        """Return the text of a page, or of a part of one."""
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
         title = "sparingly" if session is None else self.campaign.name
         shared = {"campaign": title, "session": session, "csrf": csrf}
-        return self.templates.get_template(template).render(**shared, **values)
+        return HTMLResponse(self.templates.get_template(template).render(**shared, **values), status)

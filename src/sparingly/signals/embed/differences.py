@@ -24,7 +24,11 @@ def stacked_differences(vectors: Floats, present: Mask) -> Floats:
     With two models that is e_1 − e_2. An absent model adds no difference.
     """
     items, models, dimensions = vectors.shape
-    contrasts = _contrasts(models)
+    # Helmert's contrasts: orthonormal rows, one fewer than models, that add up to 0 each.
+    places = np.arange(1, models)
+    contrasts = np.tril(np.ones((models - 1, models)))
+    contrasts[places - 1, places] = -places
+    contrasts /= np.sqrt(places * (places + 1.0))[:, None]
     counts = np.maximum(present.sum(axis=1), 1)[:, None, None]
     firsts = vectors[np.arange(items), present.argmax(axis=1)]
     stacked = np.empty((items, models - 1, dimensions))
@@ -41,14 +45,6 @@ def stacked_differences(vectors: Floats, present: Mask) -> Floats:
         np.matmul(contrasts, offsets, out=stacked[block])
         stacked[block] *= np.sqrt(counts[block])
     return stacked.reshape(items, -1)
-
-
-def _contrasts(count: int) -> Floats:
-    """Return orthonormal rows, one fewer than columns, that add up to 0 each (Helmert's)."""
-    places = np.arange(1, count)
-    rows = np.tril(np.ones((count - 1, count)))
-    rows[places - 1, places] = -places
-    return np.asarray(rows / np.sqrt(places * (places + 1.0))[:, None])
 
 
 def mean_difference(vectors: Floats, present: Mask) -> Floats:

@@ -54,11 +54,13 @@ def embedding_fields(model: str, *, outputs: bool) -> frozenset[str]:
 
 
 def _embed(data: EvalSet, model: str, *, outputs: bool) -> Embedded:
-    if model.startswith(COLUMN):
-        vectors, present = column_vectors(data, model.removeprefix(COLUMN), outputs=outputs)
-        return Embedded(unit_rows(vectors), present)
     if is_precomputed(model):
-        vectors, present = file_vectors(data, model, outputs=outputs)
+        shape: tuple[int, ...] = data.shape if outputs else data.shape[:1]
+        ids: list[Id] = [(item,) for item in data.items]
+        if outputs:
+            ids = [(item, model_id) for item in data.items for model_id in data.models]
+        source = _read_vectors(data, model, ids, outputs=outputs)
+        vectors, present = _place_vectors(source, ids, shape)
         return Embedded(unit_rows(vectors), present)
     texts = data.outputs if outputs else data.sources
     if texts is None:
@@ -69,53 +71,14 @@ def _embed(data: EvalSet, model: str, *, outputs: bool) -> Embedded:
     return Embedded(embed_texts(flat, model).reshape(*texts.shape, -1), present)
 
 
-# Vectors that were made elsewhere
-
-
 def is_precomputed(model: str) -> bool:
     """Whether an embedding names vectors that exist already."""
     return model.startswith(COLUMN) or _path(model)[0].suffix in (".npy", ".parquet")
 
 
-def column_vectors(data: EvalSet, name: str, *, outputs: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return vectors from a column of the set, and a mask of the places that have one."""
-    fields = data.cells if outputs else data.columns
-    if name not in fields:
-        kind = "cell column" if outputs else "column"
-        raise UnknownNameError(kind, name, fields, "It is to hold the embeddings.")
-    values, shape = fields[name], data.shape if outputs else data.shape[:1]
-    ids = _ids(data, outputs)
-    # An array of vectors has one more axis than a column of lists.
-    flat = list(values.reshape(len(ids), -1)) if values.ndim > len(shape) else values.ravel().tolist()
-    filled_places = [place for place, value in enumerate(flat) if not _is_missing(value)]
-    source = NamedVectors(
-        [ids[place] for place in filled_places],
-        [flat[place] for place in filled_places],
-        f'the column "{name}"',
-    )
-    return _place_vectors(source, ids, shape)
-
-
-def file_vectors(data: EvalSet, model: str, *, outputs: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return vectors from a file, and which items (and models) it has."""
-    path, column = _path(model)
-    source = _read_npy(path) if path.suffix == ".npy" else _read_parquet(path, column)
-    return _place_vectors(source, _ids(data, outputs), data.shape if outputs else data.shape[:1])
-
-
 def _path(model: str) -> tuple[Path, str]:
     name, _, column = model.partition("#")
     return Path(name), column
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
-
-
-def _ids(data: EvalSet, outputs: bool) -> list[Id]:
-    if outputs:
-        return [(item, model) for item in data.items for model in data.models]
-    return [(item,) for item in data.items]
 
 
 class NamedVectors(NamedTuple):
@@ -124,6 +87,28 @@ class NamedVectors(NamedTuple):
     ids: list[Id]
     vectors: list[Any] | NDArray[Any]
     origin: str
+
+
+def _read_vectors(data: EvalSet, model: str, ids: list[Id], *, outputs: bool) -> NamedVectors:
+    """Return the vectors of a file, or of a column of the set."""
+    if not model.startswith(COLUMN):
+        path, column = _path(model)
+        return _read_npy(path) if path.suffix == ".npy" else _read_parquet(path, column)
+    name = model.removeprefix(COLUMN)
+    columns = data.cells if outputs else data.columns
+    if name not in columns:
+        kind = "cell column" if outputs else "column"
+        raise UnknownNameError(kind, name, columns, "It is to hold the embeddings.")
+    values = columns[name]
+    # An array of vectors has one more axis than a column of lists.
+    has_axis = values.ndim > (2 if outputs else 1)
+    flat = list(values.reshape(len(ids), -1)) if has_axis else values.ravel().tolist()
+    filled = [
+        (vector_id, value)
+        for vector_id, value in zip(ids, flat, strict=True)
+        if value is not None and not (isinstance(value, float) and np.isnan(value))
+    ]
+    return NamedVectors([part[0] for part in filled], [part[1] for part in filled], f'the column "{name}"')
 
 
 def _place_vectors(
@@ -140,9 +125,8 @@ def _place_vectors(
         raise MissingDataError(f"There is no vector of any item of the evaluation set in {source.origin}.")
     counts = np.bincount(place_of[rows], minlength=len(ids))
     if counts.max() > 1:
-        raise InputError(
-            f'there are two vectors of "{listing(ids[int(counts.argmax())])}"', file=source.origin
-        )
+        repeated = listing(ids[int(counts.argmax())])
+        raise InputError(f'there are two vectors of "{repeated}"', file=source.origin)
     matrix = _matrix(source, rows)
     vectors = np.zeros((len(ids), matrix.shape[1]))
     vectors[place_of[rows]] = matrix
@@ -151,13 +135,24 @@ def _place_vectors(
 
 def _matrix(source: NamedVectors, rows: NDArray[np.int64]) -> Floats:
     """Return some of the vectors as a matrix; raise DataError unless all are finite and of one length."""
+
+    def bad(row: int) -> DataError:
+        name = listing(source.ids[row])
+        return DataError(f'The vector of "{name}" in {source.origin} is no list of finite numbers.')
+
     if isinstance(source.vectors, np.ndarray):
         matrix = np.asarray(source.vectors[rows], np.float64)
     else:
-        vectors = [_vector(source.vectors[row]) for row in rows]
-        if lost := [row for row, vector in zip(rows, vectors, strict=True) if vector is None]:
-            raise DataError(_bad_vector_message(source, lost[0]))
-        lengths = sorted({len(vector) for vector in vectors if vector is not None})
+        vectors = []
+        for row in rows:
+            try:
+                vector = np.asarray(source.vectors[row], np.float64)
+            except (TypeError, ValueError):
+                raise bad(row) from None
+            if vector.ndim != 1 or not len(vector):
+                raise bad(row)
+            vectors.append(vector)
+        lengths = sorted({len(vector) for vector in vectors})
         if len(lengths) > 1:
             raise DataError(
                 f"The vectors in {source.origin} are of different lengths: {listing(map(str, lengths))}."
@@ -165,20 +160,8 @@ def _matrix(source: NamedVectors, rows: NDArray[np.int64]) -> Floats:
         matrix = np.array(vectors)
     odd = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(odd):
-        raise DataError(_bad_vector_message(source, rows[odd[0]]))
+        raise bad(rows[odd[0]])
     return matrix
-
-
-def _vector(value: Any) -> Floats | None:
-    try:
-        vector = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        return None
-    return vector if vector.ndim == 1 and len(vector) else None
-
-
-def _bad_vector_message(source: NamedVectors, row: int) -> str:
-    return f'The vector of "{listing(source.ids[row])}" in {source.origin} is no list of finite numbers.'
 
 
 def _read_npy(path: Path) -> NamedVectors:

@@ -11,12 +11,12 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from types import SimpleNamespace
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,11 +77,20 @@ def embed_texts(
     """
     if batch < 1:
         raise UsageError(f"A batch holds at least 1 text, not {batch}.")
-    distinct = sorted({text for text in map(_check_text, texts) if text and not text.isspace()})
+    for text in texts:
+        if text is not None and not isinstance(text, str):
+            raise DataError(f"Only texts can be embedded, not {text!r}.")
+    distinct = sorted({text for text in texts if text and not text.isspace()})
     if model == TFIDF:
         vectors = _fit_tfidf(distinct, cache)
+    elif callable(model):
+        vectors = _encode(distinct, model, batch, cache)
+    elif not isinstance(model, str) or not model:
+        raise UsageError(f"An embedding is a name, a folder or a function, not {model!r}.")
+    elif "/" not in model and nearest(model, [TFIDF]):
+        raise UnknownNameError("embedding", model, [TFIDF])
     else:
-        vectors = _encode(distinct, _embedder(model, batch), batch, cache)
+        vectors = _encode(distinct, SentenceModel(model, batch), batch, cache)
     places = {text: place for place, text in enumerate(distinct)}
     rows = np.fromiter((places.get(text or "", len(distinct)) for text in texts), np.int64, len(texts))
     return np.vstack([unit_rows(vectors), np.zeros(vectors.shape[1])])[rows]
@@ -93,39 +102,15 @@ def unit_rows(vectors: Floats) -> Floats:
     return np.asarray(np.divide(vectors, norms, out=np.zeros(vectors.shape), where=norms > 0))
 
 
-def _check_text(text: object) -> str | None:
-    if text is None or isinstance(text, str):
-        return text
-    raise DataError(f"Only texts can be embedded, not {text!r}.")
-
-
-def _embedder(model: str | Embedder, batch: int) -> Embedder:
-    if callable(model):
-        return model
-    if not isinstance(model, str) or not model:
-        raise UsageError(f"An embedding is a name, a folder or a function, not {model!r}.")
-    if "/" not in model and nearest(model, [TFIDF]):
-        raise UnknownNameError("embedding", model, [TFIDF])
-    return SentenceModel(model, batch)
-
-
-class _TfidfFit(NamedTuple):
-    """A TF-IDF fit to some texts; its digest depends on all of them."""
-
-    keys: TextKeys
-
-    @property
-    def digest(self) -> str:
-        start = f"{tfidf.VERSION}\x1f{tfidf.DIMENSIONS}\x1f".encode()
-        return blake2b(start + self.keys.tobytes(), digest_size=16).hexdigest()
-
-
 def _fit_tfidf(distinct: list[str], cache: bool) -> Floats:
     """Return TF-IDF vectors, cached on disk if fitting them takes long."""
     if len(distinct) < _FEWEST_CACHED:
         return tfidf.tfidf_vectors(distinct)
     keys = text_keys(distinct)
-    vector_cache = VectorCache.of_model(_TfidfFit(keys), cache)
+    # A fit depends on all of its texts.
+    start = f"{tfidf.VERSION}\x1f{tfidf.DIMENSIONS}\x1f".encode()
+    digest = blake2b(start + keys.tobytes(), digest_size=16).hexdigest()
+    vector_cache = VectorCache.of_model(SimpleNamespace(digest=digest), cache)
     cached = vector_cache.find(keys) if vector_cache else {}
     if len(cached) == len(distinct):
         return _in_order(cached)
@@ -137,15 +122,24 @@ def _fit_tfidf(distinct: list[str], cache: bool) -> Floats:
 
 def _encode(distinct: list[str], model: Embedder, batch: int, cache: bool) -> Floats:
     """Embed the texts that are not cached, shortest first; cache every few batches."""
+    from rich.console import Console
+    from rich.progress import Progress
+
     keys = text_keys(distinct)
     vector_cache = VectorCache.of_model(model, cache)
     vectors_at = vector_cache.find(keys) if vector_cache else {}
     missing = sorted(set(range(len(distinct))) - set(vectors_at), key=lambda place: len(distinct[place]))
-    with _progress(len(missing)) as advance:
+    # On a terminal, a bar shows how many texts are embedded.
+    console = Console(stderr=True)
+    hidden = not (missing and console.is_terminal)
+    with Progress(console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task("embedding texts", total=len(missing))
         for start in range(0, len(missing), batch * _BATCHES_PER_FILE):
             part = missing[start : start + batch * _BATCHES_PER_FILE]
-            batches = _batches([distinct[place] for place in part], model, batch, advance)
-            rows = [row for vectors in batches for row in vectors]
+            rows: list[Any] = []
+            for vectors in _batches([distinct[place] for place in part], model, batch):
+                rows += list(vectors)
+                bar.advance(task, len(vectors))
             vectors_at |= dict(zip(part, rows, strict=True))
             if len({len(row) for row in (*rows, next(iter(vectors_at.values())))}) > 1:
                 raise DataError("The embedding gives some texts longer vectors than others.")
@@ -160,9 +154,7 @@ def _in_order(vectors_at: dict[int, Vectors]) -> Floats:
     return np.stack([vectors_at[place] for place in range(len(vectors_at))]).astype(np.float64)
 
 
-def _batches(
-    texts: list[str], model: Embedder, batch: int, advance: Callable[[int], None]
-) -> Iterator[NDArray[Any]]:
+def _batches(texts: list[str], model: Embedder, batch: int) -> Iterator[NDArray[Any]]:
     for start in range(0, len(texts), batch):
         part = texts[start : start + batch]
         vectors = np.asarray(model(part))
@@ -174,23 +166,7 @@ def _batches(
         if not np.isfinite(vectors).all():
             first = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise DataError(f'The embedding of "{part[first][:40]}" is not finite.')
-        advance(len(part))
         yield vectors
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many texts are embedded, and be silent elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not (total and console.is_terminal)) as bar:
-        task = bar.add_task("embedding texts", total=total)
-        yield lambda count: bar.advance(task, count)
-
-
-# Sentence-transformers models (extra ``embed``)
 
 
 @dataclass(frozen=True)
@@ -212,11 +188,13 @@ class SentenceModel:
         folder = Path(self.name)
         if folder.is_dir():
             return folder_digest(folder)
-        revision = _hub_revision(self.name)
-        if revision is None:
-            return None
-        text = f"{self.name}@{revision}"
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        hub = _package("huggingface_hub", self.name)
+        for owner in ("",) if "/" in self.name else _HUB_OWNERS:
+            path = hub.try_to_load_from_cache(f"{owner}{self.name}", _SETTINGS)
+            if isinstance(path, str):
+                text = f"{self.name}@{Path(path).parent.name}"
+                return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return None
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a vector per text."""
@@ -232,12 +210,11 @@ class SentenceModel:
             return package.SentenceTransformer(self.name)
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).strip().partition("\n")[0]
-            raise UsageError(
-                one_line(
-                    f'The embedding "{self.name}" cannot be loaded: it is no folder with a '
-                    f"sentence-transformers model, and none can be fetched by that name ({reason})."
-                )
-            ) from None
+            sentence = (
+                f'The embedding "{self.name}" cannot be loaded: it is no folder with a '
+                f"sentence-transformers model, and none can be fetched by that name ({reason})."
+            )
+            raise UsageError(one_line(sentence)) from None
 
 
 def folder_digest(folder: Path) -> str:
@@ -251,25 +228,8 @@ def folder_digest(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _hub_revision(name: str) -> str | None:
-    """Return the revision of a hub model that lies in the hub's own cache on this machine."""
-    hub = _package("huggingface_hub", name)
-    for owner in _HUB_OWNERS:
-        if "/" in name and owner:
-            continue
-        path = hub.try_to_load_from_cache(f"{owner}{name}", _SETTINGS)
-        if isinstance(path, str):
-            return Path(path).parent.name
-    return None
-
-
 def _package(package: str, model: str) -> Any:
     return import_extra(package, f'The embedding "{model}"', EXTRA)
-
-
-# The cache of vectors on disk. A model has a folder; every batch adds one file with the digests of its texts
-# and their vectors. Files are written whole or not at all and never changed, so a run can be interrupted,
-# repeated, or go on beside another one.
 
 
 def cache_folder() -> Path | None:
@@ -278,9 +238,8 @@ def cache_folder() -> Path | None:
     if setting is not None:
         return None if setting.strip().lower() in ("", OFF) else Path(setting).expanduser()
     if sys.platform == "win32":
-        return (
-            Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "sparingly" / "cache"
-        )
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local) / "sparingly" / "cache"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "sparingly"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sparingly"
@@ -295,7 +254,11 @@ def text_keys(texts: Sequence[str]) -> TextKeys:
 
 @dataclass(frozen=True)
 class VectorCache:
-    """The vectors of one model, in files of a folder."""
+    """The vectors of one model, in files of a folder.
+
+    Every few batches add one file with the digests of their texts and the vectors. Files are written whole or
+    not at all and never changed, so a run can be interrupted, repeated, or go on beside another one.
+    """
 
     folder: Path
 
@@ -314,23 +277,17 @@ class VectorCache:
         for path in sorted(self.folder.glob("*.npz")) if self.folder.is_dir() else ():
             if len(vectors) == len(places_of):
                 break
-            vectors |= self._find_in(path, places_of)
+            try:
+                with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                    file_keys = file["keys"].reshape(-1, KEY_BYTES)
+                    rows = [(row, places_of.get(key.tobytes())) for row, key in enumerate(file_keys)]
+                    if any(place is not None for _, place in rows):
+                        file_vectors = file["vectors"]
+                        vectors |= {place: file_vectors[row] for row, place in rows if place is not None}
+            except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile):
+                # A file that cannot be read holds nothing; its texts are embedded again.
+                continue
         return vectors
-
-    @staticmethod
-    def _find_in(path: Path, places_of: dict[bytes, int]) -> dict[int, Vectors]:
-        try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                key_bytes = file["keys"].tobytes()
-                file_keys = [
-                    key_bytes[start : start + KEY_BYTES] for start in range(0, len(key_bytes), KEY_BYTES)
-                ]
-                places = [(row, places_of[key]) for row, key in enumerate(file_keys) if key in places_of]
-                vectors = file["vectors"] if places else None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            # A file that cannot be read holds nothing; its texts are embedded again.
-            return {}
-        return {} if vectors is None else {place: vectors[row] for row, place in places}
 
     def add(self, keys: TextKeys, vectors: Vectors) -> None:
         """Write vectors; warn if the folder cannot be written to."""

@@ -49,8 +49,12 @@ def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
     # Places that no fitted text uses have no part in any axis.
     used_places = np.unique(weighted[fit_rows].indices)
     weighted = weighted[:, used_places]
-    axes = singular_axes(weighted[fit_rows], dimensions)
-    return _never_zero(np.asarray(weighted @ axes), keys)
+    vectors = np.asarray(weighted @ singular_axes(weighted[fit_rows], dimensions))
+    # A text that shares no n-gram with those of the fit gets a direction from a hash of its content.
+    for row in np.flatnonzero(np.linalg.norm(vectors, axis=1) < 1e-9).tolist():
+        hashed = np.frombuffer(keys[row], "<u8")[:1]
+        vectors[row] = rng.uniforms(rng.words(hashed, 0, vectors.shape[1])[0], 0, VERSION) - 0.5
+    return vectors
 
 
 def ngram_counts(texts: Sequence[str]) -> csr_array:
@@ -121,25 +125,14 @@ def singular_axes(matrix: csr_array, count: int) -> Floats:
         projected = transposed
         inner = (matrix @ transposed).toarray()
     else:
-        basis, _ = np.linalg.qr(matrix @ _random_signs(matrix.shape[1], count + _SPARE_AXES))
+        shape = (matrix.shape[1], count + _SPARE_AXES)
+        random_bytes = rng.generator(0, VERSION).bytes(-(-shape[0] * shape[1] // 8))
+        bits = np.unpackbits(np.frombuffer(random_bytes, np.uint8))[: shape[0] * shape[1]]
+        signs = np.asarray(2.0 * bits.reshape(shape) - 1.0, np.float64)
+        basis, _ = np.linalg.qr(matrix @ signs)
         basis, _ = np.linalg.qr(matrix @ (transposed @ basis))
         projected = transposed @ basis
         inner = projected.T @ projected
     axes = np.asarray(projected @ principal_axes(inner, count, 1e-12))
     axes *= np.where(axes.sum(axis=0) < 0, -1.0, 1.0)
     return axes
-
-
-def _random_signs(rows: int, columns: int) -> Floats:
-    random_bytes = rng.generator(0, VERSION).bytes(-(-rows * columns // 8))
-    bits = np.unpackbits(np.frombuffer(random_bytes, np.uint8))[: rows * columns]
-    return np.asarray(2.0 * bits.reshape(rows, columns) - 1.0, np.float64)
-
-
-def _never_zero(vectors: Floats, keys: Sequence[bytes]) -> Floats:
-    """Give a text that shares no n-gram with those of the fit a direction from a hash of its content."""
-    lost = np.flatnonzero(np.linalg.norm(vectors, axis=1) < 1e-9)
-    for row in lost.tolist():
-        hashed = np.frombuffer(keys[row], "<u8")[:1]
-        vectors[row] = rng.uniforms(rng.words(hashed, 0, vectors.shape[1])[0], 0, VERSION) - 0.5
-    return vectors

@@ -12,7 +12,7 @@ have bits in common: 64 pairs at a time, whole numbers throughout.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,7 +57,12 @@ def shared_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> Iterato
     """Yield Σ_g min(count_a(g), count_b(g)) over the n-grams g, items x slots x slots, for n = 1 … order."""
     run = _sort_ngrams(tokens, places, order)
     for n in range(1, order + 1):
-        run = _narrow(run, n)
+        # From n − 1 to n tokens: n-grams that occur once, or that run over the end of a text, are dropped.
+        token = run.codes[run.at + (n - 1)]
+        first = run.first | _starts(token)
+        unique = first.copy()
+        unique[:-1] &= first[1:]
+        run = replace(run, first=first).take(~unique & (token != _END))
         shared = np.zeros((places.items, places.slots, places.slots), np.int64)
         for part in _cut_run(run, places.slots):
             shared += _shared(part, places)
@@ -82,6 +87,10 @@ class SortedNgrams:
     item: Ints
     slot: Ints
     first: Mask
+
+    def take(self, part: slice | Mask) -> SortedNgrams:
+        """Return some of the positions."""
+        return SortedNgrams(self.codes, self.at[part], self.item[part], self.slot[part], self.first[part])
 
 
 def _sort_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> SortedNgrams:
@@ -111,16 +120,6 @@ def _starts(values: Ints) -> Mask:
     return starts
 
 
-def _narrow(run: SortedNgrams, n: int) -> SortedNgrams:
-    """Go from n − 1 to n tokens; n-grams that occur once, or that run over the end of a text, are dropped."""
-    token = run.codes[run.at + (n - 1)]
-    first = run.first | _starts(token)
-    unique = first.copy()
-    unique[:-1] &= first[1:]
-    stays = ~unique & (token != _END)
-    return SortedNgrams(run.codes, run.at[stays], run.item[stays], run.slot[stays], first[stays])
-
-
 def _cut_run(run: SortedNgrams, slots: int) -> Iterator[SortedNgrams]:
     """Cut a run between n-grams, so that a table of n-grams x slots fits in memory."""
     step = max(1, _TABLE_CELLS // slots)
@@ -129,8 +128,7 @@ def _cut_run(run: SortedNgrams, slots: int) -> Iterator[SortedNgrams]:
     while low < len(run.at):
         later = np.searchsorted(begins, low + step)
         high = int(begins[later]) if later < len(begins) else len(run.at)
-        part = slice(low, high)
-        yield SortedNgrams(run.codes, run.at[part], run.item[part], run.slot[part], run.first[part])
+        yield run.take(slice(low, high))
         low = high
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
@@ -59,14 +59,9 @@ class Similarity(Protocol):
 
 
 def pair_similarities(outputs: Objects, measure: Similarity) -> Floats:
-    """Return the similarity of every model's output with every model's output.
+    """Return the similarity of outputs (items x models, None is missing) with each other.
 
-    Args:
-        outputs: The texts, items x models; None is missing.
-        measure: The similarity.
-
-    Returns:
-        Items x models (the hypothesis) x models (the reference), NaN where one of the two has no output.
+    The shape is items x models (the hypothesis) x models (the reference), NaN where one has no output.
     """
     items, models = outputs.shape
     similarities = np.full((items, models, models), np.nan)
@@ -104,11 +99,7 @@ def mean_cosines(vectors: Floats, is_present: Mask) -> Floats:
     """Return the mean cosine of an item's vectors over pairs of different models, NaN with fewer than two.
 
     With s the sum of an item's k vectors of length 1, (|s|² − k) / (k(k−1)): no pair is visited. A vector of
-    length 0 is like nothing.
-
-    Args:
-        vectors: Items x models x dimensions, each of length 1 or 0.
-        is_present: Items x models, whether there is a vector.
+    length 0 is like nothing. ``vectors`` are items x models x dimensions, each of length 1 or 0.
     """
     present = is_present.astype(np.float64)
     total = np.einsum("ijd,ij->id", vectors, present)
@@ -157,9 +148,6 @@ def _flat_texts(outputs: Objects) -> Iterator[str | None]:
     return iter(cast("Iterable[str | None]", outputs.flat))
 
 
-# The similarities, as sacrebleu computes them
-
-
 @dataclass(frozen=True)
 class Bleu:
     """Sentence BLEU with effective order and exponential smoothing, 0 to 100 (Papineni et al. 2002).
@@ -187,14 +175,9 @@ class Bleu:
             matches += shared
         lengths = places.spread(tokens.lengths)
         orders = np.clip(lengths, 1, self.order)[:, :, None]
-        scores = 100 * np.exp(logs / orders + _log_brevity(lengths))
+        log_brevity = np.minimum(0.0, 1 - lengths[:, None, :] / np.maximum(lengths[:, :, None], 1))
+        scores = 100 * np.exp(logs / orders + log_brevity)
         return np.where(matches > 0, scores, 0.0)
-
-
-def _log_brevity(lengths: Ints) -> Floats:
-    """Return the logarithm of the brevity penalty, items x hypotheses x references."""
-    hypothesis, reference = lengths[:, :, None], lengths[:, None, :]
-    return np.minimum(0.0, 1 - reference / np.maximum(hypothesis, 1))
 
 
 @dataclass(frozen=True)
@@ -248,13 +231,8 @@ class Dice:
         """Return the overlap of every two texts of an item."""
         places = block.places
         bounds = np.searchsorted(places.item, np.arange(places.items + 1))
-        unspaced = np.repeat(
-            [
-                is_unspaced(block.texts[low:high])
-                for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-            ],
-            np.diff(bounds),
-        )
+        of_items = [is_unspaced(block.texts[low:high]) for low, high in pairwise(bounds.tolist())]
+        unspaced = np.repeat(of_items, np.diff(bounds))
         tokens = encode_tokens(tokenise(block.texts, unspaced, self.order))
         *_, shared = shared_ngrams(tokens, places, self.order)
         totals = ngram_totals(tokens, places, self.order)
@@ -277,9 +255,6 @@ def tokenise(texts: Sequence[str], unspaced: NDArray[np.bool_], minimum: int) ->
         for text, by_character in zip(texts, unspaced.tolist(), strict=True)
     ]
     return [tokens + [""] * (minimum - len(tokens)) for tokens in token_lists]
-
-
-# Bigram overlap between items: how much judging one would repeat another
 
 
 @dataclass(frozen=True)
@@ -315,9 +290,8 @@ class Bigrams:
         in_item[self.feature[self.bounds[low] : self.bounds[high]]] = True
         shared = np.zeros(self.counts.shape)
         if len(self.item):
-            shared[self.item, self.model] = np.add.reduceat(
-                in_item[self.feature], self.bounds[:-1], dtype=int
-            )
+            counts = np.add.reduceat(in_item[self.feature], self.bounds[:-1], dtype=int)
+            shared[self.item, self.model] = counts
         present = (self.counts > 0) & (self.counts[item] > 0)
         return np.where(present, 2 * shared / np.maximum(self.counts + self.counts[item], 1), np.nan)
 
@@ -361,9 +335,8 @@ def _features(tokens: TokenCodes, model: Ints) -> Ints:
     owner = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     inside = owner[1:] == owner[:-1]
     owner = owner[1:][inside]
-    distinct, bigram = np.unique(
-        (tokens.codes[:-1] * tokens.kinds + tokens.codes[1:])[inside], return_inverse=True
-    )
+    bigrams = (tokens.codes[:-1] * tokens.kinds + tokens.codes[1:])[inside]
+    distinct, bigram = np.unique(bigrams, return_inverse=True)
     keys = owner * len(distinct) + bigram
     by_key = np.argsort(keys)
     places = np.arange(len(keys))
@@ -372,7 +345,5 @@ def _features(tokens: TokenCodes, model: Ints) -> Ints:
     occurrence = np.empty_like(places)
     occurrence[by_key] = places - np.maximum.accumulate(np.where(new, places, 0))
     repeats = int(occurrence.max(initial=0)) + 1
-    _, feature = np.unique(
-        (model[owner] * len(distinct) + bigram) * repeats + occurrence, return_inverse=True
-    )
-    return feature
+    numbers = (model[owner] * len(distinct) + bigram) * repeats + occurrence
+    return np.unique(numbers, return_inverse=True)[1]

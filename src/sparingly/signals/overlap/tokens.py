@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,7 @@ _INSTALL = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 @dataclass(frozen=True)
 class TokenCodes:
-    """The tokens of several texts.
-
-    Attributes:
-        codes: The codes of all tokens, text after text.
-        lengths: The number of tokens of every text.
-        kinds: Every code is below this.
-    """
+    """The codes of all tokens, text after text, each below ``kinds``, and how many every text has."""
 
     codes: Ints
     lengths: Ints
@@ -70,7 +64,17 @@ def bleu_tokens(texts: Sequence[str], tokeniser: Tokeniser = "13a") -> TokenCode
         return _tokens_13a(texts)
     if tokeniser == "zh":
         return encode_tokens(cut_chinese(texts))
-    tokenise = _sacrebleu_tokeniser(tokeniser)
+    if tokeniser not in get_args(Tokeniser):
+        raise UnknownNameError("tokeniser", tokeniser, get_args(Tokeniser))
+    from sacrebleu.metrics.bleu import BLEU
+
+    try:
+        tokenise: Callable[[str], str] = BLEU(tokenize=tokeniser, effective_order=True).tokenizer
+    except RuntimeError:
+        command = f'pip install "{_INSTALL[tokeniser]}"'
+        raise UsageError(
+            f"The tokeniser {tokeniser} needs a dictionary. Install it with: {command}"
+        ) from None
     return encode_tokens([tokenise(text.rstrip()).split() for text in texts])
 
 
@@ -88,26 +92,10 @@ def _tokens_13a(texts: Sequence[str]) -> TokenCodes:
     return TokenCodes(codes, np.diff(upto), pieces.kinds)
 
 
-def _sacrebleu_tokeniser(name: Tokeniser) -> Callable[[str], str]:
-    if name not in get_args(Tokeniser):
-        raise UnknownNameError("tokeniser", name, get_args(Tokeniser))
-    from sacrebleu.metrics.bleu import BLEU
-
-    try:
-        return cast("Callable[[str], str]", BLEU(tokenize=name, effective_order=True).tokenizer)
-    except RuntimeError:
-        raise UsageError(
-            f'The tokeniser {name} needs a dictionary. Install it with: pip install "{_INSTALL[name]}"'
-        ) from None
-
-
 def _encode(tokens: Iterable[str], total: int) -> tuple[Ints, list[str]]:
     """Return a code per token, and the tokens in the order of their codes."""
     codes: defaultdict[str, int] = defaultdict(count().__next__)
     return np.fromiter(map(codes.__getitem__, tokens), np.int64, total), list(codes)
-
-
-# The tokenisers ``13a`` and ``zh``
 
 
 def joined_lines(text: str) -> str:
@@ -119,13 +107,14 @@ def joined_lines(text: str) -> str:
 
 def cut_words(words: Sequence[str]) -> list[Sequence[str]]:
     """Cut every word into tokens as ``13a`` does."""
-    # Letters and digits alone are never cut.
-    special = [place for place, word in enumerate(words) if not word.isalnum()]
     pieces: list[Sequence[str]] = [(word,) for word in words]
+    # Letters and digits alone are never cut.
+    special = {place: word for place, word in enumerate(words) if not word.isalnum()}
     if special:
-        token_lists = _split_lines(
-            [_without_entities(words[place]) for place in special], _SEPARATE, padded=True
-        )
+        for place, word in special.items():
+            for entity, character in _ENTITIES if "&" in word else ():
+                special[place] = special[place].replace(entity, character)
+        token_lists = _split_lines(list(special.values()), _SEPARATE, padded=True)
         for place, tokens in zip(special, token_lists, strict=True):
             pieces[place] = tokens
     return pieces
@@ -140,13 +129,6 @@ def cut_chinese(texts: Sequence[str]) -> list[list[str]]:
     foreign = {character for character in set().union(*lines) if not character.isascii()}
     chinese = {character for character in foreign if " " in tokenise(f"a{character}a")}
     return _split_lines(lines, _SEPARATE | chinese, padded=False) if lines else []
-
-
-def _without_entities(word: str) -> str:
-    if "&" in word:
-        for entity, character in _ENTITIES:
-            word = word.replace(entity, character)
-    return word
 
 
 def _split_lines(lines: Sequence[str], separate: set[str], *, padded: bool) -> list[list[str]]:

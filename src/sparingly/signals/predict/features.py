@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,35 +161,26 @@ def feature_arrays(data: EvalSet) -> list[NDArray[Any]]:
 def _build_table(data: EvalSet, features: Features) -> FeatureTable:
     columns = standard_columns(data, features.metrics, features.lengths)
     items, models = data.shape
-    moments = _moments(columns, items, models)
-    column_places, means = _distinct(moments.covariance, len(columns), features.item_means)
+    mean, covariance = _moments(columns, items, models)
+    column_places, means = _distinct(covariance, len(columns), features.item_means)
     distinct = tuple(columns[place] for place in column_places)
-    count = max(features.squares, int(features.slopes))
     topics = components = None
     if features.embedding is not None:
         topics = text_directions(data, features.embedding, features.dimensions)
-    if count:
-        components = _components(distinct, column_places, moments, items, models, features.squares, count)
-    return FeatureTable(
-        items=items,
-        models=data.models,
-        columns=distinct,
-        means_of=means,
-        topics=topics,
-        components=components,
-        features=features,
-    )
+    if count := max(features.squares, int(features.slopes)):
+
+        def blocks() -> Iterator[Floats]:
+            return (_base(distinct, rows, models) for rows in _blocks(items, models * len(distinct)))
+
+        distinct_covariance = covariance[np.ix_(column_places, column_places)]
+        components = principal_components(
+            mean[column_places], distinct_covariance, blocks, features.squares, count
+        )
+    return FeatureTable(items, data.models, distinct, means, topics, components, features)
 
 
-class ColumnMoments(NamedTuple):
-    """The mean and covariance of columns."""
-
-    mean: Floats
-    covariance: Floats
-
-
-def _moments(columns: list[FeatureColumn], items: int, models: int) -> ColumnMoments:
-    """Return the moments of the columns and, after them, of their item means."""
+def _moments(columns: list[FeatureColumn], items: int, models: int) -> tuple[Floats, Floats]:
+    """Return the mean and covariance of the columns and, after them, of their item means."""
     width = 2 * len(columns)
     total, squares = np.zeros(width), np.zeros((width, width))
     for rows in _blocks(items, models * width):
@@ -198,7 +189,7 @@ def _moments(columns: list[FeatureColumn], items: int, models: int) -> ColumnMom
         total += block.sum(axis=0)
         squares += block.T @ block
     mean = total / (items * models)
-    return ColumnMoments(mean, squares / (items * models) - np.outer(mean, mean))
+    return mean, squares / (items * models) - np.outer(mean, mean)
 
 
 def _distinct(covariance: Floats, count: int, item_means: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -216,23 +207,6 @@ def _distinct(covariance: Floats, count: int, item_means: bool) -> tuple[NDArray
     return column_places, means
 
 
-def _components(
-    columns: tuple[FeatureColumn, ...],
-    places: NDArray[np.intp],
-    moments: ColumnMoments,
-    items: int,
-    models: int,
-    squares: int,
-    count: int,
-) -> PrincipalComponents:
-    def blocks() -> Iterator[Floats]:
-        return (_base(columns, rows, models) for rows in _blocks(items, models * len(columns)))
-
-    return principal_components(
-        moments.mean[places], moments.covariance[np.ix_(places, places)], blocks, squares, count
-    )
-
-
 def _base(columns: list[FeatureColumn] | tuple[FeatureColumn, ...], rows: Ints, models: int) -> Floats:
     shape = (len(rows), models)
     return np.stack([np.broadcast_to(column.at(rows), shape) for column in columns], axis=2)
@@ -246,9 +220,6 @@ def _blocks(items: int, numbers_per_item: int) -> Iterator[Ints]:
     step = max(1, _BLOCK_NUMBERS // max(1, numbers_per_item))
     for start in range(0, items, step):
         yield np.arange(start, min(start + step, items))
-
-
-# Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,39 +303,32 @@ def _length_columns(data: EvalSet) -> list[FeatureColumn]:
     ]
 
 
-def _spread(present: Floats) -> float:
-    """Return the standard deviation of values that differ, also where their squares underflow."""
-    spread = float(present.std())
-    if spread > _TINY:
-        return spread
-    deviations = present - present.mean()
-    reach = float(np.abs(deviations).max())
-    return reach * float((deviations / reach).std())
-
-
 def _columns(name: str, values: Floats, logarithm: bool = False) -> list[FeatureColumn]:
     """Return the column, and that of its absence where many values are missing; none when it is constant."""
     raw = _raw_values(values, logarithm, absence=False)
     present = raw[~np.isnan(raw)]
     if present.size == 0 or present.min() == present.max():
         return []
+    mean, spread = float(present.mean()), float(present.std())
+    if spread <= _TINY:
+        deviations = present - present.mean()
+        reach = float(np.abs(deviations).max())
+        spread = reach * float((deviations / reach).std())
     title = f"log {name}" if logarithm else name
-    columns = [FeatureColumn(title, values, float(present.mean()), _spread(present), logarithm)]
+    columns = [FeatureColumn(title, values, mean, spread, logarithm)]
     missing = 1.0 - present.size / values.size
     if missing > _MANY_MISSING and not logarithm:
-        spread = float(np.sqrt(missing * (1.0 - missing)))
-        columns.append(FeatureColumn(f"no {name}", values, missing, spread, absence=True))
+        missing_spread = float(np.sqrt(missing * (1.0 - missing)))
+        columns.append(FeatureColumn(f"no {name}", values, missing, missing_spread, absence=True))
     return columns
-
-
-# Principal components of the columns. Human scores are seldom a straight line in a metric: error scores pile
-# up at zero. A parabola in the few directions in which the metrics differ most takes up most of that bend,
-# with few coefficients to learn.
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
     """Axes of unit variance in the space of the columns, and the moments of the products of components.
+
+    Human scores are seldom a straight line in a metric: error scores pile up at zero. A parabola in the few
+    directions in which the metrics differ most takes up most of that bend, with few coefficients to learn.
 
     Attributes:
         centre: The means of the columns.
@@ -421,9 +385,6 @@ def _products(components: Floats, squared: int) -> Floats:
     return np.asarray(components[..., first] * components[..., second])
 
 
-# Directions of embedded texts
-
-
 @dataclass(frozen=True, eq=False)
 class TextDirections:
     """Standardised directions, items x models x directions (items x 1 x directions for sources)."""
@@ -449,20 +410,16 @@ def text_directions(data: EvalSet, embedding: str, dimensions: int) -> TextDirec
         embedded["output"] = embed_outputs(data, embedding)
     if not embedded:
         raise MissingDataError("Embeddings need sources or outputs, and the evaluation set has neither.")
-    reduced = {kind: _directions(texts, dimensions) for kind, texts in embedded.items()}
-    names = tuple(
-        f"{kind} direction {place + 1}" for kind, part in reduced.items() for place in range(part.shape[2])
-    )
-    return TextDirections(names, tuple(reduced.values()), len(data.models))
-
-
-def _directions(texts: Embedded, dimensions: int) -> Floats:
-    """Return unit-variance scores on the first principal axes, 0 where there is no text."""
-    vectors, is_present = texts
-    present = vectors[is_present]
-    centred = present - present.mean(axis=0) if len(present) else present
-    covariance = centred.T @ centred / max(1, len(present))
-    axes = principal_axes(covariance, dimensions, _ZERO_VARIANCE, relative=False)
-    scores = np.zeros((*is_present.shape, axes.shape[1]))
-    scores[is_present] = centred @ axes
-    return scores
+    names: list[str] = []
+    parts: list[Floats] = []
+    for kind, (vectors, is_present) in embedded.items():
+        # Unit-variance scores on the first principal axes, 0 where there is no text.
+        present = vectors[is_present]
+        centred = present - present.mean(axis=0) if len(present) else present
+        covariance = centred.T @ centred / max(1, len(present))
+        axes = principal_axes(covariance, dimensions, _ZERO_VARIANCE, relative=False)
+        scores = np.zeros((*is_present.shape, axes.shape[1]))
+        scores[is_present] = centred @ axes
+        names += [f"{kind} direction {place + 1}" for place in range(axes.shape[1])]
+        parts.append(scores)
+    return TextDirections(tuple(names), tuple(parts), len(data.models))

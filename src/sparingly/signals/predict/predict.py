@@ -93,12 +93,29 @@ def predict_scores(
         seed: For the folds, and for what a regressor draws.
     """
     chosen = parse_regressor(regressor)
-    scores = _check_labels(data, labels)
+    scores = np.asarray(labels, np.float64)
+    if scores.shape != data.shape:
+        raise UsageError(f"Labels are items x models, {_shape(data.shape)}, not {_shape(scores.shape)}.")
+    if np.isinf(scores).any():
+        raise DataError("A label is infinite. Write NaN where nobody has judged.")
+    if np.isnan(scores).all():
+        raise DataError("Predictions need labels, and nothing has been judged yet.")
     label_weights = _check_weights(scores, weights)
-    codes = _check_groups(data, groups)
+    if groups is not None and np.shape(groups) != (len(data),):
+        raise UsageError(f"Give one group for each of the {len(data)} items.")
+    codes = np.arange(len(data))
+    if groups is not None:
+        codes = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)
     labelled = np.asarray((label_weights > 0).any(axis=1))
     units = len(np.unique(codes[labelled]))
-    _check_enough(units, folds, "groups of items" if groups is not None else "items")
+    if folds < 2:
+        raise UsageError(f"Cross-fitting needs at least 2 folds, not {folds}.")
+    if units < FEWEST:
+        noun = "items" if groups is None else "groups of items"
+        raise DataError(
+            f"Predictions need labels in at least {FEWEST} {noun}, and there are {units}. Judge more, or use "
+            "the mean."
+        )
     table = prepare_features(data, chosen.features if features is None else features)
     if crossfit:
         fold = deal_folds(data.keys, codes, labelled, min(folds, units), seed)
@@ -118,17 +135,6 @@ def predict_scores(
     )
 
 
-def _check_labels(data: EvalSet, labels: ArrayLike) -> Floats:
-    scores = np.asarray(labels, np.float64)
-    if scores.shape != data.shape:
-        raise UsageError(f"Labels are items x models, {_shape(data.shape)}, not {_shape(scores.shape)}.")
-    if np.isinf(scores).any():
-        raise DataError("A label is infinite. Write NaN where nobody has judged.")
-    if np.isnan(scores).all():
-        raise DataError("Predictions need labels, and nothing has been judged yet.")
-    return scores
-
-
 def _check_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
     """Return the weight of every label with mean 1, and 0 where there is no label."""
     present = ~np.isnan(scores)
@@ -138,9 +144,8 @@ def _check_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
             f"Weights are one per item or one per cell ({_shape(scores.shape)}), not "
             f"{_shape(weight_array.shape)}."
         )
-    label_weights = np.broadcast_to(
-        weight_array[:, None] if weight_array.ndim == 1 else weight_array, scores.shape
-    )[present]
+    by_cell = weight_array[:, None] if weight_array.ndim == 1 else weight_array
+    label_weights = np.broadcast_to(by_cell, scores.shape)[present]
     if not (np.isfinite(label_weights) & (label_weights > 0)).all():
         raise UsageError("The weight of a label is a positive number, 1/π of its item.")
     all_weights = np.zeros(scores.shape)
@@ -148,30 +153,8 @@ def _check_weights(scores: Floats, weights: ArrayLike | None) -> Floats:
     return all_weights
 
 
-def _check_groups(data: EvalSet, groups: ArrayLike | None) -> Ints:
-    if groups is None:
-        return np.arange(len(data))
-    labels = np.asarray(groups)
-    if labels.shape != (len(data),):
-        raise UsageError(f"Give one group for each of the {len(data)} items.")
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
-
-def _check_enough(units: int, folds: int, noun: str) -> None:
-    if folds < 2:
-        raise UsageError(f"Cross-fitting needs at least 2 folds, not {folds}.")
-    if units < FEWEST:
-        raise DataError(
-            f"Predictions need labels in at least {FEWEST} {noun}, and there are {units}. Judge more, or use "
-            "the mean."
-        )
-
-
 def _shape(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape)) or "a single number"
-
-
-# Cross-fitting
 
 
 class Ensemble(NamedTuple):
@@ -205,20 +188,20 @@ def cross_fit(
     """Fit a model per fold to the labels of the other folds, and predict everything."""
     rows = np.flatnonzero((weights > 0).any(axis=1))
     x = table.at(rows)
-    models, shares = [], []
+    models, totals = [], []
     for number in range(int(fold.max()) + 1):
         in_training = fold[rows] != number
         training_rows = rows[in_training]
-        models.append(
-            regressor.fit(
-                TrainingData(
-                    x[in_training], labels[training_rows], weights[training_rows], table.scales, seed
-                )
-            )
-        )
-        shares.append(weights[rows[~in_training]].sum(axis=0))
-    everywhere, held_out = _predict_all(models, _model_shares(np.stack(shares)), table, fold)
-    return Ensemble(everywhere, held_out, _mean_parameters(models))
+        fold_labels, fold_weights = labels[training_rows], weights[training_rows]
+        training = TrainingData(x[in_training], fold_labels, fold_weights, table.scales, seed)
+        models.append(regressor.fit(training))
+        totals.append(weights[rows[~in_training]].sum(axis=0))
+    # The share of each fold in the labels of each model (in all labels, where a model has none).
+    by_fold = np.stack(totals)
+    overall = by_fold.sum(axis=1, keepdims=True) / by_fold.sum()
+    of_model = by_fold.sum(axis=0, keepdims=True)
+    shares = np.where(of_model > 0, by_fold / np.where(of_model > 0, of_model, 1.0), overall)
+    return _predict_all(models, shares, table, fold)
 
 
 def fit_in_sample(
@@ -228,20 +211,13 @@ def fit_in_sample(
     rows = np.flatnonzero((weights > 0).any(axis=1))
     models = [regressor.fit(TrainingData(table.at(rows), labels[rows], weights[rows], table.scales, seed))]
     nowhere = np.full(len(labels), -1, np.int64)
-    everywhere, _ = _predict_all(models, np.ones((1, labels.shape[1])), table, nowhere)
-    return Ensemble(everywhere, everywhere, _mean_parameters(models))
-
-
-def _model_shares(totals: Floats) -> Floats:
-    """Return the share of each fold in the labels of each model (in all labels, where a model has none)."""
-    overall = totals.sum(axis=1, keepdims=True) / totals.sum()
-    of_model = totals.sum(axis=0, keepdims=True)
-    return np.where(of_model > 0, totals / np.where(of_model > 0, of_model, 1.0), overall)
+    ensemble = _predict_all(models, np.ones((1, labels.shape[1])), table, nowhere)
+    return ensemble._replace(held_out=ensemble.everywhere)
 
 
 def _predict_all(
     models: Sequence[FittedRegressor], shares: Floats, table: FeatureTable, fold: Ints
-) -> tuple[Floats, Floats]:
+) -> Ensemble:
     shape = (table.items, len(table.models))
     everywhere, held_out = np.zeros(shape), np.zeros(shape)
     for rows in table.blocks():
@@ -249,23 +225,13 @@ def _predict_all(
         for number, (model, share) in enumerate(zip(models, shares, strict=True)):
             predictions = model.predict(x)
             everywhere[rows] += share * predictions
-            _assign(held_out, rows, predictions, fold[rows] == number)
-        _assign(held_out, rows, everywhere[rows], fold[rows] < 0)
-    return everywhere, held_out
-
-
-def _assign(target: Floats, rows: Ints, values: Floats, mask: NDArray[np.bool_]) -> None:
-    target[rows[mask]] = values[mask]
-
-
-def _mean_parameters(models: Sequence[FittedRegressor]) -> float | None:
-    counts = [model.parameters for model in models]
-    return (
-        None if any(value is None for value in counts) else float(np.mean([value or 0.0 for value in counts]))
-    )
-
-
-# How good predictions are where there are labels
+            unseen = fold[rows] == number
+            held_out[rows[unseen]] = predictions[unseen]
+        unlabelled = rows[fold[rows] < 0]
+        held_out[unlabelled] = everywhere[unlabelled]
+    counts = [model.parameters for model in models if model.parameters is not None]
+    parameters = float(np.mean(counts)) if len(counts) == len(models) else None
+    return Ensemble(everywhere, held_out, parameters)
 
 
 def pooled_correlation(labels: Floats, predicted: Floats) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -12,7 +13,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.ridge import RidgeFit, fit_ridge, model_intercepts
+from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
 
 _PATH = "sklearn."
 _PLAIN, _NO_ITEM_MEANS, _CURVED = Features(), Features(item_means=False), Features(squares=3, slopes=True)
@@ -62,21 +63,6 @@ class Regressor(Protocol):
         """Learn."""
 
 
-@dataclass(frozen=True, eq=False)
-class _ScaledRidge:
-    """A ridge fitted to scaled features."""
-
-    fit: RidgeFit
-    scales: Floats
-
-    @property
-    def parameters(self) -> float:
-        return self.fit.parameters
-
-    def predict(self, x: Floats) -> Floats:
-        return np.asarray(x @ (self.fit.coefficients * self.scales) + self.fit.intercepts)
-
-
 @dataclass(frozen=True)
 class Ridge:
     """Ridge regression with an intercept per model; see ``sparingly.signals.predict.ridge``.
@@ -91,8 +77,8 @@ class Ridge:
 
     def fit(self, training: TrainingData) -> FittedRegressor:
         """Fit by the scaled features, so that every kind of feature is shrunk as its scale asks."""
-        ridge_fit = fit_ridge(training.x * training.scales, training.y, training.weights)
-        return _ScaledRidge(ridge_fit, training.scales)
+        scaled = fit_ridge(training.x * training.scales, training.y, training.weights)
+        return replace(scaled, coefficients=scaled.coefficients * training.scales)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +189,7 @@ class SklearnRegressor(RowRegressor):
         return copied
 
 
-_BY_NAME: dict[str, type[Ridge] | type[Neighbours] | type[Boosting]] = {
-    "ridge": Ridge,
-    "boosting": Boosting,
-    "knn": Neighbours,
-}
+_BY_NAME: dict[str, Callable[[], Regressor]] = {"ridge": Ridge, "boosting": Boosting, "knn": Neighbours}
 
 
 def parse_regressor(regressor: object) -> Regressor:
@@ -218,30 +200,25 @@ def parse_regressor(regressor: object) -> Regressor:
     """
     if isinstance(regressor, Ridge | RowRegressor):
         return cast("Regressor", regressor)
-    if isinstance(regressor, str):
-        if regressor in _BY_NAME:
-            return _BY_NAME[regressor]()
-        return SklearnRegressor(_import_class(regressor)(), regressor)
-    if isinstance(regressor, type) or not _can_learn(regressor):
-        raise UsageError(
-            f"A regressor is a name, a path or an object with fit and predict, not {regressor!r}."
-        )
-    return SklearnRegressor(regressor, " ".join(repr(regressor).split()))
-
-
-def _import_class(path: str) -> Any:
-    """Return the class at an import path into scikit-learn."""
-    module, _, name = path.partition(":")
+    if not isinstance(regressor, str):
+        if isinstance(regressor, type) or not _can_learn(regressor):
+            raise UsageError(
+                f"A regressor is a name, a path or an object with fit and predict, not {regressor!r}."
+            )
+        return SklearnRegressor(regressor, " ".join(repr(regressor).split()))
+    if regressor in _BY_NAME:
+        return _BY_NAME[regressor]()
+    module, _, name = regressor.partition(":")
     if not module.startswith(_PATH):
         hint = "Or write a path such as sklearn.linear_model:Lasso, or pass an object with fit and predict."
-        raise UnknownNameError("regressor", path, _BY_NAME, hint)
+        raise UnknownNameError("regressor", regressor, _BY_NAME, hint)
     try:
         regressor_class = getattr(import_module(module), name, None)
     except ImportError:
         regressor_class = None
     if not isinstance(regressor_class, type) or not _can_learn(regressor_class):
-        raise UsageError(f'There is no regressor at "{path}": write it as sklearn.linear_model:Lasso.')
-    return regressor_class
+        raise UsageError(f'There is no regressor at "{regressor}": write it as sklearn.linear_model:Lasso.')
+    return SklearnRegressor(regressor_class(), regressor)
 
 
 def _can_learn(candidate: object) -> bool:

@@ -66,31 +66,20 @@ def fit_ridge(
     scale = problem.energy.sum() / x.shape[2] if relative else 1.0
     tried = np.append(np.array(penalties) * scale, np.inf)
     solutions = [problem.solve(penalty) for penalty in tried]
-    left_out = np.stack([solution.left_out for solution in solutions])
+    slopes, left_out, parameters = (np.stack(parts) for parts in zip(*solutions, strict=True))
     shares = _shares((left_out**2).sum(axis=2))
-    coefficients = problem.axes @ np.tensordot(
-        shares, np.stack([solution.slopes for solution in solutions]), 1
-    )
+    coefficients = problem.axes @ np.tensordot(shares, slopes, 1)
     unexplained = y - x @ coefficients
     intercepts = problem.smoother @ (weights * unexplained).sum(axis=0)
     root = np.sqrt(weights)
     return RidgeFit(
         coefficients=coefficients,
         intercepts=intercepts,
-        parameters=float(shares @ np.array([solution.parameters for solution in solutions])),
+        parameters=float(shares @ parameters),
         left_out=np.tensordot(shares, left_out, 1) / np.where(root > 0, root, 1.0),
         penalties=tried,
         shares=shares,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class RidgeSolution:
-    """The slopes under one penalty, and the residuals of items that were left out."""
-
-    slopes: Floats  # on the axes
-    left_out: Floats  # times the root of the weights
-    parameters: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +120,11 @@ class RidgeProblem:
         scores = roots * (y - smoother @ (weights * y).sum(axis=0))
         return cls(axes, energy, rows, pull, scores, roots, smoother)
 
-    def solve(self, penalty: float) -> RidgeSolution:
-        """Return the slopes under a penalty and the residuals of items that were left out."""
+    def solve(self, penalty: float) -> tuple[Floats, Floats, float]:
+        """Return the slopes on the axes under a penalty, the residuals of left-out items, and the parameters.
+
+        Residuals are times the root of the weights.
+        """
         shrunk = 1.0 / (self.energy + penalty)
         slopes = shrunk * self.pull
         hat = (self.rows * shrunk) @ self.rows.transpose(0, 2, 1)
@@ -140,7 +132,7 @@ class RidgeProblem:
         residual = self.scores - self.rows @ slopes
         identity = np.eye(residual.shape[1])
         left_out = np.asarray(np.linalg.solve(identity - hat, residual[:, :, None])[:, :, 0], np.float64)
-        return RidgeSolution(slopes, left_out, float(np.einsum("ijj->", hat)))
+        return slopes, left_out, float(np.einsum("ijj->", hat))
 
 
 def _shares(losses: Floats) -> Floats:

@@ -63,7 +63,7 @@ def test_rates_are_in_percent() -> None:
     found = Standings("data", "headline", rows, is_rate=True)
     drawn = picture(found)
     assert drawn is not None
-    assert [tick.label for tick in drawn.ticks] == ["90 %", "92 %", "94 %", "96 %"]
+    assert [label for _, label in drawn.ticks] == ["90 %", "92 %", "94 %", "96 %"]
     (view,) = ranking_views(Findings(1, (found,), ()))
     assert [(score, interval) for _, _, score, interval, _ in view.rows] == [
         ("93.0 %", "89.0 % to 97.0 %"),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sparingly.data.scale import Scale
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.forms.answer import Answer
-from sparingly.run.forms.form import Field
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
@@ -21,8 +18,6 @@ from sparingly.show.web.texts import DisplayText, display_text, turns
 from sparingly.show.web.web import Web
 
 ITEMS_BEFORE, ITEMS_AFTER = 3, 1
-
-# --- the questions of a page ----------------------------------------------------------------------------
 
 
 def page_questions(
@@ -35,16 +30,9 @@ def page_questions(
 ) -> list[Question]:
     """Return the questions of a page with texts and handles, in the order in which a rater is shown them.
 
-    The order is that of a keyed hash of the rater, the item and the model: without the server's secret nobody
-    can tell from it which model is which. Outputs that are the same, letter by letter, are asked about once.
-
-    Args:
-        page: The page.
-        questions: What is asked on it, an output or a pair each.
-        texts: The texts of the data set.
-        rater: Who is shown it.
-        keyed: Gives a random text for some parts, the same every time, that needs the server's secret.
-        handle: Gives the name of a question in the rater's session.
+    The order is that of a keyed hash of the rater, the item and the model: without the server's secret, which
+    ``keyed`` needs, nobody can tell from it which model is which. Outputs that are the same, letter by
+    letter, are asked about once. ``handle`` names a question in the rater's session.
     """
     seed = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
     models = sorted({name for question in questions for name in question.models})
@@ -53,41 +41,26 @@ def page_questions(
     merged: dict[tuple[str | None, ...], Question] = {}
     for question in sorted(questions, key=lambda question: [place[name] for name in question.models]):
         names = sorted(question.models, key=lambda name: place[name])
-        key = _texts_key([text_of[name] for name in names], names, merged)
+        # What tells questions apart is their texts, a pair's in the order that is known.
+        key: tuple[str | None, ...] = tuple(text_of[name] for name in names)
+        if None in key:
+            # Outputs without a text are never the same.
+            key = (*sorted(names), "no text", None)
+        elif key not in merged and key[::-1] in merged:
+            key = key[::-1]
         if key not in merged:
             merged[key] = replace(question, outputs=tuple(Output((name,), text_of[name]) for name in names))
             continue
         if text_of[names[0]] != merged[key].output:
             names.reverse()
-        merged[key] = replace(
-            merged[key],
-            outputs=tuple(
-                replace(output, models=(*output.models, name))
-                for output, name in zip(merged[key].outputs, names, strict=True)
-            ),
-        )
+        outputs = zip(merged[key].outputs, names, strict=True)
+        joined = tuple(replace(output, models=(*output.models, name)) for output, name in outputs)
+        merged[key] = replace(merged[key], outputs=joined)
     # Pairs come in an order of their own, not by the places of their first models.
-    with_handles = [
-        replace(merged_question, id=handle("output", seed, *first_models(merged_question)))
-        for merged_question in merged.values()
-    ]
     return sorted(
-        with_handles,
-        key=lambda merged_question: keyed("order of cards", seed, *first_models(merged_question)),
+        (replace(one, id=handle("output", seed, *first_models(one))) for one in merged.values()),
+        key=lambda one: keyed("order of cards", seed, *first_models(one)),
     )
-
-
-def _texts_key(
-    shown_texts: Sequence[str | None], names: Sequence[str], keys: Container[tuple[str | None, ...]]
-) -> tuple[str | None, ...]:
-    """Return what tells questions apart: the texts, a pair's in the order that is known.
-
-    Outputs without a text are never the same.
-    """
-    if None in shown_texts:
-        return (*sorted(names), "no text", None)
-    key = tuple(shown_texts)
-    return key[::-1] if key not in keys and key[::-1] in keys else key
 
 
 def first_models(question: Question) -> tuple[str, str]:
@@ -96,9 +69,6 @@ def first_models(question: Question) -> tuple[str, str]:
         return question.model, ""
     first, second = sorted((question.model, question.other))
     return first, second
-
-
-# --- what is shown --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -175,7 +145,8 @@ class PageViews:
         """Return what a page shows, with what the rater typed or answered before."""
         web, rater = self.web, session.rater
         questions = self.questions(session, page)
-        saved = self._draft(rater, page)
+        content = web.drafts.read(rater, page.data, page.item)
+        saved = Draft() if content is None else Draft.read(content)
         draft = saved or Draft()
         item = web.board.texts(page.data).fill(Question(page.item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = self.queue.before(rater, page)
@@ -212,8 +183,20 @@ class PageViews:
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
         if typed is not None:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
-        marks = _marks(answers.values()) if typed is None else [vars(mark) for mark in typed.marks]
+        if typed is not None:
+            marks = [vars(mark) for mark in typed.marks]
+        else:
+            spans = next((answer.marks for answer in answers.values() if answer.marks), ())
+            marks = [span.to_dict() for span in spans]
         comment = next((answer.comment for answer in answers.values() if answer.comment), "")
+        fields = []
+        for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
+            field = form.field(Scale() if ends is None else Scale(*ends))
+            if field is not None:
+                name, value = f"score:{question.id}:{number}", scores.get(aspect, "")
+                low, high, step = f"{field.low:g}", f"{field.high:g}", f"{field.step:g}"
+                choices = tuple((f"{score:g}", words) for score, words in field.choices)
+                fields.append(FieldView(name, aspect, value, low, high, step, choices))
         return QuestionView(
             handle=question.id,
             label=output_label(place),
@@ -224,29 +207,15 @@ class PageViews:
                 else _turns(output.text, markdown=markdown)
                 for output in question.outputs
             ),
-            fields=tuple(
-                _field(f"score:{question.id}:{number}", aspect, scores.get(aspect, ""), field)
-                for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items())
-                if (field := form.field(Scale() if ends is None else Scale(*ends))) is not None
-            ),
+            fields=tuple(fields),
             marks=json.dumps(marks),
             comment=(typed and typed.comment) or comment or "",
         )
-
-    def _draft(self, rater: str, page: Page) -> Draft | None:
-        """Return what the rater has typed; None where it cannot be read, empty where there is nothing."""
-        content = self.web.drafts.read(rater, page.data, page.item)
-        return Draft() if content is None else Draft.read(content)
 
 
 def draft_name(question: Question) -> str:
     """Return what a question is called in drafts, which outlive the session."""
     return "\x1f".join(first_models(question))
-
-
-def _marks(answers: Iterable[Answer]) -> list[dict[str, Any]]:
-    """Return the errors of the first answer that has any."""
-    return next(([span.to_dict() for span in answer.marks] for answer in answers if answer.marks), [])
 
 
 def _turns(text: str | None, *, markdown: bool) -> list[DisplayText]:
@@ -255,15 +224,3 @@ def _turns(text: str | None, *, markdown: bool) -> list[DisplayText]:
     if chat is None:
         return [display_text(text, markdown=markdown)]
     return [display_text(part, markdown=markdown, speaker=speaker) for speaker, part in chat]
-
-
-def _field(name: str, aspect: str, value: str, field: Field) -> FieldView:
-    return FieldView(
-        name,
-        aspect,
-        value,
-        f"{field.low:g}",
-        f"{field.high:g}",
-        f"{field.step:g}",
-        tuple((f"{score:g}", words) for score, words in field.choices),
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlalchemy import Connection
 
@@ -46,14 +47,15 @@ class PageQueue:
         if not self.board.is_open:
             return None
         if self.web.assignment is not None:
-            return next(
-                (page for page in self._assigned(rater) if not self.board.is_done_by(rater, page)), None
-            )
+            pages = self._assigned(rater)
+            return next((page for page in pages if not self.board.is_done_by(rater, page)), None)
         with self.web.campaign.database.reading() as connection:
             leases = self.leases.current(connection)
-        page = self._lent(rater, leases)
-        if page is not None:
-            return page
+        # What is lent for long enough is not lent again.
+        for unit, (name, until) in leases.items():
+            page = next(self._open(unit), None) if name == rater and self.leases.is_fresh(until) else None
+            if page is not None:
+                return page
         if not any(self._free(leases, rater)):
             return None
         return self.web.group_commit.do(lambda connection: self._lend(connection, rater))
@@ -106,8 +108,6 @@ class PageQueue:
             return PageProgress(judged, judged, len(pages))
         return PageProgress(len(board.done_by(rater)), board.answered_count, len(board.pages))
 
-    # --- inside ------------------------------------------------------------------------------------
-
     def _lend(self, connection: Connection, rater: str) -> Page | None:
         """Lend a rater the next unit, or the one they have for longer, while nobody else is given any."""
         Journal(connection, self.web.campaign.name, utc_now)
@@ -117,23 +117,13 @@ class PageQueue:
         self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit))])
         if not self.board.is_open:
             return None
-        unit = next((unit for unit in mine if any(self._open(unit))), None) or next(
-            self._free(leases, rater), None
-        )
+        lent = (unit for unit in mine if any(self._open(unit)))
+        unit = next(chain(lent, self._free(leases, rater)), None)
         if unit is None:
             return None
         if unit not in leases or not self.leases.is_fresh(leases[unit][1]):
             self.leases.lend(connection, unit, rater)
         return next(self._open(unit))
-
-    def _lent(self, rater: str, leases: Mapping[Unit, tuple[str, str]]) -> Page | None:
-        """Return the page that is lent to a rater, for long enough not to be lent again."""
-        for unit, (name, until) in leases.items():
-            if name == rater and self.leases.is_fresh(until):
-                page = next(self._open(unit), None)
-                if page is not None:
-                    return page
-        return None
 
     def _open(self, unit: Unit) -> Iterator[Page]:
         pages = self.board.units.get(unit, [])

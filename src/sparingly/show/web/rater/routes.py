@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
-from sparingly.show.web.rater.page import PageView
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.texts import DisplayText
@@ -161,7 +160,24 @@ def question(session: RaterSession, service: Served) -> PageResponse:
     page = service.queue.current(session.rater)
     if page is None:
         return PageResponse(None, service.why_nothing(session.rater))
-    return _page_response(service.views.view(session, page), service.aspects)
+    view = service.views.view(session, page)
+
+    def plain(texts: list[DisplayText]) -> list[str]:
+        return [text.plain for text in texts]
+
+    return PageResponse(
+        page=view.page,
+        form=view.form,
+        client=view.client,
+        aspects=list(service.aspects),
+        source=plain(view.source),
+        before=plain(view.before),
+        after=plain(view.after),
+        outputs=[
+            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
+            for output in view.outputs
+        ],
+    )
 
 
 async def sent_page(request: Request, _: RaterProgram) -> SentPage:
@@ -171,9 +187,7 @@ async def sent_page(request: Request, _: RaterProgram) -> SentPage:
 
 @api_router.post(
     "/answer",
-    responses={
-        status: acknowledgement for status, acknowledgement in _REFUSED.items() if status not in (401, 429)
-    },
+    responses={status: reason for status, reason in _REFUSED.items() if status not in (401, 429)},
     openapi_extra={
         "requestBody": {"required": True, "content": {"application/json": {"schema": json_schema()}}}
     },
@@ -184,22 +198,3 @@ def answer(
     """Take what a rater says of a page; sending it again changes nothing."""
     kinds = [acknowledgement.what for acknowledgement in service.take(session, page)]
     return AnswerCounts(kinds.count("new"), kinds.count("correction"), kinds.count("same"))
-
-
-def _page_response(view: PageView, aspects: tuple[str, ...]) -> PageResponse:
-    def plain(texts: list[DisplayText]) -> list[str]:
-        return [text.plain for text in texts]
-
-    return PageResponse(
-        page=view.page,
-        form=view.form,
-        client=view.client,
-        aspects=list(aspects),
-        source=plain(view.source),
-        before=plain(view.before),
-        after=plain(view.after),
-        outputs=[
-            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
-            for output in view.outputs
-        ],
-    )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import Acknowledgement, check_score
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.forms.question import Question
 from sparingly.show.web.rater.page import PageViews, draft_name
 from sparingly.show.web.rater.queue import PageQueue
 from sparingly.show.web.rater.submission import Draft, SentPage, answers_to
@@ -55,11 +54,9 @@ class RaterService:
         page = self.page(handle)
         if page is None:
             return None
-        questions = [
-            *self.views.questions(session, page),
-            *self.views.questions(session, page, everything=True),
-        ]
-        return None if submission.handles.isdisjoint(question.id for question in questions) else page
+        shown = self.views.questions(session, page)
+        shown += self.views.questions(session, page, everything=True)
+        return None if submission.handles.isdisjoint(question.id for question in shown) else page
 
     def take(self, session: Session, submission: SentPage) -> list[Acknowledgement]:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
@@ -67,7 +64,13 @@ class RaterService:
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
         settings = self.web.campaign.settings
-        questions = self._shown_questions(session, page, submission)
+        questions = self.views.questions(session, page)
+        if {question.id for question in questions} != submission.handles:
+            # Where somebody else has judged the page in the meantime, nothing of it is missing any more; what
+            # was shown is taken all the same.
+            everything = self.views.questions(session, page, everything=True)
+            if {question.id for question in everything} == submission.handles:
+                questions = everything
         answers = answers_to(questions, submission, session.rater, self.web)
         for answer in answers:
             # All of a page is kept, or nothing of it.
@@ -79,20 +82,6 @@ class RaterService:
             raise UsageError("Something on this page is not asked any more. Load the page again.")
         self.queue.finish(session.rater, page)
         return acknowledged
-
-    def _shown_questions(self, session: Session, page: Page, submission: SentPage) -> list[Question]:
-        """Return the questions that an answer speaks about.
-
-        Where somebody else has judged the page in the meantime, nothing of it is missing any more; what was
-        shown is taken all the same.
-        """
-        questions = self.views.questions(session, page)
-        if {question.id for question in questions} == submission.handles:
-            return questions
-        all_questions = self.views.questions(session, page, everything=True)
-        return (
-            all_questions if {question.id for question in all_questions} == submission.handles else questions
-        )
 
     def keep_draft(self, session: Session, page: Page, submission: SentPage) -> None:
         """Keep what a rater has typed, under names that outlive the session."""
@@ -112,12 +101,9 @@ class RaterService:
         if not board.is_open:
             return "The campaign is paused. Come back later: nothing of yours is lost."
         if self.web.assignment is not None:
-            return self._why_not_assigned(rater)
+            if self.queue.progress(rater).asked:
+                return "Everything that was assigned to you is judged. Thank you."
+            return "Nothing is assigned to you at the moment. Ask whoever sent you the link."
         if board.answered_count < len(board.pages):
             return "Others are working on what is left. Come back later."
         return "Everything that is asked for is judged. Thank you."
-
-    def _why_not_assigned(self, rater: str) -> str:
-        if self.queue.progress(rater).asked:
-            return "Everything that was assigned to you is judged. Thank you."
-        return "Nothing is assigned to you at the moment. Ask whoever sent you the link."

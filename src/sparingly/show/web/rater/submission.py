@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from typing import Annotated, Any
 
 from pydantic import FailFast, Field, TypeAdapter, ValidationError
@@ -40,13 +39,16 @@ class SentSpan:
     severity: Annotated[str, Field(max_length=40)]
 
 
+_Marks = Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)]
+
+
 @dataclass
 class SentAnswer:
     """What is said of an output; of two, 1 where the first is better, -1 where the second is, 0 for a tie."""
 
     output: Annotated[str, Field(max_length=64)]
     scores: Annotated[dict[_Name, float], Field(max_length=_MOST_SCORES)] = field(default_factory=dict)
-    marks: Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)] = field(default_factory=list)
+    marks: _Marks = field(default_factory=list)
     # Browsers send two letters for the end of a line.
     comment: Annotated[str, Field(max_length=2 * MOST_COMMENT)] | None = None
 
@@ -77,7 +79,7 @@ class Draft:
     def read(cls, text: str) -> Draft | None:
         """Read a draft; None where it is none, such as one that an earlier version took with odd letters."""
         try:
-            return _draft_reader().validate_json(text)
+            return _READ_DRAFT.validate_json(text)
         except ValidationError:
             return None
 
@@ -86,32 +88,22 @@ class Draft:
         return json.dumps(asdict(self), ensure_ascii=True)
 
 
-@cache
-def _reader() -> TypeAdapter[SentPage]:
-    return TypeAdapter(SentPage)
-
-
-@cache
-def _draft_reader() -> TypeAdapter[Draft]:
-    return TypeAdapter(Draft)
-
-
-@cache
-def _marks_reader() -> TypeAdapter[list[SentSpan]]:
-    return TypeAdapter(Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)])
+_READ_DRAFT: TypeAdapter[Draft] = TypeAdapter(Draft)
+_READ_PAGE: TypeAdapter[SentPage] = TypeAdapter(SentPage)
+_READ_MARKS: TypeAdapter[list[SentSpan]] = TypeAdapter(_Marks)
 
 
 def from_json(body: bytes) -> SentPage:
     """Read what a program sends: UTF-8, within the bounds of the schema."""
     try:
-        return _reader().validate_json(body)
+        return _READ_PAGE.validate_json(body)
     except ValidationError as error:
         raise UnreadableError(problem_of(error.errors(include_url=False, include_input=False))) from None
 
 
 def json_schema() -> dict[str, Any]:
     """Return the schema of what a program sends, in one piece."""
-    schema = _reader().json_schema()
+    schema = _READ_PAGE.json_schema()
     parts = schema.pop("$defs", {})
 
     def inline(value: Any) -> Any:
@@ -136,9 +128,8 @@ def problem_of(errors: Sequence[Mapping[str, Any]]) -> str:
     first, more = errors[0], len(errors) - 1
     place = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
     also = f" ({more} more {'problem' if more == 1 else 'problems'})" if more else ""
-    return (
-        f"This cannot be read{f' at {place}' if place else ''}: {str(first['msg'])[:_LONGEST_PLACE]}{also}."
-    )
+    at = f" at {place}" if place else ""
+    return f"This cannot be read{at}: {str(first['msg'])[:_LONGEST_PLACE]}{also}."
 
 
 def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> SentPage:
@@ -153,13 +144,14 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
         if kind == "score" and place is not None and int(place) < len(aspects):
             card.scores[aspects[int(place)]] = number_of(value)
         elif kind == "marks":
-            card.marks = _marks_of(value)
+            try:
+                card.marks = _READ_MARKS.validate_json(value)
+            except ValidationError:
+                raise UsageError("The marked errors cannot be read. Load the page again.") from None
         elif kind == "comment":
             card.comment = storable(value)[: 2 * MOST_COMMENT]
-    seconds = values.get("seconds")
-    return SentPage(
-        page, values.get("client", ""), list(cards.values()), number_of(seconds) if seconds else None
-    )
+    seconds = number_of(values["seconds"]) if values.get("seconds") else None
+    return SentPage(page, values.get("client", ""), list(cards.values()), seconds)
 
 
 def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, web: Web) -> list[Answer]:
@@ -168,10 +160,8 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
     if not _CLIENT.fullmatch(submission.client):
         raise UsageError("The answer needs a client: an id of 8 to 64 letters, digits, - and _.")
-    by_handle, handles = (
-        {card.output: card for card in submission.cards},
-        {question.id for question in questions},
-    )
+    by_handle = {card.output: card for card in submission.cards}
+    handles = {question.id for question in questions}
     if set(by_handle) - handles:
         raise UsageError("What is asked on this page has changed. Look at it again, then send it.")
     if set(by_handle) != handles or len(by_handle) != len(submission.cards):
@@ -182,6 +172,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
         spans = checked_spans(marks, question.output) if form.answers == "spans" else None
+        comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None
         for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
             scale = None if ends is None else Scale(*ends)
             score = form.score(card.scores, aspect, scale, spans or ())
@@ -196,26 +187,18 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                         pair=pair,
                         aspect=aspect,
                         data=question.data,
-                        comment=None if number else _comment(card.comment),
+                        comment=None if number else comment,
                         client=submission.client,
                         marks=None if number else spans,
                         placement=Placement(place, len(questions), turned=list(models) != sorted(models)),
                     )
                 )
-    return _timed(answers, submission.seconds)
-
-
-def _timed(answers: list[Answer], seconds: float | None) -> list[Answer]:
-    """Divide the time spent on a page over its answers: their sum is what is paid for."""
+    seconds = submission.seconds
     if seconds is None or not math.isfinite(seconds):
         return answers
+    # The time spent on a page is divided over its answers: their sum is what is paid for.
     seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
     return [replace(answer, seconds=seconds_each) for answer in answers]
-
-
-def _comment(text: str | None) -> str | None:
-    """Return a comment that any database keeps."""
-    return storable(text or "").strip()[:MOST_COMMENT] or None
 
 
 def storable(text: str) -> str:
@@ -234,10 +217,3 @@ def number_of(value: str) -> float:
     if not math.isfinite(number):
         raise UsageError("A score is a finite number.")
     return number
-
-
-def _marks_of(text: str) -> list[SentSpan]:
-    try:
-        return _marks_reader().validate_json(text)
-    except ValidationError:
-        raise UsageError("The marked errors cannot be read. Load the page again.") from None
