@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.archive import zstd_bound
 from sparingly.data.io.log import LoggedOutput, LogScore, assemble, readable, score_number
 
 LOGS = Path(__file__).parent / "logs"
@@ -248,6 +250,64 @@ def test_a_store_with_several_experiments(mlflow_store: Path, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"experiments capitals, other\. Name one of them with experiment="):
         io.load(path)
     assert len(io.load(path, experiment="other")) == 1
+
+
+def test_samples_of_lm_evaluation_harness(tmp_path: Path) -> None:
+    data = io.load(LOGS / "lm-eval")
+    assert data.models == ("dummy",)
+    assert data.items.tolist() == [
+        f"{task}#{number}" for task in ("capitals", "choices") for number in range(3)
+    ]
+    assert data.outputs is not None
+    # The dummy model writes "lol", and finds an answer likeliest at random.
+    assert data.outputs.ravel().tolist() == ["lol"] * 3 + ["Paris", "Tokyo", "Tokyo"]
+    np.testing.assert_array_equal(data.metrics["acc"].ravel(), [NAN] * 3 + [1, 0, 1])
+    sample = (LOGS / "lm-eval" / "dummy").glob("samples_capitals_*")
+    lines = next(sample).read_text(encoding="utf-8").replace('[["lol"]]', '[["lol", "Paris"]]')
+    (tmp_path / "samples_capitals.jsonl").write_text(lines)
+    repeated = io.load(tmp_path / "samples_capitals.jsonl")
+    assert repeated.repeats.output is not None
+    assert repeated.repeats.output.tolist() == ["lol", "Paris"] * 3
+
+
+# --- archives -------------------------------------------------------------------------------------
+
+
+def member(name: str = "inspect-small.eval") -> bytes:
+    """The packed bytes of the first file in an archive."""
+    with zipfile.ZipFile(LOGS / name) as archive:
+        info = archive.infolist()[0]
+        assert info.compress_type == 93
+    content = (LOGS / name).read_bytes()
+    return content[30 + len(info.filename) :][: info.compress_size]
+
+
+def test_how_much_zstd_data_unpack_to_is_bounded_from_their_headers() -> None:
+    with zipfile.ZipFile(LOGS / "inspect-small.eval") as archive:
+        size = archive.infolist()[0].file_size
+    assert size <= zstd_bound(member()) <= size + 2**18
+    # A frame with one block that repeats a byte two million times.
+    block = (2_000_000 << 3 | 1 << 1 | 1).to_bytes(3, "little") + b"a"
+    assert zstd_bound(b"\x28\xb5\x2f\xfd\x00\x58" + block) == 2_000_000
+    for damaged in (member()[:7], b"\x28\xb5\x2f\xfd", b"nonsense"):
+        with pytest.raises(ValueError, match="the zstd data are"):
+            zstd_bound(damaged)
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"eval": {"task": "t", "model": "m"}}')
+        archive.writestr("samples/1_epoch_1.json", b" " * 40 * 2**20)
+    with pytest.raises(InputError, match="the archive unpacks to far more than its own size"):
+        io.load(path)
+
+
+def test_a_damaged_archive_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "cut.eval"
+    path.write_bytes((LOGS / "inspect-small.eval").read_bytes()[:20_000])
+    with pytest.raises(InputError, match="the ZIP archive is damaged"):
+        io.load(path)
 
 
 # --- the rules of all logs ------------------------------------------------------------------------

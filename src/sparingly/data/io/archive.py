@@ -23,7 +23,7 @@ class Archive:
         self._limit = files.most_bytes(path.stat().st_size)
         try:
             self._zip = zipfile.ZipFile(path)
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, NotImplementedError) as error:
             raise InputError(
                 f"the ZIP archive is damaged ({error})", file=path, fix="Is it complete? Copy it again"
             ) from None

@@ -117,7 +117,7 @@ def _of_log(path: Path, options: Options, several_tasks: bool = False) -> Iterat
         # Long texts are kept beside the sample, with their digests in their places.
         source, text = (
             None if shown is None else _ATTACHMENT.sub(partial(_attached, attachments), shown)
-            for shown in (_with_choices(sample), output.get("completion") or readable(output))
+            for shown in (_with_choices(sample), readable(output.get("completion")) or readable(output))
         )
         # A run without a model of its own scores what other models wrote.
         model = output.get("model") if run[key] == "none/none" else run[key]

@@ -10,7 +10,7 @@ model is checked with their hashes.
   calls them, unless the option ``filter`` chooses one. ``bypass``, which means "not scored", is left out.
 - The output is what the model wrote (``resps``); what a filter made of it is the column ``filtered``. For
   questions with given answers it is the answer that the model found most likely. A single given text, of
-  which only the log-likelihood was asked, has no output.
+  which only the log-likelihood was asked, has no output. Several responses (``repeats`` of a task) are kept.
 - The source is the prompt; where models had different ones (``prompts=any``), the document.
 """
 
@@ -238,6 +238,8 @@ class _LmEvalReader:
         model = self.builder.model(run.model)
         filtered = self.options.get("output") == "filtered" and sample.is_written
         self.builder.output(item, model, sample.filtered if filtered else sample.response, "resps")
+        for number, text in enumerate(sample.repeats, 1):
+            self.builder.repeat(item, model, number, text, field="resps")
         self.builder.cell(item, model, "log_likelihoods", sample.log_likelihoods)
         for name, value in sample.further.items():
             self.builder.cell(item, model, name, value)
@@ -396,6 +398,12 @@ class LoggedSample:
             if len({context for context, _, _ in self._choices}) == 1
             else f"{context}{text}".strip()
         )
+
+    @cached_property
+    def repeats(self) -> list[str | None]:
+        """What the model wrote each time, where a task asks several times (``repeats``)."""
+        texts = _first(self.record.get("resps")) if self.is_written else None
+        return [_text_in(text) for text in texts] if isinstance(texts, list) and len(texts) > 1 else []
 
     @cached_property
     def filtered(self) -> str | None:

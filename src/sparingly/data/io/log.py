@@ -231,7 +231,8 @@ def _flat(scores: Iterable[LogScore]) -> Iterator[LogScore]:
             parts = score.value.items()
             yield from _flat(replace(score, name=f"{score.name}.{key}", value=part) for key, part in parts)
         else:
-            yield score
+            rater, comment = (_as_text(text) if text else None for text in (score.rater, score.comment))
+            yield replace(score, rater=rater, comment=comment)
 
 
 def _constant_columns(log: list[LoggedOutput]) -> set[str]:
@@ -239,7 +240,7 @@ def _constant_columns(log: list[LoggedOutput]) -> set[str]:
     values: dict[str, dict[str, set[str | None]]] = {}
     for logged in log:
         for name, value in logged.columns.items():
-            values.setdefault(name, {}).setdefault(logged.id, set()).add(canonical(value))
+            values.setdefault(name, {}).setdefault(str(logged.id), set()).add(canonical(value))
     return {
         name for name, by_item in values.items() if all(len(distinct) == 1 for distinct in by_item.values())
     }

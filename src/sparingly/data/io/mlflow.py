@@ -150,7 +150,7 @@ def _stored(store: sqlite3.Connection, path: Path, experiment: str | None) -> It
                 },
                 "data": {"spans": [decoded(row["content"]) for row in spans] or _artifact(tags, path)},
             }
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, IndexError) as error:
         raise InputError(f"the store cannot be read ({error})", file=path) from None
 
 

@@ -107,5 +107,5 @@ def _scores(result: dict[str, Any]) -> Iterator[LogScore]:
     for part, kind in zip(parts, kinds, strict=True):
         if kind.get("type") == "human":
             yield LogScore("human rating", part.get("pass"), True, comment=grading.get("comment"))
-        elif kind.get("type") and kind.get("metric") not in named:
+        elif kind.get("type") and str(kind.get("metric")) not in named:
             yield LogScore(str(kind["type"]), part.get("score"))

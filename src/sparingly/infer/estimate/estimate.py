@@ -68,7 +68,9 @@ def estimate(
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
             there are metrics, else ``stratified_mean`` or ``weighted_mean``.
         target: What the scores are about: this ``set`` (without error when everything is judged), or
-            the ``population`` of inputs like these.
+            the ``population`` of inputs like these. Where outputs are repeated, the score of an item is the
+            mean over the epochs that were run; errors for the population hold the noise between epochs, those
+            for the set do not (see ``data.describe.epochs``).
         level: The level of the intervals.
         interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
             alone, ``betting``, ``hoeffding``, ``bernstein``.
