@@ -29,9 +29,9 @@ FORMS = tuple(product(("variational", "map"), ("continuous", "binary")))
 def fit(items: int, method: str, response: str) -> None:
     """Fit once, or a few times where that is quick, and print what it took; runs in its own process."""
     from sparingly.published.irt import fit_irt
-    from sparingly.published.irt.model import Method, Response
+    from sparingly.published.irt.model import FitMethod, Response
 
-    assert method in get_args(Method)
+    assert method in get_args(FitMethod)
     assert response in get_args(Response)
     with np.load(prepared(FOLDER / "data", "numbers", items, USUAL, for_peer=False)) as stored:
         scores = stored["metric"]

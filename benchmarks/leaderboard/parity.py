@@ -22,7 +22,7 @@ from benchmarks.leaderboard.results import LABELS, RANDOM, SPA, Results, Runs
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError
-from sparingly.infer.rank.curve import Rule
+from sparingly.infer.rank.curve import ParityRule
 
 # --- where curves of agreement reach their targets, and how they go on where they were not measured ------
 # A curve is straight between its budgets and ends at the full set, where the agreement is 1. Below its first
@@ -52,7 +52,7 @@ class Places:
     exponent: float
 
 
-def reached(places: Places, values: Floats, targets: Floats, rule: Rule) -> tuple[Floats, Ints]:
+def reached(places: Places, values: Floats, targets: Floats, rule: ParityRule) -> tuple[Floats, Ints]:
     """Return where curves reach targets, and the point before or at which they do.
 
     Args:
@@ -112,7 +112,7 @@ class Baseline:
     runs: Runs
     aimed: Mask
     unit: Unit
-    rule: Rule
+    rule: ParityRule
     sizes: Floats
     full: float
     smallest: float
@@ -199,14 +199,14 @@ def baseline_on(
     name: str,
     against: str = RANDOM,
     unit: Unit = LABELS,
-    rule: Rule = "stays",
+    rule: ParityRule = "stays",
     seed: int = 0,
 ) -> Baseline | None:
     """Return random selection's side on a set; None where the table does not have it in this unit."""
     if unit not in get_args(Unit):
         raise UnknownNameError("unit of parity", unit, get_args(Unit))
-    if rule not in get_args(Rule):
-        raise UnknownNameError("rule", rule, get_args(Rule))
+    if rule not in get_args(ParityRule):
+        raise UnknownNameError("rule", rule, get_args(ParityRule))
     runs = results.all_runs.get((name, against))
     if runs is None:
         return None
@@ -280,7 +280,7 @@ class Parities:
         against: str = RANDOM,
         *,
         unit: Unit = LABELS,
-        rule: Rule = "stays",
+        rule: ParityRule = "stays",
         seed: int = 0,
     ) -> None:
         self._results = results

@@ -15,7 +15,7 @@ import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.tasks import make_tasks
-from sparingly.run.forms.form import KINDS, Kind
+from sparingly.run.forms.form import KINDS, FormKind
 from tests.run.exchange.fakes import Answers, argilla_values
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 
@@ -31,7 +31,7 @@ def five(task: str, token: str, aspect: str) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_sdk_reads_what_is_written_and_its_records_are_read(
-    kind: Kind, tool_python: Callable[[str], Path], tmp_path: Path
+    kind: FormKind, tool_python: Callable[[str], Path], tmp_path: Path
 ) -> None:
     pairs = [("1", "7", "a+b"), ("a,b", "模型", "7")]
     chosen = pairs_of(DATA, pairs) if kind == "pair" else all_of(DATA)

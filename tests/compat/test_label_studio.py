@@ -13,14 +13,14 @@ import pytest
 import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.tasks import make_tasks
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of, slots
 
 pytestmark = pytest.mark.compat
 DATA = awkward()
 CHECK = Path(__file__).with_name("label_studio_check.py")
-CASES: list[tuple[Kind, dict[str, str]]] = [
+CASES: list[tuple[FormKind, dict[str, str]]] = [
     ("score", {}),
     ("score", {"reference": "yes"}),
     ("pair", {}),
@@ -49,7 +49,7 @@ def pairwise(entries: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(("kind", "options"), CASES)
 def test_the_sdk_accepts_what_is_written_and_its_export_is_read(
-    kind: Kind, options: dict[str, str], tool_python: Callable[[str], Path], tmp_path: Path
+    kind: FormKind, options: dict[str, str], tool_python: Callable[[str], Path], tmp_path: Path
 ) -> None:
     chosen = (
         pairs_of(DATA, [("1", "7", "a+b"), ("a,b", "模型", "7"), ("plain", "7", 'say "hi"')])

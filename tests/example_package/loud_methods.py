@@ -17,7 +17,7 @@ from sparingly.data.io.format import Format, Head
 from sparingly.infer.estimate.estimators import Estimator
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options
+from sparingly.run.exchange.tool import AnnotationTool, ToolOptions
 
 
 # --8<-- utility
@@ -70,7 +70,7 @@ class Megaphone(AnnotationTool):
     summary: ClassVar[str] = "questions to be read out"
     reads: ClassVar[bool] = False
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         path = folder / "questions.txt"
         path.write_text("".join(f"{question.source}\n" for question in tasks), encoding="utf-8")
         return [path]

@@ -13,8 +13,8 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from sparingly.base.arrays import Ints
 from sparingly.published import linkage as module
 from sparingly.published.linkage import (
-    Kind,
     Linkage,
+    LinkageKind,
     chain,
     cosine_linkage,
     distance_matrix,
@@ -55,7 +55,7 @@ def test_average_cosine_is_scipys(count: int) -> None:
 
 @pytest.mark.parametrize("kind", ["ward", "average"])
 @given(st.integers(2, 40), st.integers(0, 10**6))
-def test_moving_clusters_together_changes_nothing(kind: Kind, count: int, seed: int) -> None:
+def test_moving_clusters_together_changes_nothing(kind: LinkageKind, count: int, seed: int) -> None:
     # Whole numbers: many ties, whose order must be kept.
     drawn = np.random.default_rng(seed).integers(0, 4, (count, 2)).astype(np.float64)
     moved = chain(distance_matrix(drawn, "ward"), np.ones(count), kind)

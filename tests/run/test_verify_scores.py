@@ -15,7 +15,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.rater_effects import severity
 from sparingly.infer.estimate.result import estimate_from
 from sparingly.infer.rank.ranking import ranking_from
-from sparingly.run.verify import Result, Verification, load_result
+from sparingly.run.verify import Verification, VerifiedResult, load_result
 
 OLD = "0.0.1"
 DATA = sparingly.load_demo()
@@ -33,7 +33,7 @@ SELECTIONS: dict[str, Callable[[], sparingly.Selection | None]] = {
 }
 
 
-def saved(result: sparingly.Estimate | sparingly.Ranking, folder: Path) -> Result:
+def saved(result: sparingly.Estimate | sparingly.Ranking, folder: Path) -> VerifiedResult:
     result.save(folder / "result.json")
     return load_result(folder / "result.json")
 

@@ -17,7 +17,7 @@ from benchmarks.papers.work import MAIN, SUMMEVAL_ASPECTS, SUMMEVAL_JUDGE, WMT23
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import full_set, judged_part
-from sparingly.infer.rank.curve import RandomParity, Rule, random_parity
+from sparingly.infer.rank.curve import ParityRule, RandomParity, random_parity
 
 Figures = dict[str, Any]
 
@@ -41,7 +41,7 @@ METHODS = (
     "mix:of=(metric_var)+(diversity)",
     "max_norm",
 )
-RULES: tuple[Rule, ...] = ("stays", "first_crossing")
+RULES: tuple[ParityRule, ...] = ("stays", "first_crossing")
 # Zouhar et al. 2025: Table 5 (WMT23, output-based), Table 6 (SummEval by people and by G-Eval).
 PUBLISHED = {
     "metric_avg": (0.850, 0.737, 0.840),
@@ -64,7 +64,7 @@ def setting_figures(work: Work, setting: Setting, methods: Sequence[str] = METHO
     data = cache(lambda: judged_part(work.evalset(setting), setting.truth)[0])
     randoms = {rule: cache(_shared(data, setting, rule, runs)) for rule in RULES}
 
-    def share(rule: Rule, method: str, seed: int = 0) -> float:
+    def share(rule: ParityRule, method: str, seed: int = 0) -> float:
         chosen = select(data(), setting.method(method), "100%", seed=seed)
         return float(randoms[rule]().of(data().positions(chosen.items)).share)
 
@@ -82,7 +82,7 @@ def setting_figures(work: Work, setting: Setting, methods: Sequence[str] = METHO
 
 
 def _shared(
-    data: Callable[[], EvalSet], setting: Setting, rule: Rule, runs: int
+    data: Callable[[], EvalSet], setting: Setting, rule: ParityRule, runs: int
 ) -> Callable[[], RandomParity]:
     def make() -> RandomParity:
         full = full_set(data(), setting.truth)

@@ -33,7 +33,7 @@ ROUNDS = 5
 # What strategies call the number of their rounds.
 _ROUNDS = ("rounds", "waves", "phases")
 PValues = Literal["own", "full_set"]
-Kind = Literal["random", "stochastic", "deterministic"]
+EntryKind = Literal["random", "stochastic", "deterministic"]
 _NAMED_METRIC = re.compile(r"([:,])\w+=\{metric\}(,?)")
 
 _COUNT = (lambda value: type(value) is int and value > 0, "a whole number from 1 on")
@@ -76,7 +76,7 @@ class GridEntry:
     name: str = ""
     p_values: PValues = "own"
     rounds: int | None = None
-    kind: Kind = "stochastic"
+    kind: EntryKind = "stochastic"
     slow: bool = False
     stop: str | None = None
     runs: int | None = None
@@ -99,7 +99,7 @@ def entry_of(text: str, **more: Any) -> GridEntry:
     """Return an entry from ``METHOD`` or ``METHOD|ESTIMATOR``, with the rest filled in and checked."""
     options = {name: value for name, value in more.items() if value is not None}
     parts = [part.name for part in fields(GridEntry) if part.name not in ("method", "estimator")]
-    choices = {"p_values": get_args(PValues), "kind": get_args(Kind)}
+    choices = {"p_values": get_args(PValues), "kind": get_args(EntryKind)}
     for name, value in options.items():
         if name not in parts:
             raise UnknownNameError("part of an entry", name, ("method", *parts))
@@ -141,7 +141,7 @@ def entry_from_table(values: Mapping[str, Any]) -> GridEntry:
     return entry_of(text, **options)
 
 
-def run_kind(method: Method) -> Kind:
+def run_kind(method: Method) -> EntryKind:
     """Return how runs of a method differ; a list ordered by a utility depends on the seed only in ties."""
     if isinstance(method, Random):
         return "random"

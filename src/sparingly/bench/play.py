@@ -17,7 +17,7 @@ from sparingly.bench import table as tables
 from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
 from sparingly.bench.replay import FAILED, replay_entry
 from sparingly.bench.sets import SetFile, open_cached, open_replay_data, set_files
-from sparingly.bench.table import Row
+from sparingly.bench.table import GridRow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ RETRIES = 3
 _PATIENCE = 30
 # How many seeds one task takes: lists are quick, the rest is not.
 _SEEDS, _SEEDS_OF_LISTS = 5, 25
-Progress = Callable[[int, int, str], None]
+GridProgress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ReplayTask:
         return f"{self.file.name}: {names}"
 
 
-def run_task(task: ReplayTask) -> list[Row]:
+def run_task(task: ReplayTask) -> list[GridRow]:
     """Compute the rows of a task."""
     part = open_replay_data(task.file, task.digest, task.resample)
     shared = {
@@ -93,7 +93,7 @@ def peak_megabytes() -> float | None:
     return getrusage(RUSAGE_SELF).ru_maxrss / (1024.0**2 if sys.platform == "darwin" else 1024.0)
 
 
-def entry_columns(entry: GridEntry, metric: str | None) -> Row:
+def entry_columns(entry: GridEntry, metric: str | None) -> GridRow:
     """Return the columns that describe an entry; without a metric, texts keep its place open."""
 
     def filled(text: str) -> str:
@@ -109,14 +109,14 @@ def entry_columns(entry: GridEntry, metric: str | None) -> Row:
     }
 
 
-def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[Row]]:
+def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[GridRow]]:
     """Return a task with its rows."""
     return task, run_task(task)
 
 
 def on_cluster(
     tasks: Sequence[ReplayTask], address: str, workers: int
-) -> Iterator[tuple[ReplayTask, list[Row]]]:
+) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as workers finish them; other workers take over the tasks of a lost one.
 
     Args:
@@ -167,7 +167,7 @@ def play(
     jobs: int = 1,
     cluster: str | None = None,
     fresh: bool = False,
-    progress: Progress | None = None,
+    progress: GridProgress | None = None,
 ) -> PlayReport:
     """Play a grid and write its table; only cells that are missing are computed.
 
@@ -199,9 +199,9 @@ def play(
     return PlayReport(table, len(open_cells), left_out)
 
 
-def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[Row], dict[str, str]]:
+def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[GridRow], dict[str, str]]:
     """Return the cells of a grid, and the sets that cannot be replayed with the reason."""
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     left_out: dict[str, str] = {}
     for file in files:
         try:
@@ -222,7 +222,7 @@ def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[Row], 
     return rows, left_out
 
 
-def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[Row]) -> list[ReplayTask]:
+def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[GridRow]) -> list[ReplayTask]:
     """Return the tasks for some cells, set by set, so that a process can reuse what it has read and computed.
 
     On the whole set a task is one entry (or several that judge the same) with some seeds; on a resample it
@@ -244,7 +244,7 @@ def tasks_of(grid: ReplayGrid, files: Sequence[SetFile], cells: Sequence[Row]) -
     return tasks
 
 
-def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[Row]) -> Iterator[ReplayJob]:
+def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[GridRow]) -> Iterator[ReplayJob]:
     """Yield the jobs of cells sorted by entry and seed; seeds with the same budgets form one job."""
     for name, of_entry in groupby(cells, key=lambda row: str(row["entry"])):
         entry = grid.entries[places[name]]
@@ -259,7 +259,7 @@ def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[Row]) -> Ite
 
 def _run_tasks(
     tasks: Sequence[ReplayTask], jobs: int, cluster: str | None
-) -> Iterator[tuple[ReplayTask, list[Row]]]:
+) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as they are finished."""
     if cluster is not None:
         yield from on_cluster(tasks, cluster, jobs)

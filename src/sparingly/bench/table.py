@@ -22,7 +22,7 @@ from sparingly.data.files import naming, naming_target, write_atomically
 if TYPE_CHECKING:
     import polars as pl
 
-Row = dict[str, Any]
+GridRow = dict[str, Any]
 # The columns and their types.
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -79,7 +79,7 @@ MEASURED_ANEW = ("seconds", "peak_mb")
 _ABANDONED = 3600.0
 
 
-def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
+def frame_of(rows: Iterable[GridRow]) -> pl.DataFrame:
     """Return rows as a frame with the table's columns."""
     import polars as pl
 
@@ -113,7 +113,7 @@ def write_table(path: Path, frame: pl.DataFrame) -> None:
     write_atomically(path, write)
 
 
-def missing_cells(cells: Sequence[Row], saved: pl.DataFrame) -> list[Row]:
+def missing_cells(cells: Sequence[GridRow], saved: pl.DataFrame) -> list[GridRow]:
     """Return those of the wanted cells that are not known; a cell that failed is tried again."""
     import polars as pl
 
@@ -134,7 +134,7 @@ def parts_folder(table: Path) -> Path:
     return table.with_name(f"{table.name}.parts")
 
 
-def save_part(table: Path, rows: Sequence[Row]) -> None:
+def save_part(table: Path, rows: Sequence[GridRow]) -> None:
     """Save finished rows as a part of their own, which no other run writes."""
     folder, frame = parts_folder(table), frame_of(rows)
     while True:

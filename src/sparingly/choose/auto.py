@@ -22,7 +22,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
 AUTO = "auto"
-Question = Literal["ranking", "best", "scores"]
+StudyQuestion = Literal["ranking", "best", "scores"]
 _EQUAL = "Chances never depend on a metric, so scores stay honest however bad the metrics are."
 _UNBIASED = "Every chance is known, so scores stay honest."
 
@@ -36,11 +36,11 @@ class Automatic(NamedTuple):
 
 def check_question(question: str) -> None:
     """Raise UnknownNameError unless it is a question that designs are chosen by."""
-    if question not in get_args(Question):
-        raise UnknownNameError("question", question, get_args(Question))
+    if question not in get_args(StudyQuestion):
+        raise UnknownNameError("question", question, get_args(StudyQuestion))
 
 
-def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **design: Any) -> Automatic:
+def automatic(data: EvalSet, budget: Budget, question: StudyQuestion = "ranking", **design: Any) -> Automatic:
     """Choose a design by what a set has, and say in two sentences what was chosen and why.
 
     Items are drawn with equal chances: spread over all metrics and documents (``local_pivotal``); along the
@@ -76,7 +76,9 @@ def automatic(data: EvalSet, budget: Budget, question: Question = "ranking", **d
     return Automatic(Uniform(), f"auto draws with equal chances (uniform): {reason}. {_UNBIASED}")
 
 
-def _spread(data: EvalSet, metrics: tuple[str, ...], question: Question, design: dict[str, Any]) -> Automatic:
+def _spread(
+    data: EvalSet, metrics: tuple[str, ...], question: StudyQuestion, design: dict[str, Any]
+) -> Automatic:
     """Spread over metrics and documents; where scores are asked for, a pilot may make chances unequal."""
     metric_names = () if len(metrics) == len(data.metrics) else metrics
     count_text = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
@@ -107,7 +109,7 @@ class AutoSelector(Selector):
 
     name: ClassVar[str] = AUTO
 
-    question: Question = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+    question: StudyQuestion = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
 
     def resolve(self, data: EvalSet, budget: Budget) -> Any:
         """Return the design that is chosen in its place."""

@@ -24,7 +24,7 @@ from sparingly.base.registry import (
 )
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, parse_call
-from sparingly.choose.auto import AUTO, AutoSelector, Question, automatic, check_question
+from sparingly.choose.auto import AUTO, AutoSelector, StudyQuestion, automatic, check_question
 from sparingly.choose.crowd import Judge, ModelSides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector, amount_text
@@ -41,7 +41,7 @@ def select(
     method: str | Method | None = None,
     budget: int | float | str | Budget | None = None,
     *,
-    question: Question | None = None,
+    question: StudyQuestion | None = None,
     seed: int = 0,
     pool: Selection | None = None,
     never: Iterable[str] = (),

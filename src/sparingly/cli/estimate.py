@@ -30,7 +30,7 @@ Aspect = Annotated[
 EstimatorText = Annotated[
     str | None, Parameter(name=["--estimator", "-e"], help="Such as weighted_mean, greg, control_variate:….")
 ]
-TableFormat = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
+FormatOption = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
 
 
 @Parameter(name="*")
@@ -62,7 +62,7 @@ def estimate(
     raters: Annotated[
         bool, Parameter(negative=(), help="Let errors count that other raters would have scored otherwise.")
     ] = False,
-    format: TableFormat = "text",
+    format: FormatOption = "text",
     seed: Seed = 0,
     intervals: IntervalOptions = DEFAULT_INTERVALS,
     out: OutFile = None,

@@ -16,11 +16,11 @@ from sparingly.cli.subject import Sources, subject_of
 if TYPE_CHECKING:
     from sparingly.infer.rank.compare import CurveComparison
 
-Kind = Literal["curve"]
+FigureKind = Literal["curve"]
 
 
 def figure(
-    kind: Annotated[Kind, Parameter(help="What to draw.")],
+    kind: Annotated[FigureKind, Parameter(help="What to draw.")],
     sources: Sources,
     /,
     *,

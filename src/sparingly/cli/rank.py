@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import Aspect, EstimatorText, TableFormat, as_json, only_result
+from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, only_result
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -85,7 +85,7 @@ def rank(
     *,
     aspect: Aspect = None,
     estimator: EstimatorText = None,
-    format: TableFormat = "text",
+    format: FormatOption = "text",
     deciding: DecisionOptions = DEFAULT_DECISIONS,
     claim: ClaimOptions = NO_CLAIM,
     out: OutFile = None,

@@ -17,7 +17,7 @@ from sparingly.infer.rank.ranking import Ranking
 
 # --- one side of the comparison: what an estimate and a ranking have in common ---
 
-Result = Estimate | Ranking
+ComparedResult = Estimate | Ranking
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ResultSide:
     labels: Mapping[str, int]
 
 
-def result_side(result: Result) -> ResultSide:
+def result_side(result: ComparedResult) -> ResultSide:
     """Return what is compared of an estimate or a ranking."""
     ranking = result if isinstance(result, Ranking) else _rank_if_decided(result)
     if isinstance(result, Estimate):
@@ -279,8 +279,8 @@ class Changes:
 
 
 def changes(
-    before: Result,
-    after: Result,
+    before: ComparedResult,
+    after: ComparedResult,
     *,
     labels: tuple[Mapping[str, int], Mapping[str, int]] | None = None,
     nested: bool = False,

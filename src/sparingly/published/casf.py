@@ -65,7 +65,7 @@ def least_redundant(
 Regressor = Literal[
     "boosting", "linear", "adaboost", "bagging", "tree", "extra_trees", "knn", "forest", "svm"
 ]
-Unit = Literal["item", "cell"]
+CasfUnit = Literal["item", "cell"]
 
 
 def standardised_sum(aspects: Sequence[Floats]) -> Floats:
@@ -82,7 +82,12 @@ def standardised_sum(aspects: Sequence[Floats]) -> Floats:
 
 
 def predicted_quality(
-    metrics: Sequence[Floats], target: Floats, *, rows: Unit, regressor: Regressor, settings: dict[str, int]
+    metrics: Sequence[Floats],
+    target: Floats,
+    *,
+    rows: CasfUnit,
+    regressor: Regressor,
+    settings: dict[str, int],
 ) -> Floats:
     """Return the predicted quality of every item: the sum over models of the standardised aspects.
 
@@ -186,7 +191,7 @@ class Casf(Strategy):
         0.1, "with mode=preliminary_fixed: the share of all items in the first round"
     )
     regressor: Regressor = parameter("boosting", "what learns")  # noqa: RUF009 - a field
-    rows: Unit = parameter("item", "learn from items (all models' metrics) or from single outputs")  # noqa: RUF009
+    rows: CasfUnit = parameter("item", "learn from items (all models' metrics) or from single outputs")  # noqa: RUF009
     metrics: tuple[str, ...] = parameter((), "the learner's features; all metrics unless given")
     aspects: tuple[str, ...] = parameter((), "what the learner predicts; the judged aspect unless given")
     controller: bool = parameter(True, "whether redundancy with what is chosen counts")

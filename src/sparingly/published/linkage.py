@@ -24,7 +24,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.clusters import cluster_means, micro_clusters
 
-Kind = Literal["ward", "average"]
+LinkageKind = Literal["ward", "average"]
 Distance = Literal["ward", "cosine"]
 
 # Distances below this share of the largest are rounding errors of points that are equal.
@@ -101,7 +101,7 @@ def cosine_linkage(points: Floats, sizes: Floats | None = None) -> Linkage:
     return chain(distance_matrix(points, "cosine"), counts, "average")
 
 
-def chain(distances: NDArray[np.float32], sizes: Floats, kind: Kind) -> Linkage:
+def chain(distances: NDArray[np.float32], sizes: Floats, kind: LinkageKind) -> Linkage:
     """Return the linkage of a square matrix of distances, which is used up (squared ones for Ward)."""
     points = len(distances)
     np.fill_diagonal(distances, np.inf)
@@ -144,7 +144,7 @@ class _ActiveClusters:
                 return min(last, near), max(last, near)
             path.append(near)
 
-    def merge(self, low: int, high: int, kind: Kind) -> None:
+    def merge(self, low: int, high: int, kind: LinkageKind) -> None:
         """Put the merged cluster in the place of ``low`` and take ``high`` out."""
         distances, weights = self.distances, self.weights
         low_row, high_row = distances[low], distances[high]

@@ -30,7 +30,6 @@ from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.rater_effects import with_rater_errors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature, estimate_from
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
-from sparingly.infer.rank.decisions import Question
 from sparingly.infer.rank.rank import GroupsBy, Test, rank
 from sparingly.infer.rank.ranking import FORMAT as RANKING
 from sparingly.infer.rank.ranking import Ranking, RankingSignature, ranking_from
@@ -38,7 +37,7 @@ from sparingly.run.rounds.next_round import digest_of_rounds, next_round
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
 
-__all__ = ["Result", "Verification", "load_result", "verify", "verify_pool"]
+__all__ = ["Verification", "VerifiedResult", "load_result", "verify", "verify_pool"]
 
 # --- Selections ---
 
@@ -322,7 +321,7 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
 # --- Estimates and rankings ---
 
 # A name, the value of the result, and the value that was derived again.
-Part = tuple[str, Any, Any]
+ComparedPart = tuple[str, Any, Any]
 # What a version may make otherwise than another from the same scores and standard errors.
 _BY_VERSION = {
     "low": "low ends of the intervals",
@@ -450,7 +449,7 @@ def _derive_again(result: Estimate | Ranking, data: EvalSet) -> Estimate | Ranki
     claim = rules.claim
     if claim is None:
         return ranking
-    return ranking.with_claim(cast("Question", claim.question), claim.model, claim.against, claim.margin)
+    return ranking.with_claim(cast("ClaimKind", claim.question), claim.model, claim.against, claim.margin)
 
 
 def _signature_problems(kind: str, old: EstimateSignature, new: EstimateSignature) -> list[str]:
@@ -493,7 +492,7 @@ def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
     )
 
 
-def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Iterator[Part]:
+def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Iterator[ComparedPart]:
     for name in _OF_ESTIMATE:
         yield f"{_words(name)}{scope}", getattr(result, name), getattr(right, name)
     yield "groups", sorted(result.groups), sorted(right.groups)
@@ -501,7 +500,7 @@ def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Itera
         yield from _estimate_parts(result.groups[name], right.groups[name], f' in the group "{name}"')
 
 
-def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[Part]:
+def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[ComparedPart]:
     yield "models", [row.model for row in result.models], [row.model for row in right.models]
     for name in _OF_RANKING:
         yield _words(name), getattr(result, name), getattr(right, name)
@@ -537,15 +536,15 @@ def _is_same(result: Any, right: Any) -> bool:
 
 # --- Any result ---
 
-Result = Selection | Estimate | Ranking
-_READERS: dict[str, Callable[[dict[str, object]], Result]] = {
+VerifiedResult = Selection | Estimate | Ranking
+_READERS: dict[str, Callable[[dict[str, object]], VerifiedResult]] = {
     SELECTION: Selection.from_dict,
     ESTIMATE: estimate_from,
     RANKING: ranking_from,
 }
 
 
-def verify(result: Result, data: EvalSet, *, earlier: Sequence[Selection] = ()) -> Verification:
+def verify(result: VerifiedResult, data: EvalSet, *, earlier: Sequence[Selection] = ()) -> Verification:
     """Derive a result again from its signature and the data, and compare.
 
     Passing means that nobody has picked items by hand or shopped for a lucky seed after the signature was
@@ -566,7 +565,7 @@ def verify(result: Result, data: EvalSet, *, earlier: Sequence[Selection] = ()) 
     return verify_selection(result, data)
 
 
-def load_result(path: str | Path) -> Result:
+def load_result(path: str | Path) -> VerifiedResult:
     """Read a selection, an estimate or a ranking from its file."""
     path = Path(path)
     try:

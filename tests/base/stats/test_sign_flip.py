@@ -12,9 +12,9 @@ from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats import sign_flip
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.sign_flip import Method, pair_p_values, prefix_pair_p_values
+from sparingly.base.stats.sign_flip import FlipTest, pair_p_values, prefix_pair_p_values
 
-METHODS: list[Method] = ["auto", "sampled", "analytic"]
+METHODS: list[FlipTest] = ["auto", "sampled", "analytic"]
 
 
 def keys_for(count: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def test_decimal_scores_tie_as_exactly_as_whole_ones() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("missing", [False, True])
-def test_order_of_items_does_not_matter(method: Method, missing: bool) -> None:
+def test_order_of_items_does_not_matter(method: FlipTest, missing: bool) -> None:
     scores = noisy(80, 5)
     if missing:
         scores[np.random.default_rng(4).random(scores.shape) < 0.2] = np.nan
@@ -86,7 +86,7 @@ def test_order_of_items_does_not_matter(method: Method, missing: bool) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("missing", [False, True])
-def test_order_of_models_only_turns_p_into_one_minus_p(method: Method, missing: bool) -> None:
+def test_order_of_models_only_turns_p_into_one_minus_p(method: FlipTest, missing: bool) -> None:
     scores = noisy(60, 4, step=0.5)
     if missing:
         scores[np.random.default_rng(4).random(scores.shape) < 0.2] = np.nan
@@ -103,7 +103,7 @@ def test_order_of_models_only_turns_p_into_one_minus_p(method: Method, missing: 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("missing", [False, True])
 def test_prefixes_equal_the_tests_of_their_items_alone(
-    method: Method, weighted: bool, missing: bool, monkeypatch: pytest.MonkeyPatch
+    method: FlipTest, weighted: bool, missing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scores = noisy(70, 5, step=0.25)
     if missing:

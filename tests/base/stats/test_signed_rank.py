@@ -9,10 +9,10 @@ from scipy.stats import wilcoxon
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.stats.signed_rank import Alternative, Method, pair_signed_rank, signed_rank
+from sparingly.base.stats.signed_rank import Alternative, RankTest, pair_signed_rank, signed_rank
 
 ALTERNATIVES: list[Alternative] = ["two-sided", "less", "greater"]
-METHODS: list[Method] = ["auto", "approx"]
+METHODS: list[RankTest] = ["auto", "approx"]
 
 whole = st.integers(-4, 4).map(float)
 fine = st.integers(-(10**6), 10**6).map(float)
@@ -27,7 +27,7 @@ fine = st.integers(-(10**6), 10**6).map(float)
         arrays(np.float64, st.integers(1, 60), elements=fine, unique=True),
     )
 )
-def test_as_scipy(alternative: Alternative, method: Method, differences: np.ndarray) -> None:
+def test_as_scipy(alternative: Alternative, method: RankTest, differences: np.ndarray) -> None:
     ours = signed_rank(differences[:, None], alternative, method).p[0]
     if not differences.any():
         assert ours == 1.0

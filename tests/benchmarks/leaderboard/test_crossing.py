@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.leaderboard.parity import Places, error_exponent, reached
-from sparingly.infer.rank.curve import Rule
+from sparingly.infer.rank.curve import ParityRule
 
 PLACES = Places(np.array([100.0, 200.0, 300.0, 1000.0]), smallest=10.0, exponent=0.5)
 
 
-def reach(values: list[float], target: float, rule: Rule = "stays") -> tuple[float, int]:
+def reach(values: list[float], target: float, rule: ParityRule = "stays") -> tuple[float, int]:
     sizes, place = reached(PLACES, np.array([values]), np.array([[target]]), rule)
     return float(sizes[0, 0]), int(place[0, 0])
 

@@ -10,14 +10,14 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, Unit
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, PlanUnit
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.plan import SHARES, Plan, plan
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 
 DATA = made_set()
 PILOT = drawn_pilot(DATA, 80)
-UNITS: tuple[Unit, ...] = ("item", "document")
+UNITS: tuple[PlanUnit, ...] = ("item", "document")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import scipy.stats
 
 from sparingly.base import rng
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.stats.sign_flip import Method
+from sparingly.base.stats.sign_flip import FlipTest
 from sparingly.infer.rank.agreement import FullSet, agreement_with
 from sparingly.infer.rank.curve import (
     MEASURES,
@@ -92,7 +92,7 @@ def test_the_full_sets_tests_are_computed_once(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("method", ["auto", "sampled"])
 @pytest.mark.parametrize(("missing", "weighted"), [(0.0, False), (0.2, True)])
 def test_a_complete_order_brings_the_full_sets_tests_along(
-    method: Method, missing: float, weighted: bool
+    method: FlipTest, missing: float, weighted: bool
 ) -> None:
     full = make(missing=missing, weighted=weighted)
     once, known = replace(full, method=method), replace(full, method=method)

@@ -12,7 +12,7 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.published.irt import Priors, fit_irt, success
-from sparingly.published.irt.model import IrtFit, Method, Response
+from sparingly.published.irt.model import FitMethod, IrtFit, Response
 from tests.published.irt.simulated import log_loss, simulate, with_gaps
 
 NAN = np.nan
@@ -24,7 +24,7 @@ def numbers(fit: IrtFit) -> Floats:
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
-def test_same_scores_same_fit(method: Method, response: Response) -> None:
+def test_same_scores_same_fit(method: FitMethod, response: Response) -> None:
     scores = with_gaps(simulate(Priors(), 50, 6, 1).scores, 0.1, 2)
     before = scores.copy()
     one, other = (fit_irt(scores, method=method, response=response) for _ in range(2))
@@ -35,7 +35,7 @@ def test_same_scores_same_fit(method: Method, response: Response) -> None:
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
-def test_no_order_of_items_or_models_matters(method: Method, response: Response) -> None:
+def test_no_order_of_items_or_models_matters(method: FitMethod, response: Response) -> None:
     scores = with_gaps(simulate(Priors(), 50, 6, 3).scores, 0.1, 4)
     rows, columns = np.random.default_rng(5).permutation(50), np.random.default_rng(6).permutation(6)
     fit = fit_irt(scores, method=method, response=response)
@@ -59,7 +59,7 @@ def test_a_fit_without_intervals_is_the_same_otherwise(response: Response) -> No
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
-def test_items_and_models_without_scores_are_unknown(method: Method, response: Response) -> None:
+def test_items_and_models_without_scores_are_unknown(method: FitMethod, response: Response) -> None:
     scores = with_gaps(simulate(Priors(), 30, 5, 7).scores, 0.1, 8)
     wider = np.insert(np.insert(scores, 4, NAN, axis=0), 2, NAN, axis=1)
     fit = fit_irt(scores, method=method, response=response)
@@ -69,7 +69,7 @@ def test_items_and_models_without_scores_are_unknown(method: Method, response: R
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
-def test_missing_cells_cost_little(method: Method, response: Response) -> None:
+def test_missing_cells_cost_little(method: FitMethod, response: Response) -> None:
     drawn = simulate(Priors(), 300, 14, 9)
     whole, holed = (
         fit_irt(scores, method=method, response=response)
@@ -80,7 +80,7 @@ def test_missing_cells_cost_little(method: Method, response: Response) -> None:
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
-def test_abilities_follow_the_means_of_models(method: Method, response: Response) -> None:
+def test_abilities_follow_the_means_of_models(method: FitMethod, response: Response) -> None:
     for seed in range(3):
         drawn = np.random.default_rng(seed)
         scores = drawn.normal(size=(80, 1)) + np.linspace(0, 0.8, 7) + 0.7 * drawn.normal(size=(80, 7))
@@ -104,7 +104,7 @@ def test_abilities_follow_the_means_of_models(method: Method, response: Response
         np.array([[-1e9, 1e9], [0.0, 1e-9]]),
     ],
 )
-def test_tiny_and_odd_sets_have_finite_fits(method: Method, response: Response, scores: Floats) -> None:
+def test_tiny_and_odd_sets_have_finite_fits(method: FitMethod, response: Response, scores: Floats) -> None:
     fit = fit_irt(scores, method=method, response=response)
     assert np.isfinite(numbers(fit)).all()
     assert np.isfinite(fit.ability).all()
@@ -148,7 +148,7 @@ def test_log_loss_on_published_scores_is_below_that_of_the_published_fit(shared_
     # py-irt 0.7.1, model 4pl, 1000 epochs, on the same success and failure: 0.214 to 0.217, seed by seed.
     data = sparingly.load(shared_data / "wmt23_ende.jsonl.gz")
     scores = data.metrics["MetricX-23"]
-    methods: tuple[Method, Method] = ("map", "variational")
+    methods: tuple[FitMethod, FitMethod] = ("map", "variational")
     for method in methods:
         fit = fit_irt(scores, method=method, response="binary")
         assert log_loss(fit.predicted(), success(scores)) < 0.211
@@ -164,7 +164,7 @@ def test_held_out_scores_are_predicted(shared_data: Path) -> None:
     # The share of successes of the item, with one of each added, knows nothing of models.
     by_item = (np.nansum(shown, axis=1) + 1) / ((~hidden).sum(axis=1) + 2)
     plain = log_loss(np.repeat(by_item[:, None], scores.shape[1], axis=1)[hidden], observed[hidden])
-    methods: tuple[Method, Method] = ("map", "variational")
+    methods: tuple[FitMethod, FitMethod] = ("map", "variational")
     for method in methods:
         fit = fit_irt(shown, method=method, response="binary", threshold=0.5)
         assert log_loss(fit.predicted()[hidden], observed[hidden]) < plain

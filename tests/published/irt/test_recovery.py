@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.base.arrays import Floats
 from sparingly.published.irt import CONTINUOUS, Priors, fit_irt
-from sparingly.published.irt.model import Method, Parameters, Response
+from sparingly.published.irt.model import FitMethod, Parameters, Response
 from tests.published.irt.simulated import simulate
 
 pytestmark = pytest.mark.statistics
@@ -28,7 +28,7 @@ def each(parameters: Parameters) -> dict[str, Floats]:
     ],
 )
 def test_parameters_are_recovered(
-    method: Method, response: Response, priors: Priors, least: dict[str, float]
+    method: FitMethod, response: Response, priors: Priors, least: dict[str, float]
 ) -> None:
     found: dict[str, list[float]] = {name: [] for name in least}
     for seed in range(4):

@@ -11,7 +11,7 @@ from sparingly.run.exchange.files import read_json_rows, write_jsonl
 from sparingly.run.exchange.reading import Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options
+from sparingly.run.exchange.tool import AnnotationTool, ToolOptions
 
 
 @register("scratchpad")
@@ -20,7 +20,7 @@ class Scratchpad(AnnotationTool):
 
     summary: ClassVar[str] = "one JSON object a line, to fill in by hand"
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``outputs.jsonl``."""
         lines: list[dict[str, Any]] = [
             {"task": question.id, "token": output.token, "text": output.text, "scores": {}}
@@ -29,7 +29,7 @@ class Scratchpad(AnnotationTool):
         ]
         return [write_jsonl(folder / "outputs.jsonl", lines)]
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read lines that were filled in."""
         for origin, line in (row for path in files for row in read_json_rows(path)):
             question = reading.question(line.get("task"), origin)

@@ -17,7 +17,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import SparinglyError
 from sparingly.data.scale import Scale
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from tests.run.exchange import appraise_fake, pearmut_fake
 from tests.run.exchange.asked import Fake, adds_up, asked_set, everything
 from tests.run.exchange.fakes import Answers
@@ -128,7 +128,7 @@ def _damage(files: Sequence[Path], key: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_answers_still_add_up(tmp_path: Path, name: str, kind: Kind) -> None:
+def test_answers_still_add_up(tmp_path: Path, name: str, kind: FormKind) -> None:
     tool, fake, _ = TOOLS[name]
     aspects = None if kind == "spans" else ["overall"]
     tasks = exported(tmp_path, DATA, tool, kind, aspects=aspects, scale=Scale(0, 10))
@@ -215,7 +215,7 @@ def _all_nasty(files: Sequence[Path], key: Path, share: int) -> int:
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_nasty_values_are_left_out_or_one_sentence(tmp_path: Path, name: str, kind: Kind) -> None:
+def test_nasty_values_are_left_out_or_one_sentence(tmp_path: Path, name: str, kind: FormKind) -> None:
     tool, fake, _ = TOOLS[name]
     aspects = None if kind == "spans" else ["overall"]
     tasks = exported(tmp_path, DATA, tool, kind, aspects=aspects, scale=Scale(0, 10))
@@ -237,7 +237,7 @@ WORDS = ("status", "answer", "user_id", "value", "choices", "selected", "rank", 
 
 @pytest.mark.parametrize(("name", "kind"), [case for case in CASES if not case[0].startswith("csv")])
 @pytest.mark.parametrize("odd", [[1], {"a": 1}, 5.5], ids=str)
-def test_what_should_be_a_word_is_none(tmp_path: Path, name: str, kind: Kind, odd: Any) -> None:
+def test_what_should_be_a_word_is_none(tmp_path: Path, name: str, kind: FormKind, odd: Any) -> None:
     tool, fake, _ = TOOLS[name]
     aspects = None if kind == "spans" else ["overall"]
     tasks = exported(tmp_path, DATA, tool, kind, aspects=aspects, scale=Scale(0, 10))

@@ -15,7 +15,7 @@ from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import make_tasks
-from sparingly.run.forms.form import KINDS, Kind
+from sparingly.run.forms.form import KINDS, FormKind
 from sparingly.run.forms.spans import Span
 from tests.run.exchange.fakes import Answers, label_studio
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
@@ -24,7 +24,7 @@ DATA = awkward()
 PAIRS = [("a,b", "7", "a+b"), ("日本", "模型", "7")]
 
 
-def exported(folder: Path, kind: Kind = "score", **asked: Any) -> tuple[Key, list[dict[str, Any]]]:
+def exported(folder: Path, kind: FormKind = "score", **asked: Any) -> tuple[Key, list[dict[str, Any]]]:
     chosen = pairs_of(DATA, PAIRS) if kind == "pair" else all_of(DATA)
     sparingly.export_tasks(DATA, chosen, to="label-studio", folder=folder / "ls", kind=kind, **asked)
     return Key.load(folder / "ls.key.json"), json.loads((folder / "ls" / "tasks.json").read_text("utf-8"))
@@ -46,7 +46,7 @@ def annotated(task: dict[str, Any], values: dict[str, Any], **more: Any) -> dict
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_variable_of_the_config_is_in_every_task(tmp_path: Path, kind: Kind) -> None:
+def test_every_variable_of_the_config_is_in_every_task(tmp_path: Path, kind: FormKind) -> None:
     aspects = ["fluency & <more>", 'a "quoted" one']
     options = {"reference": "yes", "ties": "true", "pairwise": "true"}
     _, tasks = exported(tmp_path, kind, aspects=aspects, context_before=1, options=options)

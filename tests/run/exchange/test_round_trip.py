@@ -18,7 +18,7 @@ import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.tasks import Tasks, make_tasks
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.spans import penalty
 from sparingly.run.raters.controls import control_report
 from tests.run.exchange import fakes
@@ -27,7 +27,7 @@ from tests.run.exchange.helpers import MODELS, all_of, awkward, pairs_of, slots,
 
 DATA = awkward()
 Fake = Callable[[list[Path], Answers], list[Path]]
-TOOLS: dict[str, tuple[str, Fake, tuple[Kind, ...]]] = {
+TOOLS: dict[str, tuple[str, Fake, tuple[FormKind, ...]]] = {
     "label-studio": ("label-studio", fakes.label_studio, ("score", "pair", "ranking", "spans")),
     "label-studio JSON_MIN": ("label-studio", fakes.label_studio_min, ("score", "pair", "ranking", "spans")),
     "argilla": ("argilla", fakes.argilla, ("score", "pair", "ranking", "spans")),
@@ -44,7 +44,7 @@ def whole_score(task: str, token: str, aspect: str) -> float:
     return float(sum(map(ord, f"{task}{token}{aspect}")) % 11)
 
 
-def exported(folder: Path, data: sparingly.EvalSet, tool: str, kind: Kind, **asked: Any) -> Tasks:
+def exported(folder: Path, data: sparingly.EvalSet, tool: str, kind: FormKind, **asked: Any) -> Tasks:
     """Export, and return the tasks as the key knows them."""
     chosen = pairs_of(data, PAIRS) if kind == "pair" else all_of(data)
     done = sparingly.export_tasks(data, chosen, to=tool, folder=folder / "out", kind=kind, **asked)
@@ -103,7 +103,7 @@ NAMES = ["item", "model", "aspect", "rater", "score", "round", "probability"]
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_answers_come_back(tmp_path: Path, name: str, kind: Kind) -> None:
+def test_answers_come_back(tmp_path: Path, name: str, kind: FormKind) -> None:
     tool, fake, _ = TOOLS[name]
     aspects = None if kind == "spans" else ["overall", 'a "very" odd: <aspect>']
     scale = Scale(0, 10)

@@ -42,7 +42,7 @@ from sparingly.base.stats.pairs import (
 )
 
 Ids = Sequence[str] | NDArray[np.object_] | NDArray[np.str_]
-Method = Literal["auto", "sampled", "exact", "analytic"]
+FlipTest = Literal["auto", "sampled", "exact", "analytic"]
 
 AUTO_LIMIT = 12
 EXACT_LIMIT = 20
@@ -65,7 +65,7 @@ def pair_p_values(
     keys: Keys | None = None,
     seed: int = 0,
     flips: int = 1000,
-    method: Method = "auto",
+    method: FlipTest = "auto",
     weights: Floats | None = None,
 ) -> Floats:
     """Return the p-value of every pair of models i < j, in the order of ``numpy.triu_indices``.
@@ -102,7 +102,7 @@ def prefix_pair_p_values(
     keys: Keys,
     seed: int = 0,
     flips: int = 1000,
-    method: Method = "auto",
+    method: FlipTest = "auto",
     weights: Floats | None = None,
 ) -> Floats:
     """Return the p-values (sizes × pairs) of the first k items for every k in ``sizes``.
@@ -123,8 +123,8 @@ def prefix_pair_p_values(
         )
     if flips < 1:
         raise UsageError(f"The number of flips must be at least 1, not {flips}.")
-    if method not in get_args(Method):
-        raise UnknownNameError("method", method, get_args(Method))
+    if method not in get_args(FlipTest):
+        raise UnknownNameError("method", method, get_args(FlipTest))
     if weights is not None:
         weights = np.asarray(weights, np.float64)
         if weights.shape != (len(scores),) or not np.isfinite(weights).all() or (weights < 0).any():

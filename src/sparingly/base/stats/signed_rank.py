@@ -28,7 +28,7 @@ from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences
 
 Alternative = Literal["two-sided", "less", "greater"]
-Method = Literal["auto", "approx"]
+RankTest = Literal["auto", "approx"]
 
 _EXACT_ITEMS = 50
 EXACT_TIED_ITEMS = 13
@@ -43,7 +43,7 @@ class SignedRank(NamedTuple):
 
 
 def signed_rank(
-    differences: Floats, alternative: Alternative = "two-sided", method: Method = "auto"
+    differences: Floats, alternative: Alternative = "two-sided", method: RankTest = "auto"
 ) -> SignedRank:
     """Test every column of differences (items × columns) against symmetry about zero.
 
@@ -57,8 +57,8 @@ def signed_rank(
         raise UsageError(f"The signed-rank test needs items × columns, not shape {differences.shape}.")
     if alternative not in get_args(Alternative):
         raise UnknownNameError("alternative", alternative, get_args(Alternative))
-    if method not in get_args(Method):
-        raise UnknownNameError("method", method, get_args(Method))
+    if method not in get_args(RankTest):
+        raise UnknownNameError("method", method, get_args(RankTest))
     absolute = np.abs(differences)
     items = (~np.isnan(differences)).sum(axis=0).astype(np.float64)
     absolute[absolute == 0.0] = np.nan
@@ -89,7 +89,7 @@ def signed_rank(
 
 
 def pair_signed_rank(
-    scores: Floats, alternative: Alternative = "two-sided", method: Method = "auto"
+    scores: Floats, alternative: Alternative = "two-sided", method: RankTest = "auto"
 ) -> SignedRank:
     """Test every pair of models i < j (order of ``numpy.triu_indices``) of items × models.
 

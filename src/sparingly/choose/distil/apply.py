@@ -146,7 +146,7 @@ def weak_notes(card: ModelCard, names: Sequence[str] | None = None) -> tuple[str
     )
 
 
-Kind = Literal["column", "metric"]
+LabelKind = Literal["column", "metric"]
 SUFFIX, UNLIKE = "_src", "unlike"
 
 
@@ -163,7 +163,7 @@ def apply_distilled(
     model: DistilledModel,
     data: EvalSet,
     utilities: Sequence[str] | None = None,
-    kind: Kind = "column",
+    kind: LabelKind = "column",
     embedding: str | None = None,
 ) -> AppliedModel:
     """Add predicted utilities to a set: as columns, or as metrics with the same score for all models.

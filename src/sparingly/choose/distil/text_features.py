@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 
-Codes = NDArray[np.uint32]
+FeatureCodes = NDArray[np.uint32]
 
 OTHER_KIND, SPACE, DIGIT, SIGN, CAPITAL, LETTER = range(6)
 _KINDS = {"L": LETTER, "M": LETTER, "N": DIGIT, "P": SIGN, "S": SIGN}
@@ -62,7 +62,7 @@ class LetterTable:
 _TABLE, _lock = LetterTable(), Lock()
 
 
-def letter_table(codes: Codes) -> LetterTable:
+def letter_table(codes: FeatureCodes) -> LetterTable:
     """Return the table, with these letters in it."""
     new = codes[_TABLE.kind[codes] == _UNKNOWN]
     if new.size:

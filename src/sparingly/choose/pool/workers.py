@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
-Progress = Callable[[int, int, str], None]
+PoolProgress = Callable[[int, int, str], None]
 # How often a piece is tried again after an error, such as a folder that did not answer in time.
 RETRIES = 2
 _PATIENCE = 30
@@ -173,7 +173,7 @@ class WorkOptions(TypedDict, total=False):
     stretch: int  # bytes of a large file in one piece of work
     jobs: int  # processes
     cluster: str | None  # address of a Dask scheduler, or local for one on this machine with ``jobs`` workers
-    progress: Progress | None  # called with the pieces done, their total, and a text on what was read
+    progress: PoolProgress | None  # called with the pieces done, their total, and a text on what was read
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class WorkSettings:
     stretch: int = RANGE_BYTES
     jobs: int = 1
     cluster: str | None = None
-    progress: Progress | None = None
+    progress: PoolProgress | None = None
 
     def __post_init__(self) -> None:
         if min(self.rows, self.batch, self.stretch, self.jobs) < 1:

@@ -90,7 +90,7 @@ def order_chances(true: Floats, covariance: Floats, seed: int) -> tuple[float, f
 
 # --- goals ---
 
-Unit = Literal["item", "document"]
+PlanUnit = Literal["item", "document"]
 UNITS = ("item", "document")
 # Below this share of the variance, predictions are not worth their trouble.
 WORTH_PREDICTING = 0.05
@@ -113,7 +113,7 @@ class PlanGoals:
 
     width: float | None = None
     detect: float | None = None
-    unit: Unit = "item"
+    unit: PlanUnit = "item"
     target: Target = "population"
     level: float = 0.95
     power: float = 0.8

@@ -25,7 +25,7 @@ from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.plan.judge_mix import JudgeMix, judge_or_people, judge_prices
-from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, Precision, Unit
+from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, PlanUnit, Precision
 from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
 from sparingly.infer.plan.power import DocumentEffects, pair_deviations
 from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance_text, percent_text, points_text
@@ -351,7 +351,7 @@ def plan(
     budgets: Budgets | None = None,
     width: float | str | None = None,
     detect: float | str | None = None,
-    unit: Unit = "item",
+    unit: PlanUnit = "item",
     cost: str | None = None,
     judge: str | None = None,
     judge_price: float | None = None,

@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
-from sparingly.base.stats.sign_flip import Ids, Method, item_keys, pair_p_values
+from sparingly.base.stats.sign_flip import FlipTest, Ids, item_keys, pair_p_values
 from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -39,7 +39,7 @@ class FullSet:
     keys: Keys
     seed: int = 0
     flips: int = 1000
-    method: Method = "auto"
+    method: FlipTest = "auto"
     weights: Floats | None = None
 
     def __post_init__(self) -> None:
@@ -277,7 +277,7 @@ def agreement(
     keys: Keys | None = None,
     seed: int = 0,
     flips: int = 1000,
-    method: Method = "auto",
+    method: FlipTest = "auto",
     weights: Floats | None = None,
     subset_values: Floats | None = None,
 ) -> Agreement:

@@ -13,7 +13,7 @@ from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
-from sparingly.base.stats.sign_flip import Method as Test
+from sparingly.base.stats.sign_flip import FlipTest as Test
 from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select

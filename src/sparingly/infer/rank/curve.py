@@ -225,7 +225,7 @@ MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
 # data on average (its curve is noisier than the mean curve that sets the targets), so results are divided by
 # what held-out random orders need.
 
-Rule = Literal["stays", "first_crossing"]
+ParityRule = Literal["stays", "first_crossing"]
 _SMALLEST = 5
 _DENSE_SIZES = 2_000
 _DENSE_RANK_SIZES = 200
@@ -276,7 +276,7 @@ class RandomParity:
 
     full_set: FullSet
     measure: str
-    rule: Rule
+    rule: ParityRule
     targets: Floats
     target_sizes: Ints
     dense: Ints
@@ -304,10 +304,10 @@ class RandomParity:
         return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, needed)
 
 
-def parity_size(sizes: Ints, values: Floats, target: float, rule: Rule = "stays") -> float:
+def parity_size(sizes: Ints, values: Floats, target: float, rule: ParityRule = "stays") -> float:
     """Return the smallest size at which a curve (higher is better) reaches a target; NaN when none does."""
-    if rule not in get_args(Rule):
-        raise UnknownNameError("rule", rule, get_args(Rule))
+    if rule not in get_args(ParityRule):
+        raise UnknownNameError("rule", rule, get_args(ParityRule))
     at_target = values >= target - _EQUAL
     if rule == "stays":
         at_target = np.logical_and.accumulate(at_target[::-1])[::-1]
@@ -319,7 +319,7 @@ def random_parity(
     *,
     measure: str = SPA,
     shares: Sequence[float] = SHARES,
-    rule: Rule = "stays",
+    rule: ParityRule = "stays",
     runs: int = 10,
     seed: int = 0,
     subset_values: Floats | None = None,

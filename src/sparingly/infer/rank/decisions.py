@@ -164,7 +164,7 @@ def _published_groups(order: Ints, worse: Floats, alpha: float, *, last_only: bo
 
 # --- tests with a margin: non-inferiority and equivalence ---
 
-Question = Literal["non-inferior", "equivalent", "superior"]
+ClaimKind = Literal["non-inferior", "equivalent", "superior"]
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class MarginTest:
         alpha: The error rate.
     """
 
-    question: Question
+    question: ClaimKind
     model: str
     against: str
     margin: float
@@ -204,7 +204,7 @@ class MarginTest:
 
 
 def margin_test(
-    question: Question,
+    question: ClaimKind,
     difference: float,
     error: float,
     margin: float,

@@ -38,7 +38,7 @@ from sparingly.infer.estimate.result import (
     target_of,
 )
 from sparingly.infer.expect.expect import Expected
-from sparingly.infer.rank.decisions import Decisions, MarginTest, Question, margin_test
+from sparingly.infer.rank.decisions import ClaimKind, Decisions, MarginTest, margin_test
 from sparingly.infer.rank.measures import round_means
 from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
 
@@ -313,7 +313,7 @@ class Ranking(Tabular):
         """Return a model's standard error as text: that of a rate in points."""
         return error_text(model.standard_error, is_rate=self.is_rate)
 
-    def margin_test(self, question: Question, model: str, against: str, margin: float) -> MarginTest:
+    def margin_test(self, question: ClaimKind, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""
         first, second = self._position(model), self._position(against)
         if first == second:
@@ -336,7 +336,7 @@ class Ranking(Tabular):
             certain=self.certain,
         )
 
-    def with_claim(self, question: Question, model: str, against: str, margin: float) -> Ranking:
+    def with_claim(self, question: ClaimKind, model: str, against: str, margin: float) -> Ranking:
         """Return the ranking with the answer to a question with a margin, in its signature too."""
         claim = self.margin_test(question, model, against, margin)
         signature = None if self.signature is None else self.signature.with_claim(claim)

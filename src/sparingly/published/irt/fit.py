@@ -15,8 +15,8 @@ from sparingly.published.irt.integral_binary import BinaryIntegral
 from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import (
+    FitMethod,
     IrtFit,
-    Method,
     Parameters,
     Priors,
     Response,
@@ -184,7 +184,7 @@ class _Top:
 def fit_irt(
     scores: Floats,
     *,
-    method: Method = "variational",
+    method: FitMethod = "variational",
     response: Response = "continuous",
     threshold: float | None = None,
     priors: Priors | None = None,

@@ -149,7 +149,7 @@ def success(scores: Floats, threshold: float | None = None) -> Floats:
 # --- a fitted model ---
 
 
-Method = Literal["map", "variational"]
+FitMethod = Literal["map", "variational"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class IrtFit:
     """
 
     response: Response  # whether scores were scaled to 0–1 or cut into success and failure
-    method: Method
+    method: FitMethod
     estimates: Parameters  # the most probable values (map), or the means of the variational distribution
     noise: float | None  # the standard deviation of the noise about the curves; None for binary responses
     objective: float  # what was maximised: the log posterior density, or the evidence lower bound

@@ -41,8 +41,8 @@ from sparingly.run.exchange.reading import (
 )
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options, context_text
-from sparingly.run.forms.form import Kind
+from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, context_text
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import Span
 
@@ -51,7 +51,7 @@ JUDGED, REPEATED = "TGT", "CHK"
 TYPES = {"degraded": "BAD", "reference": "REF", "repeat": REPEATED}
 _NUMBERS = 2**31 - 2
 
-Row = dict[str, Any]
+AppraiseRow = dict[str, Any]
 
 DIRECT, DOCUMENT, PAIRWISE = "Direct", "Document", "Pairwise"
 _LANGUAGE = re.compile(r"[a-z]{3}")
@@ -67,7 +67,7 @@ class Appraise(AnnotationTool):
     summary: ClassVar[str] = (
         "a manifest and batches for StartNewCampaign, and what ExportSystemScoresToCSV gives"
     )
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "spans")
     own_scale: ClassVar[Scale | None] = Scale(0, 100)
     write_options: ClassVar[dict[str, str]] = {
         "source": "the language of the sources as a code of three letters, as in eng (needed)",
@@ -81,7 +81,7 @@ class Appraise(AnnotationTool):
         "url": "where accounts sign in; http://127.0.0.1:8000/dashboard/sso/ unless given",
     }
 
-    def check_write(self, tasks: Tasks, options: Options) -> None:
+    def check_write(self, tasks: Tasks, options: ToolOptions) -> None:
         """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         if tasks.kind != "pair" and len(tasks.aspects) > 1:
@@ -90,12 +90,12 @@ class Appraise(AnnotationTool):
             )
         _campaign(tasks, options)
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``manifest.json`` and ``batches.json``."""
         manifest, batches = _campaign(tasks, options)
         return [write_json(folder / "manifest.json", manifest), write_json(folder / "batches.json", batches)]
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read the CSV files of scores; spans need ``batches.json`` among the files, too."""
         batches = [path for path in files if path.suffix.lower() == ".json"]
         texts = {place: text for path in batches for place, text in _texts(path)}
@@ -110,7 +110,7 @@ class Appraise(AnnotationTool):
         return reading.report()
 
 
-def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _campaign(tasks: Tasks, options: ToolOptions) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the manifest and the batches."""
     languages = _language(options, "source"), _language(options, "target")
     task_type = _task_type(tasks, options)
@@ -156,7 +156,7 @@ def _campaign(tasks: Tasks, options: Options) -> tuple[dict[str, Any], list[dict
     ]
 
 
-def _language(options: Options, name: str) -> str:
+def _language(options: ToolOptions, name: str) -> str:
     code = options.get(name, "")
     if _LANGUAGE.fullmatch(code) is None:
         problem = f'not "{code}"' if code else "and none is given"
@@ -166,7 +166,7 @@ def _language(options: Options, name: str) -> str:
     return code
 
 
-def _whole_option(options: Options, name: str, default: int, highest: int) -> int:
+def _whole_option(options: ToolOptions, name: str, default: int, highest: int) -> int:
     value = options.get(name, str(default))
     if not value.isdecimal() or not 1 <= int(value) <= highest:
         raise UsageError(
@@ -175,7 +175,7 @@ def _whole_option(options: Options, name: str, default: int, highest: int) -> in
     return int(value)
 
 
-def _task_type(tasks: Tasks, options: Options) -> str:
+def _task_type(tasks: Tasks, options: ToolOptions) -> str:
     if tasks.kind == "pair":
         if "type" in options:
             raise UsageError("Pairs have one type of task in Appraise: leave the option type out.")
@@ -189,7 +189,7 @@ def _task_type(tasks: Tasks, options: Options) -> str:
     return task_type
 
 
-def _check_shares(tasks: Tasks, options: Options, count: int, annotators: int) -> None:
+def _check_shares(tasks: Tasks, options: ToolOptions, count: int, annotators: int) -> None:
     """Raise UsageError unless Appraise can share so many batches (with repeats) among the annotators."""
     if tasks.raters:
         superfluous = [name for name in ("annotators", "redundancy", "size") if name in options]
@@ -215,7 +215,7 @@ def number_of(task: str) -> int:
     return int(rng.stream(rng.keys_of([task]), 0, "appraise")[0]) % _NUMBERS + 1
 
 
-def _batches(tasks: Tasks, size: int, *, whole_documents: bool) -> Iterator[list[Row]]:
+def _batches(tasks: Tasks, size: int, *, whole_documents: bool) -> Iterator[list[AppraiseRow]]:
     """Yield the rows of every batch: one for every rater of an assignment, else of so many items.
 
     Appraise loads only pairwise batches of 100 items, so those are filled up with repeats, which come back as
@@ -224,7 +224,7 @@ def _batches(tasks: Tasks, size: int, *, whole_documents: bool) -> Iterator[list
     pairs = tasks.kind == "pair"
     for rater, questions in tasks.by_rater().items():
         size_limit = math.inf if rater is not None else BATCH_SIZE if pairs else size
-        batches: list[list[Row]] = [[]]
+        batches: list[list[AppraiseRow]] = [[]]
         for part in _parts(tasks, questions, whole_documents=whole_documents):
             if batches[-1] and len(batches[-1]) + len(part) > size_limit:
                 batches.append([])
@@ -239,7 +239,9 @@ def _batches(tasks: Tasks, size: int, *, whole_documents: bool) -> Iterator[list
             yield [*rows, *({**row, "itemType": REPEATED} for row in repeats)]
 
 
-def _parts(tasks: Tasks, questions: Sequence[Question], *, whole_documents: bool) -> Iterator[list[Row]]:
+def _parts(
+    tasks: Tasks, questions: Sequence[Question], *, whole_documents: bool
+) -> Iterator[list[AppraiseRow]]:
     """Yield what is never torn: an item with its outputs, or a document of one model."""
     if whole_documents:
         ids = {question.id for question in questions}
@@ -264,7 +266,7 @@ def _parts(tasks: Tasks, questions: Sequence[Question], *, whole_documents: bool
             yield [{**item, **target} for target in targets]
 
 
-def _documents(tasks: Tasks, run: Sequence[Question]) -> Iterator[list[Row]]:
+def _documents(tasks: Tasks, run: Sequence[Question]) -> Iterator[list[AppraiseRow]]:
     """Yield the document as every model wrote it, in order; then the row for it as a whole, without spans."""
     tokens = dict.fromkeys(output.token for question in run for output in question.outputs)
     for token in tokens:
@@ -292,7 +294,7 @@ def _documents(tasks: Tasks, run: Sequence[Question]) -> Iterator[list[Row]]:
         yield [*rows, {**document, "isCompleteDocument": True}]
 
 
-def _item(question: Question) -> Row:
+def _item(question: Question) -> AppraiseRow:
     return {
         "itemID": number_of(question.id),
         "itemType": JUDGED if question.control is None else TYPES[question.control],

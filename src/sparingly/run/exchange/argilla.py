@@ -32,14 +32,14 @@ from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
     AnnotationTool,
-    Options,
+    ToolOptions,
     file_stem,
     page_texts,
     question_fields,
     slot_count,
     used_texts,
 )
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import SEVERITIES
@@ -59,7 +59,7 @@ class Argilla(AnnotationTool):
     """Argilla 2, which takes records and settings as JSON."""
 
     summary: ClassVar[str] = "Argilla: records and settings as JSON; records with responses, also flattened"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = REFERENCE
 
     def key_for(self, tasks: Tasks) -> Key:
@@ -67,7 +67,7 @@ class Argilla(AnnotationTool):
         tool_scales = {name: OWN_SCALE for name, scale in tasks.scales.items() if not _fits(scale)}
         return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
         paths, stems = [write_json(folder / "settings.json", _settings(tasks, options))], set[str]()
         for rater, questions in tasks.by_rater().items():
@@ -90,7 +90,7 @@ class Argilla(AnnotationTool):
             paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
         return paths
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read records with responses; every response to a question is one answer."""
         for path in files:
             for origin, record in read_json_rows(path):
@@ -106,7 +106,7 @@ def _fits(scale: Scale) -> bool:
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def _settings(tasks: Tasks, options: Options) -> dict[str, Any]:
+def _settings(tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
     """Return the settings of a dataset: its fields, questions and metadata."""
     texts = [_text_box(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
     outputs = [

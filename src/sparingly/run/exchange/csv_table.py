@@ -22,13 +22,13 @@ from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
-    Options,
+    ToolOptions,
     file_stem,
     page_texts,
     question_fields,
     used_texts,
 )
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import Span
 
@@ -45,10 +45,10 @@ class CsvTable(AnnotationTool):
     """Plain CSV."""
 
     summary: ClassVar[str] = "plain CSV: a row for each output, filled in with a spreadsheet"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = REFERENCE
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``tasks.csv`` for anyone, or a file for each rater."""
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
@@ -61,7 +61,7 @@ class CsvTable(AnnotationTool):
             paths.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
         return paths
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read tables that were filled in; what is left empty is no answer."""
         token = () if reading.key.answers == "pair" else ("token",)
         for path in files:
@@ -82,7 +82,7 @@ class CsvTable(AnnotationTool):
         return reading.report()
 
 
-def _rows(question: Question, kind: Kind, options: Options) -> list[dict[str, Any]]:
+def _rows(question: Question, kind: FormKind, options: ToolOptions) -> list[dict[str, Any]]:
     common: dict[str, Any] = {
         **question_fields(question),
         "rater": question.rater,

@@ -15,8 +15,8 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
 from sparingly.run.exchange.files import write_json, write_text
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options, file_stem
-from sparingly.run.forms.form import KINDS, Kind
+from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, file_stem
+from sparingly.run.forms.form import KINDS, FormKind
 
 
 @register("lm-eval")
@@ -24,11 +24,11 @@ class LmEval(AnnotationTool):
     """lm-evaluation-harness: the chosen documents of every task, for its option ``--samples``."""
 
     summary: ClassVar[str] = "lm-evaluation-harness: a file for --samples with the chosen documents"
-    kinds: ClassVar[tuple[Kind, ...]] = KINDS
+    kinds: ClassVar[tuple[FormKind, ...]] = KINDS
     reads: ClassVar[bool] = False
     shows_texts: ClassVar[bool] = False
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``samples.json``: ``{"task": [0, 5, 9]}``."""
         return [write_json(folder / "samples.json", samples_of([question.shown_item for question in tasks]))]
 
@@ -52,14 +52,14 @@ class InspectAi(AnnotationTool):
     """inspect_ai: the chosen samples, for its option ``--sample-id``."""
 
     summary: ClassVar[str] = "inspect_ai: lists for --sample-id with the chosen samples"
-    kinds: ClassVar[tuple[Kind, ...]] = KINDS
+    kinds: ClassVar[tuple[FormKind, ...]] = KINDS
     reads: ClassVar[bool] = False
     shows_texts: ClassVar[bool] = False
     write_options: ClassVar[Mapping[str, str]] = {
         "tasks": "true: items are TASK/ID, and every task has its own list (one list unless given)",
     }
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``sample-id.txt`` with the ids in one line, or one such file for each task."""
         if options.get("tasks", "true") not in ("true", "false"):
             raise UsageError(f"The option tasks is true or false, not {options['tasks']}.")

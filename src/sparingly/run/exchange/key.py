@@ -23,7 +23,7 @@ from sparingly.data.values import (
     check_version,
     shown,
 )
-from sparingly.run.forms.form import Form, Kind, form_named
+from sparingly.run.forms.form import Form, FormKind, form_named
 from sparingly.run.forms.question import Output, Passage, Question
 
 FORMAT, VERSION = "sparingly/key", 1
@@ -69,7 +69,7 @@ class Key:
         return form_named(self.kind, "files", "kind of question")
 
     @property
-    def answers(self) -> Kind:
+    def answers(self) -> FormKind:
         """What kind of answers come back."""
         return self.form.answers
 

@@ -33,7 +33,7 @@ from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
     AnnotationTool,
-    Options,
+    ToolOptions,
     file_stem,
     has_whole_steps,
     page_texts,
@@ -41,7 +41,7 @@ from sparingly.run.exchange.tool import (
     slot_count,
     used_texts,
 )
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question, output_label
 from sparingly.run.forms.spans import SEVERITIES, Span, from_utf16
@@ -55,7 +55,7 @@ class LabelStudio(AnnotationTool):
     """Label Studio, the open-source labelling server."""
 
     summary: ClassVar[str] = "Label Studio: tasks as JSON with a labelling config; exports JSON and JSON_MIN"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "ranking", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
         **REFERENCE,
         "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
@@ -65,7 +65,7 @@ class LabelStudio(AnnotationTool):
         "ground_truth": "take: annotations marked as ground truth count (left out unless given)",
     }
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``config.xml``, and ``tasks.json`` for anyone or a file for each rater."""
         texts, slots = used_texts(tasks, options), slot_count(tasks)[1]
         for name in ("pairwise", "ties"):
@@ -81,7 +81,7 @@ class LabelStudio(AnnotationTool):
             paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
         return paths
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read exports; of several annotations by one rater the last one counts."""
         if options.get("ground_truth", "take") != "take":
             raise UsageError("The option ground_truth is take, or not given.")
@@ -91,7 +91,7 @@ class LabelStudio(AnnotationTool):
         return reading.report()
 
 
-def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -> dict[str, Any]:
+def _data(question: Question, kind: FormKind, page: Mapping[str, str], slots: int) -> dict[str, Any]:
     values: dict[str, Any] = {**question_fields(question), **page}
     if kind == "ranking":
         values["outputs"] = [
@@ -116,7 +116,7 @@ def _data(question: Question, kind: Kind, page: Mapping[str, str], slots: int) -
 LEFT, TIE, RIGHT = SIDES
 
 
-def labelling_config(tasks: Tasks, texts: Sequence[str], options: Options) -> str:
+def labelling_config(tasks: Tasks, texts: Sequence[str], options: ToolOptions) -> str:
     """Return the XML of a project for these tasks, with some of the texts around the outputs.
 
     The option ``pairwise`` shows pairs by a Pairwise tag, which has no tie, with a Choices tag for the tie

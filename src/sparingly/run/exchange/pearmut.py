@@ -21,8 +21,8 @@ from sparingly.run.exchange.key import MODEL_LETTERS, Key, letters
 from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Reading, Submission
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.exchange.tool import AnnotationTool, Options, has_whole_steps, question_fields
-from sparingly.run.forms.form import Kind
+from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, has_whole_steps, question_fields
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Passage, Question
 
 PROTOCOLS = ("DA", "ESA", "cESA", "MQM")
@@ -39,7 +39,7 @@ class Pearmut(AnnotationTool):
     """Pearmut (Zouhar 2025): direct scores, error spans and several sliders, document by document."""
 
     summary: ClassVar[str] = "a campaign for pearmut add, and the annotations it logs"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "spans")
     write_options: ClassVar[dict[str, str]] = {
         "assignment": "task-based (a list per rater) or single-stream (one list for all)",
         "campaign": "the name of the campaign; sparingly-1 in the first round unless given",
@@ -48,16 +48,16 @@ class Pearmut(AnnotationTool):
         "users": "how many raters share a single stream; 1 unless given",
     }
 
-    def check_write(self, tasks: Tasks, options: Options) -> None:
+    def check_write(self, tasks: Tasks, options: ToolOptions) -> None:
         """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         campaign(tasks, options)
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write the campaign as ``campaign.json``."""
         return [write_json(folder / "campaign.json", campaign(tasks, options))]
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read ``data/annotations/CAMPAIGN.jsonl``, or what ``/download-annotations`` gives.
 
         A reset voids the user's earlier entries of the same log, pages with a name instead of a number are
@@ -90,7 +90,7 @@ class Pearmut(AnnotationTool):
         return reading.report()
 
 
-def campaign(tasks: Tasks, options: Options) -> dict[str, Any]:
+def campaign(tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
     """Return the campaign as Pearmut reads it."""
     name = options.get("campaign", f"sparingly-{max((question.round for question in tasks), default=1)}")
     if not fits_link(name) or name in (".", ".."):
@@ -148,7 +148,7 @@ def user_of(key: Key, rater: str) -> str:
     return rater if fits_link(rater) else letters(key.seed, key.salt, "raters", [rater], MODEL_LETTERS)[0]
 
 
-def _protocol(tasks: Tasks, options: Options) -> str:
+def _protocol(tasks: Tasks, options: ToolOptions) -> str:
     default = "DA" if tasks.kind == "score" else "ESA" if tasks.aspects else "MQM"
     protocol = options.get("protocol", default)
     if protocol not in PROTOCOLS:
@@ -160,7 +160,7 @@ def _protocol(tasks: Tasks, options: Options) -> str:
     return protocol
 
 
-def _document(run: Sequence[Question], options: Options) -> list[dict[str, Any]]:
+def _document(run: Sequence[Question], options: ToolOptions) -> list[dict[str, Any]]:
     """Return the items of a document; a model stands in one column all the way."""
     order = dict.fromkeys(output.token for question in run for output in question.outputs)
     items = []

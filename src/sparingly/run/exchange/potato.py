@@ -33,12 +33,12 @@ from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     AnnotationTool,
-    Options,
+    ToolOptions,
     context_text,
     has_whole_steps,
     question_fields,
 )
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import PENALTIES, SEVERITIES, Span
 
@@ -54,7 +54,7 @@ class Potato(AnnotationTool):
     """Potato (Pei et al. 2022): sliders, pairs with ties and error spans."""
 
     summary: ClassVar[str] = "a configuration with items for potato start, and its user states or exports"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[dict[str, str]] = {
         "annotators": "how many judge every item where there is no assignment; 1 unless given",
         "mode": "binary (left, right or tie) or scale (from -3 to 3) for pairs; binary unless given",
@@ -62,19 +62,19 @@ class Potato(AnnotationTool):
         "reference": "yes to show the first reference",
     }
 
-    def check_write(self, tasks: Tasks, options: Options) -> None:
+    def check_write(self, tasks: Tasks, options: ToolOptions) -> None:
         """Raise UsageError for options that do not fit the tasks, before anything is written."""
         super().check_write(tasks, options)
         _config(tasks, _items(tasks, options), options)
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``config.yaml`` and ``items.jsonl``."""
         items = _items(tasks, options)
         config = json.dumps(_config(tasks, items, options), ensure_ascii=False, indent=2, allow_nan=False)
         text = _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", f"{config}\n")
         return [write_text(folder / "config.yaml", text), write_jsonl(folder / "items.jsonl", items)]
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read the folder of annotations, ``user_state.json`` files, or exports as JSON Lines, CSV or TSV.
 
         Spans need ``items.jsonl`` among the files, too: Potato counts letters in its texts.
@@ -108,7 +108,7 @@ def scheme_names(key: Key) -> dict[str, str]:
     return plain_names([*key.aspects, MARKS, CHECKED])
 
 
-def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
+def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
     titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
     fields = [
@@ -133,7 +133,7 @@ def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) 
     }
 
 
-def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Options) -> dict[str, Any]:
+def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     """Return who gets which items: a list per rater, or everything in order until enough have judged it."""
     if not tasks.raters:
         count = options.get("annotators", "1")
@@ -157,7 +157,7 @@ def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: Optio
     }
 
 
-def _schemes(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
+def _schemes(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
     names, required = scheme_names(tasks.key), {"label_requirement": {"required": True}}
     if tasks.kind == "pair":
         mode = options.get("mode", "binary")
@@ -213,7 +213,7 @@ def _schemes(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
     return [marks, *(sliders or [checked | required])]
 
 
-def _items(tasks: Tasks, options: Options) -> list[dict[str, Any]]:
+def _items(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
     """Return the items: pairs by the id of their task, outputs by the task and the token."""
     items = []
     for question in tasks:

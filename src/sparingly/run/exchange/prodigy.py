@@ -23,13 +23,13 @@ from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
-    Options,
+    ToolOptions,
     file_stem,
     page_texts,
     question_fields,
     used_texts,
 )
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.pair import SIDES
 from sparingly.run.forms.question import Question
 
@@ -44,13 +44,13 @@ class Prodigy(AnnotationTool):
     """Prodigy's JSON Lines, which other tools read, too."""
 
     summary: ClassVar[str] = "Prodigy-style JSON Lines: choices and spans, with input and task hashes"
-    kinds: ClassVar[tuple[Kind, ...]] = ("score", "pair", "spans")
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
         **REFERENCE,
         "levels": "how many scores there are to choose from, from low to high (at most 11 unless given)",
     }
 
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``tasks.jsonl`` for anyone, or a file for each rater."""
         if tasks.kind == "spans" and tasks.aspects:
             raise UsageError("Prodigy marks spans or asks for scores, not both: export them one by one.")
@@ -68,7 +68,7 @@ class Prodigy(AnnotationTool):
             paths.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
         return paths
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read answers as ``db-out`` gives them; every line is one answer."""
         for path in files:
             for origin, row in read_json_rows(path):

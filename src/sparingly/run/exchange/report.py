@@ -178,12 +178,12 @@ def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
 
 # --- into an evaluation set -----------------------------------------------------------------------------
 
-Rows = Sequence[Mapping[str, Any]]
+RatingRows = Sequence[Mapping[str, Any]]
 # What ratings carry beside their own columns.
 _EXTRA_COLUMNS = ("round", "spans")
 
 
-def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Ends] | None = None) -> EvalSet:
+def with_rows(data: EvalSet, rows: RatingRows, scales: Mapping[str, Ends] | None = None) -> EvalSet:
     """Return a set with further ratings and preferences; a rated cell has the mean of its ratings.
 
     ``scales`` are those of the aspects that were asked for; earlier scores off such a scale leave it unknown.
@@ -209,7 +209,7 @@ def with_rows(data: EvalSet, rows: Rows, scales: Mapping[str, Ends] | None = Non
     )
 
 
-def _ratings(data: EvalSet, rows: Rows) -> Ratings:
+def _ratings(data: EvalSet, rows: RatingRows) -> Ratings:
     present = data.ratings
     if not rows:
         return present
@@ -222,7 +222,7 @@ def _ratings(data: EvalSet, rows: Rows) -> Ratings:
     )
 
 
-def _preferences(data: EvalSet, rows: Rows) -> Preferences:
+def _preferences(data: EvalSet, rows: RatingRows) -> Preferences:
     present = data.preferences
     if not rows:
         return present
@@ -234,7 +234,7 @@ def _preferences(data: EvalSet, rows: Rows) -> Preferences:
     )
 
 
-def _shared_columns(data: EvalSet, present: Ratings | Preferences, rows: Rows) -> dict[str, Any]:
+def _shared_columns(data: EvalSet, present: Ratings | Preferences, rows: RatingRows) -> dict[str, Any]:
     """Return the columns that ratings and preferences share, the new rows after those that are there."""
     raters = (*present.raters, *sorted({row["rater"] for row in rows} - set(present.raters)))
     aspects = (*present.aspects, *sorted({row["aspect"] for row in rows} - set(present.aspects)))
@@ -255,7 +255,7 @@ def _shared_columns(data: EvalSet, present: Ratings | Preferences, rows: Rows) -
     }
 
 
-def _places(rows: Rows, column: str, names: Sequence[str]) -> NDArray[np.int32]:
+def _places(rows: RatingRows, column: str, names: Sequence[str]) -> NDArray[np.int32]:
     place = {name: code for code, name in enumerate(names)}
     for row in rows:
         # Raters and aspects are all there, so that only a model can be unknown.

@@ -18,7 +18,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
 from sparingly.run.exchange.key import Key, model_tokens, task_id
-from sparingly.run.forms.form import Form, Kind, form_named
+from sparingly.run.forms.form import Form, FormKind, form_named
 from sparingly.run.forms.question import Output, Passage, Question, QuestionTexts
 from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.controls import ORIGINAL
@@ -26,7 +26,7 @@ from sparingly.run.raters.controls import ORIGINAL
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
-Aspects = str | Sequence[str] | Mapping[str, Scale | None]
+AskedAspects = str | Sequence[str] | Mapping[str, Scale | None]
 OVERALL = "overall"
 # One output or pair, and several.
 _MISSING = ("output is missing and is not asked about.", "outputs are missing and are not asked about.")
@@ -61,7 +61,7 @@ class Tasks:
         return iter(self.questions)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> FormKind:
         """What kind of answers come back."""
         return self.key.answers
 
@@ -110,7 +110,7 @@ def make_tasks(
     controls: EvalSet | None = None,
     *,
     kind: str | None = None,
-    aspects: Aspects | None = None,
+    aspects: AskedAspects | None = None,
     scale: Scale | None = None,
     seed: int = 0,
     salt: str = "",
@@ -192,7 +192,7 @@ def _form(kind: str | None, pairs: bool) -> Form:
     return form
 
 
-def _scales(aspects: Aspects | None, scale: Scale | None, form: Form) -> dict[str, Scale]:
+def _scales(aspects: AskedAspects | None, scale: Scale | None, form: Form) -> dict[str, Scale]:
     common = scale or Scale()
     if aspects is None:
         return {} if form.answers == "spans" else {OVERALL: common}

@@ -16,17 +16,17 @@ from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.reading import Reading
 from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
-from sparingly.run.forms.form import Kind
+from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Passage, Question
 
-Options = Mapping[str, str]
-PHRASES: dict[Kind, str] = {
+ToolOptions = Mapping[str, str]
+PHRASES: dict[FormKind, str] = {
     "score": "scores",
     "pair": "pairs",
     "ranking": "rankings",
     "spans": "marked spans",
 }
-REFERENCE: Options = MappingProxyType({"reference": "yes to show the first reference"})
+REFERENCE: ToolOptions = MappingProxyType({"reference": "yes to show the first reference"})
 HEADINGS = {
     "before": "What comes before",
     "source": "Source",
@@ -41,9 +41,9 @@ class AnnotationTool(ABC):
     kind: ClassVar[str] = "annotation tool"
     name: ClassVar[str]
     summary: ClassVar[str]
-    kinds: ClassVar[tuple[Kind, ...]] = ("score",)
-    write_options: ClassVar[Options] = {}
-    read_options: ClassVar[Options] = {}
+    kinds: ClassVar[tuple[FormKind, ...]] = ("score",)
+    write_options: ClassVar[ToolOptions] = {}
+    read_options: ClassVar[ToolOptions] = {}
     reads: ClassVar[bool] = True
     # A harness that runs the models itself is shown no outputs.
     shows_texts: ClassVar[bool] = True
@@ -51,14 +51,14 @@ class AnnotationTool(ABC):
     own_scale: ClassVar[Scale | None] = None
 
     @abstractmethod
-    def write(self, tasks: Tasks, folder: Path, options: Options) -> list[Path]:
+    def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write the files of the tool into a folder, and return them; no model's name may be in them."""
 
-    def read(self, files: Sequence[Path], reading: Reading, options: Options) -> ImportReport:
+    def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read the answers of the tool."""
         raise UsageError(f"{self.name} gives no answers back: what it makes is read with sparingly load.")
 
-    def check_write(self, tasks: Tasks, options: Options) -> None:
+    def check_write(self, tasks: Tasks, options: ToolOptions) -> None:
         """Raise UsageError for a kind of question or an option that the tool does not have."""
         if tasks.kind not in self.kinds:
             raise UsageError(
@@ -67,11 +67,11 @@ class AnnotationTool(ABC):
             )
         self._check_options(options, self.write_options)
 
-    def check_read(self, options: Options) -> None:
+    def check_read(self, options: ToolOptions) -> None:
         """Raise UsageError for an option that reading does not have."""
         self._check_options(options, self.read_options)
 
-    def _check_options(self, options: Options, allowed: Options) -> None:
+    def _check_options(self, options: ToolOptions, allowed: ToolOptions) -> None:
         for name in options:
             if name not in allowed:
                 raise UnknownNameError(f"option of {self.name}", name, allowed)
@@ -146,7 +146,7 @@ def context_text(passages: Sequence[Passage], separator: str = "\n\n") -> str:
 
 
 def page_texts(
-    question: Question, options: Options, names: Collection[str] = tuple(HEADINGS)
+    question: Question, options: ToolOptions, names: Collection[str] = tuple(HEADINGS)
 ) -> dict[str, str]:
     """Return texts around the outputs, empty where there is none: before, source, after, reference.
 
@@ -163,7 +163,7 @@ def page_texts(
     return {name: texts[name] for name in HEADINGS if name in names}
 
 
-def used_texts(tasks: Tasks, options: Options) -> list[str]:
+def used_texts(tasks: Tasks, options: ToolOptions) -> list[str]:
     """Return which of these texts any question has, in the order to show them."""
     pages = [page_texts(question, options) for question in tasks]
     return [name for name in HEADINGS if any(page[name] for page in pages)]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sparingly.run.forms.spans import Span
 
 # What comes back: a score of every output, which of two is better, an order, or marked errors.
-Kind = Literal["score", "pair", "ranking", "spans"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+FormKind = Literal["score", "pair", "ranking", "spans"]
+KINDS: tuple[FormKind, ...] = get_args(FormKind)
 # Where a question can be asked: on our own pages, or in files of annotation tools.
 Place = Literal["pages", "files"]
 
@@ -41,7 +41,7 @@ class Form:
     kind: ClassVar[str] = "form"
     name: ClassVar[str]
     summary: ClassVar[str]
-    answers: ClassVar[Kind] = "score"
+    answers: ClassVar[FormKind] = "score"
     places: ClassVar[tuple[Place, ...]] = ("pages", "files")
     # Has the macros show(output, severities), field(field, output, alone) and keys().
     template: ClassVar[str] = "rater/forms/choices.html"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sparingly.base.catalogue import register
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
-from sparingly.run.forms.form import Field, Form, Kind
+from sparingly.run.forms.form import Field, Form, FormKind
 
 # The score of every side: the left is better, neither is, the right is.
 SIDES = MappingProxyType({"left": 1.0, "tie": 0.0, "right": -1.0})
@@ -20,7 +20,7 @@ class PairForm(Form):
     """The first is better (1), the second is (-1), or there is no difference (0)."""
 
     summary: ClassVar[str] = "which of two outputs is better"
-    answers: ClassVar[Kind] = "pair"
+    answers: ClassVar[FormKind] = "pair"
     template: ClassVar[str] = "rater/forms/pair.html"
 
     def field(self, scale: Scale) -> Field:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sparingly.base.catalogue import register
-from sparingly.run.forms.form import Form, Kind, Place
+from sparingly.run.forms.form import Form, FormKind, Place
 
 
 @register("ranking")
@@ -13,5 +13,5 @@ class RankingForm(Form):
     """A rank for each output, 1 the best; equal ranks are ties."""
 
     summary: ClassVar[str] = "an order of all outputs of an item"
-    answers: ClassVar[Kind] = "ranking"
+    answers: ClassVar[FormKind] = "ranking"
     places: ClassVar[tuple[Place, ...]] = ("files",)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.scale import Scale
-from sparingly.run.forms.form import Form, Kind, Place
+from sparingly.run.forms.form import Form, FormKind, Place
 
 # Points off per error, as in MQM (Freitag et al. 2021, table 4) without its special cases.
 PENALTIES: Mapping[str, float] = MappingProxyType(
@@ -96,7 +96,7 @@ class SpansForm(Form):
     """Errors marked in each output, with scores beside them where aspects are named."""
 
     summary: ClassVar[str] = "errors marked in each output"
-    answers: ClassVar[Kind] = "spans"
+    answers: ClassVar[FormKind] = "spans"
     places: ClassVar[tuple[Place, ...]] = ("files",)
     template: ClassVar[str] = "rater/forms/spans.html"
 

@@ -75,8 +75,8 @@ def is_unspaced(text: str) -> bool:
 
 # --- Control items ---
 
-Kind = Literal["degraded", "reference", "repeat"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ControlKind = Literal["degraded", "reference", "repeat"]
+KINDS: tuple[ControlKind, ...] = get_args(ControlKind)
 CONTROL, ORIGINAL = "control", "control_of"
 _DONORS = 50
 
@@ -92,7 +92,12 @@ class ControlItem:
 
 
 def control_items(
-    data: EvalSet, selection: Selection, *, kinds: Sequence[Kind] = KINDS, share: float = 0.1, seed: int = 0
+    data: EvalSet,
+    selection: Selection,
+    *,
+    kinds: Sequence[ControlKind] = KINDS,
+    share: float = 0.1,
+    seed: int = 0,
 ) -> EvalSet:
     """Make control items for what was chosen, as a set of their own, so that no estimate counts them.
 

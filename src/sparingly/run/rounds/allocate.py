@@ -22,9 +22,9 @@ from sparingly.run.rounds.stop.base import after_rounds, look_from, pair_questio
 from sparingly.run.rounds.stop.rules import chance_to_settle, information_at_end
 from sparingly.run.rounds.stop.sequential import (
     Look,
-    Question,
     SettledPairs,
     Spending,
+    StopQuestion,
     Valid,
     no_settled_pairs,
     settle_pairs,
@@ -47,10 +47,10 @@ from sparingly.run.rounds.waves import (
 
 # --- how many items every model gets, by what is still undecided ---
 
-Rule = Literal["elimination", "rank_weighted", "movable"]
+AllocationRule = Literal["elimination", "rank_weighted", "movable"]
 
 
-def going_on(pairs: SettledPairs, judged: Mask, question: Question) -> Mask:
+def going_on(pairs: SettledPairs, judged: Mask, question: StopQuestion) -> Mask:
     """Return the models that are still judged: those that may be the best, or have an open pair.
 
     A model that was left out stays out: ``judged`` are those of the last round.
@@ -59,7 +59,7 @@ def going_on(pairs: SettledPairs, judged: Mask, question: Question) -> Mask:
     return np.asarray(undecided & judged)
 
 
-def rank_weights(look: Look, question: Question) -> Floats:
+def rank_weights(look: Look, question: StopQuestion) -> Floats:
     """Return 1/rank for every model.
 
     Ranks are those of the scores for the best model; to rank all, those of how near the nearest other model
@@ -78,7 +78,7 @@ def rank_weights(look: Look, question: Question) -> Floats:
     return weights
 
 
-def movable_weights(look: Look, deviations: Floats, size: int, question: Question) -> Floats:
+def movable_weights(look: Look, deviations: Floats, size: int, question: StopQuestion) -> Floats:
     """Return how far the p-values that judging everything would give can still move, the largest as 1.
 
     z_full = d̂·√N/s_d is known up to δ = se·√N/s_d (se over this very set, as the look is), so p = Φ(−z_full)
@@ -163,7 +163,7 @@ class Allocate(Strategy):
     reference: ClassVar[str] = "Even-Dar, Mannor and Mansour 2006; Maurer and Bretz 2013; Dunnett 1955"
     gives_scores: ClassVar[bool] = True
 
-    rule: Rule = parameter("elimination", "how effort is allocated")  # noqa: RUF009 - a field
+    rule: AllocationRule = parameter("elimination", "how effort is allocated")  # noqa: RUF009 - a field
     goal: Literal["best", "all"] = parameter("all", "what is to be found: the best model, or all ranks")
     waves: int = parameter(8, "the number of waves, the pilot included", minimum=2)
     pilot: float = parameter(0.25, "the share of the budget in which all models are judged first")

@@ -15,7 +15,7 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.choose.auto import Question
+from sparingly.choose.auto import StudyQuestion
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_local_pivotal
 from sparingly.choose.design.selector import Chosen
@@ -121,7 +121,7 @@ def _inflations(model_depths: Ints, items: int) -> Floats:
     return np.asarray(np.divide(variance, equal, out=np.ones(len(variance)), where=equal > 0) - 1.0)
 
 
-def worth_for(question: Question, expected: Expected) -> Floats:
+def worth_for(question: StudyQuestion, expected: Expected) -> Floats:
     """Return the worth of labels of each model: over all of its pairs, or over the leader's pairs alone."""
     models = len(expected.models)
     if question == "scores":
@@ -222,7 +222,7 @@ class Auto(Strategy):
     reference: ClassVar[str] = "Grafström et al. 2012 (order); Särndal et al. 1992, chapter 6 (scores)"
     gives_scores: ClassVar[bool] = True
 
-    question: Question = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+    question: StudyQuestion = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
     floor: float = parameter(0.3, "the least depth of a model, as a share of the deepest")

@@ -7,7 +7,17 @@ from html import escape
 from importlib import resources
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words, svg
+from sparingly.show.report.document import (
+    Commands,
+    Facts,
+    Notes,
+    Picture,
+    ReportPart,
+    Section,
+    Table,
+    Words,
+    svg,
+)
 from sparingly.show.report.markup import pieces
 
 _PAGE = """<!DOCTYPE html>
@@ -54,7 +64,7 @@ def html_page(title: str, lead: Sequence[str], sections: Sequence[Section], vers
     )
 
 
-def _part(part: Part) -> str:
+def _part(part: ReportPart) -> str:
     match part:
         case Words():
             opening = '<p class="important">' if part.important else "<p>"

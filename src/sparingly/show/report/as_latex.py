@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
+from sparingly.show.report.document import Commands, Facts, Notes, Picture, ReportPart, Section, Table, Words
 from sparingly.show.report.markup import BREAKABLE, latex
 from sparingly.show.report.markup import escaped as escaped_letters
 
@@ -30,7 +30,7 @@ def _text(text: str) -> str:
     return latex(one_line(text))
 
 
-def _part(part: Part) -> str:
+def _part(part: ReportPart) -> str:
     match part:
         case Words():
             return f"\\textbf{{{_text(part.text)}}}" if part.important else _text(part.text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Part, Picture, Section, Table, Words
+from sparingly.show.report.document import Commands, Facts, Notes, Picture, ReportPart, Section, Table, Words
 from sparingly.show.report.markup import cell, code, pieces
 
 _MEANING = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
@@ -35,7 +35,7 @@ def _cell(text: str) -> str:
     return "".join(cell(code(piece)) if is_code else escaped(piece) for piece, is_code in pieces(text))
 
 
-def _part(part: Part) -> str:
+def _part(part: ReportPart) -> str:
     match part:
         case Words():
             return f"**{_text(part.text)}**" if part.important else _text(part.text)

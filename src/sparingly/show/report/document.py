@@ -82,7 +82,7 @@ class Commands:
     lines: tuple[str, ...]
 
 
-Part = Words | Notes | Facts | Table | Picture | Commands
+ReportPart = Words | Notes | Facts | Table | Picture | Commands
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Section:
 
     name: str
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[ReportPart, ...]
 
 
 _ID = re.compile(r'\b(id="|url\(#|href="#)([^")]+)')

@@ -27,7 +27,7 @@ from sparingly.show.figures.charts import (
     draw_scores,
     draw_shares,
 )
-from sparingly.show.report.document import Commands, Facts, Notes, Part, Section, Table, Words, picture
+from sparingly.show.report.document import Commands, Facts, Notes, ReportPart, Section, Table, Words, picture
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 from sparingly.show.report.words import aligned, estimand, p_text, question, time_text, with_full_stop
@@ -62,7 +62,7 @@ def data_section(evidence: Evidence) -> Section:
         rows.append(("documents", str(description.documents.count)))
     if description.absent:
         rows.append(("not there", ", ".join(description.absent)))
-    parts: list[Part] = [Facts("What is in the evaluation set", tuple(rows))]
+    parts: list[ReportPart] = [Facts("What is in the evaluation set", tuple(rows))]
     if odd := [oddity.text for oddity in description.odd[:_MOST_ODD]]:
         more = len(description.odd) - len(odd)
         parts.append(Notes((*odd, *((f"and {more} more: see sparingly info.",) if more else ()))))
@@ -74,7 +74,7 @@ def selection_section(evidence: Evidence) -> Section:
     if not evidence.rounds:
         text = "No selection was given: the judged items are taken for a uniform sample of the set."
         return Section("selection", "What was judged", (Words(text),))
-    parts: list[Part] = [] if not evidence.why else [Words(evidence.why)]
+    parts: list[ReportPart] = [] if not evidence.why else [Words(evidence.why)]
     counts = Counter(row.reason for selection in evidence.rounds for row in selection if row.reason)
     reasons = [(reason, str(count)) for reason, count in counts.most_common(_MOST_REASONS)]
     if len(counts) > len(reasons):
@@ -132,7 +132,7 @@ def representation_section(evidence: Evidence, *, figures: bool) -> Section | No
     representation, title = evidence.representation, "Whom the selection represents"
     if representation is None:
         return None
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     if evidence.outside:
         sentence = f"{evidence.outside:,} of the items that were drawn from are not in the data"
         if representation.n == representation.of:
@@ -158,7 +158,7 @@ def representation_section(evidence: Evidence, *, figures: bool) -> Section | No
     return Section("representation", title, tuple(parts))
 
 
-def _shares(representation: Representation) -> Iterator[Part]:
+def _shares(representation: Representation) -> Iterator[ReportPart]:
     """Yield the shares of all groups; of the metrics, the first few and those that are badly represented."""
     lean = {leaning.by for leaning in representation.leanings}
     metrics = [kind for kind in representation.kinds if kind.startswith("metric ")]
@@ -185,7 +185,7 @@ def _shares(representation: Representation) -> Iterator[Part]:
 def score_section(evidence: Evidence, *, figures: bool) -> Section:
     """Show the scores with their intervals, those of parts of the set, and what to mind."""
     estimate = evidence.estimate
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     if figures and np.isfinite(estimate.scores).any():
         best, models = estimate.models[estimate.order[0]], counted(len(estimate.models), "model")
         words = f"{best} has the highest score of {models}; the table below has all numbers."
@@ -231,7 +231,7 @@ def rank_section(evidence: Evidence, *, figures: bool) -> Section:
     )
     if ranking.target == CHOSEN_ITEMS:
         holds = ". The items were picked, not sampled: this holds for these items only."
-    parts: list[Part] = [Words(rule + holds)]
+    parts: list[ReportPart] = [Words(rule + holds)]
     if figures:
         words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
         parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
@@ -269,7 +269,7 @@ def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
     ranking = evidence.ranking
     if ranking is None:
         return None
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     if figures:
         words = "The chance that one model is better than another, for all pairs in the order of the ranking."
         parts.append(picture("pairs", draw_chances(ranking), words))
@@ -299,7 +299,7 @@ def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
 
 def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Show how precise the scores became with the labels, and agreement with judging everything."""
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     if evidence.growth is not None:
         widths = ", ".join(f"{point.half_width:.3g} with {point.n} items" for point in evidence.growth.seen)
         ahead = (
@@ -317,7 +317,7 @@ def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
     return Section("curves", "Precision and agreement against labels", tuple(parts)) if parts else None
 
 
-def _agreement(comparison: CurveComparison, *, figures: bool) -> list[Part]:
+def _agreement(comparison: CurveComparison, *, figures: bool) -> list[ReportPart]:
     curve, random = comparison.curve, comparison.random
     text = (
         f"Everything is judged, so the method can be held against judging everything: on average over "
@@ -344,7 +344,7 @@ def rater_section(evidence: Evidence) -> Section | None:
         return None
     if report is None:
         return Section("raters", "Raters", (Words(with_full_stop(evidence.unrated)),))
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     alpha = report.agreement.alpha
     if alpha.units:
         text = (
@@ -414,7 +414,7 @@ def cost_section(evidence: Evidence) -> Section:
     planned = [selection.total_cost for selection in evidence.rounds if selection.total_cost is not None]
     if planned and evidence.rounds[0].cost_unit:
         rows.append(("cost as planned", f"{sum(planned):.6g} {evidence.rounds[0].cost_unit}"))
-    parts: list[Part] = [Facts("What it cost", tuple(rows))]
+    parts: list[ReportPart] = [Facts("What it cost", tuple(rows))]
     if (summary := summarised(evidence.data)) is not None and summary.raters:
         ordered = sorted(summary.raters.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_RATERS]
         counts = tuple((name or "not named", str(count)) for name, count in ordered)
@@ -429,7 +429,7 @@ def check_section(evidence: Evidence) -> Section:
         "Every answer follows from its signature: the method with all parameters, the seed, the version, "
         "and digests of the data and the labels. Whoever has the data can derive it again and compare."
     )
-    parts: list[Part] = [Words(text)]
+    parts: list[ReportPart] = [Words(text)]
     if evidence.rounds:
         last = evidence.rounds[-_MOST_ROUNDS:]
         of = "s of the rounds" if len(last) > 1 else " of the selection"

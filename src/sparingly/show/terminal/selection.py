@@ -12,7 +12,7 @@ from sparingly.data.selection import Selection
 from sparingly.show.terminal.console import line, notes, number, show_path, show_table
 
 if TYPE_CHECKING:
-    from sparingly.run.verify import Result, Verification
+    from sparingly.run.verify import Verification, VerifiedResult
 
 
 def show_selection(selection: Selection, out: Path | None = None, limit: int = 8) -> None:
@@ -39,7 +39,7 @@ def show_selection(selection: Selection, out: Path | None = None, limit: int = 8
     show_path(out)
 
 
-def show_verification(result: Verification, verified: Result) -> None:
+def show_verification(result: Verification, verified: VerifiedResult) -> None:
     """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     if result.ok and result.partial:
         verdict = "verified in part: scores and standard errors follow from the signature"

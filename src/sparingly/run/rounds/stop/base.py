@@ -16,7 +16,14 @@ from sparingly.base.registry import Method, method_class, method_from_call, para
 from sparingly.base.text import parse_call
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.run.rounds.stop.sequential import Look, Question, SettledPairs, Spending, Valid, settle_pairs
+from sparingly.run.rounds.stop.sequential import (
+    Look,
+    SettledPairs,
+    Spending,
+    StopQuestion,
+    Valid,
+    settle_pairs,
+)
 from sparingly.run.rounds.strategy import State, Strategy, asked_cells, compared_rows
 
 
@@ -205,7 +212,7 @@ class TestingStop(Stop):
         super().__post_init__()
         check_alpha(self.alpha)
 
-    def settle(self, progress: Progress, question: Question) -> SettledPairs | None:
+    def settle(self, progress: Progress, question: StopQuestion) -> SettledPairs | None:
         """Return which pairs are settled; None before the first round."""
         looks = progress.looks(self.target)
         if not looks:
@@ -220,7 +227,7 @@ class TestingStop(Stop):
         )
 
 
-def pair_question(question: Literal["all", "best"], target: str) -> Question:
+def pair_question(question: Literal["all", "best"], target: str) -> StopQuestion:
     """Return the question for all pairs: over this very set only their order, as no two are equal there."""
     return "order" if question == "all" and target == "set" else question
 

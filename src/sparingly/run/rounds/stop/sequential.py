@@ -30,7 +30,7 @@ from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
 
 Valid = Literal["group_sequential", "anytime", "fixed"]
 Spending = Literal["obrien_fleming", "even"]
-Question = Literal["all", "order", "best"]
+StopQuestion = Literal["all", "order", "best"]
 _NODES = 96
 _FAR = 9.0
 _STEPS = 60
@@ -180,7 +180,7 @@ def with_freedom(critical: float, degrees: float) -> float:
     return float(-stdtrit(degrees, float(ndtr(-critical))))
 
 
-def pair_level(pairs: Mask, alpha: float, question: Question = "all") -> float:
+def pair_level(pairs: Mask, alpha: float, question: StopQuestion = "all") -> float:
     """Return the two-sided level of each comparison, so that together they err with probability α or less.
 
     ``all``: α over the number of pairs that are compared (Bonferroni; Holm 1979 where the pairs are those
@@ -300,7 +300,7 @@ def settle_pairs(
     valid: Valid,
     *,
     spending: Spending = "obrien_fleming",
-    question: Question = "all",
+    question: StopQuestion = "all",
     final: bool = False,
 ) -> SettledPairs:
     """Return the pairs that are settled after some looks, with probability α or less of any error.
@@ -334,7 +334,7 @@ def settle_next(
     looks: Sequence[Look],
     alpha: float,
     valid: Valid,
-    question: Question,
+    question: StopQuestion,
     *,
     spending: Spending = "obrien_fleming",
 ) -> SettledPairs:
