@@ -30,6 +30,7 @@ from sparingly.infer.estimate.intervals import Interval
 from sparingly.infer.estimate.rater_effects import with_rater_errors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature, estimate_from
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
+from sparingly.infer.rank.decisions import ClaimKind
 from sparingly.infer.rank.rank import GroupsBy, Test, rank
 from sparingly.infer.rank.ranking import FORMAT as RANKING
 from sparingly.infer.rank.ranking import Ranking, RankingSignature, ranking_from

@@ -14,7 +14,7 @@ import sparingly
 from sparingly.base.errors import InputError
 from sparingly.data.io.words import KINDS
 
-ROLES = {"roles": {"quality": "human", "check": "metric"}}
+ROLES: dict[str, Any] = {"roles": {"quality": "human", "check": "metric"}}
 
 
 def table(path: Path, rows: list[str]) -> Path:

@@ -310,7 +310,7 @@ def parity(
     *,
     shares: Sequence[float] | None = None,
     measure: str = curves.SPA,
-    rule: curves.Rule = "stays",
+    rule: curves.ParityRule = "stays",
     seed: int = 0,
     runs: int = 20,
     flips: int = 1000,

@@ -33,7 +33,7 @@ from sparingly.run.forms.spans import Span
 # --- Answers from a file or a stream, as CSV or JSON Lines ---
 
 Numbered = tuple[int, Answer | SparinglyError]
-Row = tuple[int, dict[str, Any] | InputError]
+AnswerRow = tuple[int, dict[str, Any] | InputError]
 STANDARD_INPUT = "-"
 
 
@@ -68,7 +68,7 @@ def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numb
                 yield number, answer
 
 
-def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Row]:
+def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
     for number, line in lines:
         if not line.strip():
             continue
@@ -80,7 +80,7 @@ def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Row]:
         yield number, value if isinstance(value, dict) else InputError("an object {…} is wanted")
 
 
-def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Row]:
+def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
     place = {"line": 0}
 
     def texts() -> Iterator[str]:

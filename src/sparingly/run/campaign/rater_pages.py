@@ -26,7 +26,7 @@ from sparingly.run.forms.spans import Span
 
 # --- Leases: two raters at once are not given the same item or document ---
 
-Unit = tuple[str, str]
+PageUnit = tuple[str, str]
 SECONDS = 1800.0
 
 
@@ -36,7 +36,7 @@ class Leases:
     def __init__(self, campaign: str, clock: Clock = utc_now, seconds: float = SECONDS) -> None:
         self.campaign, self.clock, self.seconds = campaign, clock, seconds
 
-    def current(self, connection: Connection) -> dict[Unit, tuple[str, str]]:
+    def current(self, connection: Connection) -> dict[PageUnit, tuple[str, str]]:
         """Return the units that are lent now, each with its rater and the time at which it is free again."""
         table = LEASES.c
         rows = connection.execute(
@@ -50,14 +50,14 @@ class Leases:
         """Say whether more than half of a lease is left, so that it need not be written again."""
         return until > timestamp(self.clock() + timedelta(seconds=self.seconds / 2))
 
-    def lend(self, connection: Connection, unit: Unit, rater: str) -> None:
+    def lend(self, connection: Connection, unit: PageUnit, rater: str) -> None:
         """Lend a unit, or lend it for longer."""
         self.give_back(connection, [unit])
         until = timestamp(self.clock() + timedelta(seconds=self.seconds))
         row = {"campaign": self.campaign, "data": unit[0], "unit": unit[1], "rater": rater, "until": until}
         connection.execute(insert(LEASES), row)
 
-    def give_back(self, connection: Connection, units: Iterable[Unit]) -> None:
+    def give_back(self, connection: Connection, units: Iterable[PageUnit]) -> None:
         """End leases."""
         table = LEASES.c
         for data, unit in units:
@@ -131,8 +131,8 @@ class _PageIndex:
     seq: int = 0
     texts: dict[str, QuestionTexts] = field(default_factory=dict)
     questions: dict[Page, list[Question]] = field(default_factory=dict)
-    units: dict[Unit, list[Page]] = field(default_factory=dict)
-    unit_of: dict[Page, Unit] = field(default_factory=dict)
+    units: dict[PageUnit, list[Page]] = field(default_factory=dict)
+    unit_of: dict[Page, PageUnit] = field(default_factory=dict)
     page_of: dict[Cell, Page] = field(default_factory=dict)
     key_of: dict[Cell, Cell] = field(default_factory=dict)
     paused: bool = False
@@ -213,7 +213,7 @@ class PageBoard:
             index.texts[data] = QuestionTexts(data_set)
             documents = data_set.columns.get(fields.DOCUMENT)
             positions = data_set.columns.get(fields.POSITION)
-            positions_of: dict[Unit, dict[Page, float]] = {}
+            positions_of: dict[PageUnit, dict[Page, float]] = {}
             questions = questions_at(connection, self.settings, data, seq)
             rows = data_set.positions(question.item for question in questions)
             for question, row in zip(questions, rows, strict=True):
@@ -270,7 +270,7 @@ class PageBoard:
         return self._index.questions
 
     @property
-    def units(self) -> dict[Unit, list[Page]]:
+    def units(self) -> dict[PageUnit, list[Page]]:
         """What is lent to a rater as a whole, in the order in which it is asked: a document, or an item."""
         return self._index.units
 
@@ -278,7 +278,7 @@ class PageBoard:
         """Return the texts of a data set, with the models that are in it now."""
         return self._index.texts[name]
 
-    def unit_of(self, page: Page) -> Unit:
+    def unit_of(self, page: Page) -> PageUnit:
         """Return the unit that a page belongs to."""
         return self._index.unit_of[page]
 

@@ -36,7 +36,7 @@ _KINDS: tuple[tuple[type[Any], tuple[str, ...]], ...] = (
     (Double, ("real", "integer")),
     (Integer, ("integer",)),
 )
-Row = dict[str, Any]
+JournalRow = dict[str, Any]
 _SETTINGS = ("aspect", "strategy", "budget", "size", "seed", "aspects", "stops")
 
 
@@ -99,7 +99,7 @@ def _other_kinds(connection: Connection) -> Iterator[str]:
                 yield f"{count} values of {column.name} in {table.name} are not of the kind that was written."
 
 
-def beginning_problems(connection: Connection, row: Row) -> Iterator[str]:
+def beginning_problems(connection: Connection, row: JournalRow) -> Iterator[str]:
     """Compare what a campaign's row and its data sets say with what the journal says was decided."""
     events = _events(connection, row["name"], "begun")
     if [seq for seq, _ in events] != [1] or not isinstance(events[0][1], dict):
@@ -163,7 +163,7 @@ def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
         yield "The raters are not those that answered."
 
 
-def _broken_sets(connection: Connection, campaign: str, versions: Sequence[Row]) -> Iterator[str]:
+def _broken_sets(connection: Connection, campaign: str, versions: Sequence[JournalRow]) -> Iterator[str]:
     """Compare the models and when they came and went with the versions of the data and the journal."""
     withdrawn = {
         (event["data"], event["model"]): seq for seq, event in _events(connection, campaign, "withdrawn")
@@ -208,7 +208,7 @@ def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
             yield f"Round {number} of {data} is not the one that the journal speaks of."
 
 
-def _rows(connection: Connection, table: Table, campaign: str) -> list[Row]:
+def _rows(connection: Connection, table: Table, campaign: str) -> list[JournalRow]:
     rows = connection.execute(select(table).where(table.c.campaign == campaign)).mappings()
     return [dict(row) for row in rows]
 

@@ -9,7 +9,7 @@ from itertools import chain
 from sqlalchemy import Connection
 
 from sparingly.run.campaign.journal import Journal, utc_now
-from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, Unit
+from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, PageUnit
 from sparingly.run.forms.question import Question
 from sparingly.show.web.web import Web
 
@@ -125,11 +125,11 @@ class PageQueue:
             self.leases.lend(connection, unit, rater)
         return next(self._open(unit))
 
-    def _open(self, unit: Unit) -> Iterator[Page]:
+    def _open(self, unit: PageUnit) -> Iterator[Page]:
         pages = self.board.units.get(unit, [])
         return (page for page in pages if not self.board.is_answered(page))
 
-    def _free(self, leases: Mapping[Unit, tuple[str, str]], rater: str) -> Iterator[Unit]:
+    def _free(self, leases: Mapping[PageUnit, tuple[str, str]], rater: str) -> Iterator[PageUnit]:
         return (
             unit
             for unit in self.board.units
