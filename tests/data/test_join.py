@@ -164,6 +164,15 @@ def test_labels_without_a_score(tmp_path: Path) -> None:
         sparingly.load(LOGS / "inspect-small.eval", labels=path)
 
 
+def test_two_tables_of_one_system_each_are_joined_by_their_inputs(tmp_path: Path) -> None:
+    for name in ("run_a", "run_b"):
+        rows = "".join(f"Question number {number}?,{name} says {number},0.{number}\n" for number in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"prompt,response,judge_score\n{rows}")
+    data = sparingly.load([tmp_path / "run_a.csv", tmp_path / "run_b.csv"])
+    assert (data.models, len(data)) == (("run_a", "run_b"), 9)
+    assert data.roles is not None
+
+
 def test_two_runs_of_inspect() -> None:
     data = sparingly.load([LOGS / "inspect-small.eval", LOGS / "inspect-large.eval"])
     assert data.shape == (5, 2)

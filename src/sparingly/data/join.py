@@ -179,6 +179,7 @@ def _merged(sets: Sequence[EvalSet], models: Sequence[Sequence[str]], names: Seq
         preferences=union.preferences(),
         repeats=union.repeats(),
         scales=union.scales(),
+        roles=sets[0].roles,
         name=" + ".join(dict.fromkeys(data.name or name for data, name in zip(sets, names, strict=True))),
     )
 

@@ -121,3 +121,16 @@ def test_an_export_from_the_pages_as_csv(tmp_path: Path) -> None:
     assert data.metrics["judge"].ravel().tolist() == [0.5, 0.5]
     assert list(data.metrics) == ["judge"]
     np.testing.assert_array_equal(data.aspects["thumbs"].ravel(), [1, NAN])
+
+
+def test_an_export_with_the_least_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "traces.json"
+    first = {"id": "t1", "name": "bot", "input": "Hi", "output": "Hello", "scores": []}
+    scores = [
+        {"name": "quality", "value": 4, "source": "ANNOTATION"},
+        {"name": "judge", "value": 0.7, "source": "EVAL"},
+    ]
+    path.write_text(json.dumps([first, {**first, "id": "t2", "scores": scores}], indent=1))
+    assert io.recognise(path).name == "langfuse"
+    data = io.load(path)
+    assert (list(data.aspects), list(data.metrics), data.models) == (["quality"], ["judge"], ("bot",))

@@ -191,6 +191,30 @@ def test_thumbs_in_promptfoos_viewer_are_peoples(tmp_path: Path) -> None:
     assert set(data.columns["error"]) == {None, "no key"}
 
 
+def test_promptfoo_results_with_the_least_in_them(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    bare = [
+        {
+            "provider": name,
+            "prompt": "Why?",
+            "vars": {"x": "1"},
+            "response": {"output": name},
+            "success": name == "b",
+        }
+        for name in ("a", "b")
+    ]
+    path.write_text(json.dumps({"results": {"version": 3, "results": bare}}))
+    assert io.recognise(path).name == "promptfoo"
+    assert io.load(path).metrics["pass"].tolist() == [[0, 1]]
+
+
+def test_traces_listed_by_an_object(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps({"traces": json.loads((LOGS / "mlflow-traces.json").read_text())}, indent=1))
+    assert io.recognise(path).name == "mlflow"
+    assert io.load(path).shape == (5, 2)
+
+
 @pytest.mark.parametrize("name", ["mlflow.db", "mlflow-traces.json", "mlflow-table.csv"])
 def test_mlflow_traces(name: str, mlflow_store: Path) -> None:
     path = mlflow_store if name == "mlflow.db" else LOGS / name

@@ -58,7 +58,8 @@ _OWN = {
     *("outputCost", "totalCost", "promptTokens", "completionTokens", "usageDetails", "costDetails"),
     *("externalId", "isDeleted"),
 }
-_MARKS = {"sessionId", "userId", "bookmarked", "htmlPath", "observations", "release", "public"}
+_MARKS = {"timestamp", "sessionId", "userId", "bookmarked", "htmlPath", "observations", "release", "public"}
+_SOURCES = (b"ANNOTATION", b'"EVAL"', b'"API"')
 
 
 @register("langfuse")
@@ -80,7 +81,9 @@ class LangfuseTraces(Format):
             names = set(map(_camel, record)) if isinstance(record, dict) else set()
         else:
             names = set(map(_camel, head.header))
-        return {"id", "timestamp", "input", "output"} <= names and len(names & _MARKS) >= 2
+        # Words for who gave a score, which no other tool uses so.
+        scored = "scores" in names and any(source in head.start for source in _SOURCES)
+        return {"id", "input", "output"} <= names and (scored or len(names & _MARKS) >= 3)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the traces."""

@@ -11,15 +11,15 @@ An export is a list or JSON Lines of ``trace.to_dict()``, or the table of ``mlfl
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import Format, Head, Options
@@ -35,6 +35,11 @@ from sparingly.data.io.log import (
 )
 from sparingly.data.io.records import first_record, read_records, take_rows
 from sparingly.data.values import as_list, as_mapping
+
+if TYPE_CHECKING:
+    import sqlite3
+else:
+    sqlite3 = LazyModule("sqlite3")
 
 _SQLITE = b"SQLite format 3\x00"
 _MODEL_TAGS = ("model", "model_name", "model_id")
@@ -57,8 +62,8 @@ class MlflowTraces(Format):
             with closing(_connect(head.path)) as store:
                 return bool(store.execute("SELECT 1 FROM sqlite_master WHERE name = 'trace_info'").fetchall())
         if head.content.startswith((b"{", b"[")):
-            record = first_record(head) or {}
-            info = _trace(record).get("info")
+            record = next(iter(_traces(head)), None) if b'"traces"' in head.start else first_record(head)
+            info = _trace(record or {}).get("info")
             return isinstance(info, dict) and bool({"trace_id", "request_id"} & info.keys())
         return {"trace_id", "trace", "assessments"} <= set(head.header)
 
@@ -69,11 +74,19 @@ class MlflowTraces(Format):
         if start.start.startswith(_SQLITE):
             with closing(_connect(path)) as store:
                 traces += _stored(store, path, options.get("experiment"))
+        elif listed := _traces(start):
+            traces += map(_trace, listed)
         elif start.content.startswith((b"{", b"[")):
             traces += [_trace(record) for _, record in read_records(path)]
         else:
             take_rows(path, lambda _, row: traces.append(_trace(row)))
         return assemble(path, _outputs(traces, path, options), options)
+
+
+def _traces(head: Head) -> list[dict[str, Any]]:
+    """Return the traces of one object that lists them, as MLflow's API answers."""
+    listed = head.document.get("traces") if isinstance(head.document, dict) else None
+    return [as_mapping(trace, "traces") for trace in listed] if isinstance(listed, list) else []
 
 
 def _trace(record: dict[str, Any]) -> dict[str, Any]:

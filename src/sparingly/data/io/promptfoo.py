@@ -38,7 +38,11 @@ class Promptfoo(Format):
             return True
         document = head.document if b'"results"' in head.start else None
         results = document.get("results") if isinstance(document, dict) else None
-        return isinstance(results, dict) and isinstance(results.get("results"), list) and "prompts" in results
+        listed = results.get("results") if isinstance(results, dict) else None
+        first = listed[0] if isinstance(listed, list) and listed else None
+        return (
+            isinstance(first, dict) and {"vars", "testCase"} & first.keys() != set() and "provider" in first
+        )
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the results."""
@@ -69,9 +73,7 @@ def _outputs(results: list[dict[str, Any]]) -> Iterator[LoggedOutput]:
         yield LoggedOutput(
             item=None,
             model=str(name) if len(labels) == 1 else f"{name} ({prompt})",
-            source=readable(
-                result.get("vars") or test.get("vars") or as_mapping(result["prompt"], "prompt")["raw"]
-            ),
+            source=readable(result.get("vars") or test.get("vars") or result.get("prompt")),
             output=None if failed else readable(response.get("output")),
             scores=[] if failed else list(_scores(result)),
             columns={
@@ -84,8 +86,10 @@ def _outputs(results: list[dict[str, Any]]) -> Iterator[LoggedOutput]:
 
 
 def _label(result: dict[str, Any]) -> str:
-    prompt = as_mapping(result.get("prompt"), "prompt")
-    return str(prompt.get("label") or prompt.get("raw") or "").strip()
+    prompt = result.get("prompt")
+    return str(
+        prompt.get("label") or prompt.get("raw") or "" if isinstance(prompt, dict) else prompt or ""
+    ).strip()
 
 
 def _scores(result: dict[str, Any]) -> Iterator[LogScore]:
