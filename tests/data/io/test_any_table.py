@@ -103,7 +103,7 @@ def test_inputs_models_and_outputs_by_name(tmp_path: Path, question: str, model:
 
 
 def test_what_is_no_score_is_ignored(tmp_path: Path) -> None:
-    nuisances = {
+    nuisances: dict[str, Any] = {
         "latency_ms": 812,
         "output_tokens": 31,
         "usage.total": 9,
