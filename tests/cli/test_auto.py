@@ -16,7 +16,7 @@ from sparingly.infer.expect.expect import EVERY_LABEL
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a small set, and the commands run in it."""
-    files.save(make_evalset(items=60, models=4, texts=False, aspects=("overall",)), tmp_path / "data.jsonl")
+    files.save(make_evalset(items=60, models=4, aspects=("overall",)), tmp_path / "data.jsonl")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

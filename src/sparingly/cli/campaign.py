@@ -22,16 +22,25 @@ if TYPE_CHECKING:
 
 
 def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | dict[str, EvalSet]:
-    """Load one evaluation set, or several that are written NAME=FILE."""
+    """Load one evaluation set, or several that are written NAME=FILE; all have outputs to show."""
+    from sparingly.cli.options import print_roles
+    from sparingly.data.texts import check_texts
+
+    def load(path: str) -> EvalSet:
+        data = reading.load(Path(path))
+        print_roles(data)
+        check_texts(data)
+        return data
+
     if len(arguments) == 1 and ("=" not in arguments[0] or Path(arguments[0]).exists()):
-        return reading.load(Path(arguments[0]))
+        return load(arguments[0])
     parts = [argument.partition("=") for argument in arguments]
     for name, sign, path in parts:
         if not (name and sign and path):
             raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
     if len({name for name, _, _ in parts}) < len(parts):
         raise UsageError("Two data sets have the same name.")
-    return {name: reading.load(Path(path)) for name, _, path in parts}
+    return {name: load(path) for name, _, path in parts}
 
 
 # --- begin, draw, record, close --------------------------------------------------------------------

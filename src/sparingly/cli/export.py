@@ -112,6 +112,7 @@ def export(
     ```
     """
     from sparingly.data import io
+    from sparingly.data.texts import check_texts
     from sparingly.run.exchange.export_import import export_tasks
     from sparingly.run.exchange.tool import annotation_tools
     from sparingly.run.raters.assignment import Assignment
@@ -133,6 +134,7 @@ def export(
                 exported = export_tasks(subject.campaign, key=key or campaign_key(subject.title), **settings)
         else:
             chosen, data = subject.need_selection("export"), subject.data
+            check_texts(data)
             assignment, controls = handing.assignment, handing.controls
             with working("writing tasks"):
                 exported = export_tasks(

@@ -177,6 +177,7 @@ def serve(
 
 def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOptions) -> str:
     """Make a campaign of data, or of a selection, in a file beside it; go on with one that is there."""
+    from sparingly.data.texts import check_texts
     from sparingly.run.campaign.campaign import Campaign
 
     first = Path(sources[0])
@@ -186,6 +187,7 @@ def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOpt
         return str(address)
     with subject_of(sources, reading) as subject:
         data, chosen = subject.data, subject.selection
+    check_texts(data)
     if chosen is None:
         Campaign.new(address, data, budget=budget or "100%").disconnect()
         return str(address)

@@ -38,6 +38,7 @@ ROLES = {
     "ignored": "not read",
 }
 FORMAT, VERSION = "sparingly/roles", 1
+_OWN_NAMES = ("item", "model", "output", "source", "document", "position", "domain")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class ColumnRole:
         detail: What is said in brackets: a range, a count, or why it is ignored.
         doubtful: Whether it may as well be something else.
         other: What else it may be, where that is doubtful.
-        why: How it is known: ``said``, ``name`` or ``values``.
+        why: How it is known: ``said`` (by the user, or by a prefix), ``name`` or ``values``.
         has_texts: Whether it holds texts that raters could read.
     """
 
@@ -105,8 +106,8 @@ class TableRoles:
 
     @property
     def is_guessed(self) -> bool:
-        """Whether a role of some column was not said by the user."""
-        return any(part.why != "said" for part in self.columns)
+        """Whether a role was neither said by the user nor is what the column is called in our own tables."""
+        return any(part.why != "said" and part.column not in _OWN_NAMES for part in self.columns)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the roles as plain values, for JSON."""

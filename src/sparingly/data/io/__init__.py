@@ -12,7 +12,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
-from sparingly.data.roles import read_roles, roles_file
+from sparingly.data.roles import TableRoles, read_roles, roles_file
 
 KIND = Format.kind
 
@@ -62,8 +62,13 @@ def load(
             data = join(sets, names_of_files([str(each) for each in paths]))
         if labels is not None:
             data = with_labels(data, _load(Path(labels), None, {}, {}), str(labels))
+        data = _with_roles(data, sets[0].roles)
     saved = [name for each in paths for name in read_roles(each)[1] if name in data.metrics]
     return flipped(data, dict.fromkeys((*saved, *lower_is_better)))
+
+
+def _with_roles(data: EvalSet, roles: TableRoles | None) -> EvalSet:
+    return replace(data, store=replace(data.store, roles=roles))
 
 
 def _has_column(data: EvalSet, column: str) -> bool:
@@ -87,7 +92,7 @@ def _load(
         data = reader.read_with_roles(path, options, {**saved, **roles})
         if data.roles is None or not saved:
             return data
-        return data.with_parts(roles=replace(data.roles, saved_in=str(roles_file(path))))
+        return _with_roles(data, replace(data.roles, saved_in=str(roles_file(path))))
 
 
 def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str]:

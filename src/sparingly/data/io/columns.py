@@ -112,6 +112,8 @@ def scores(
         series = series.cast(pl.String)
     if series.dtype == pl.Boolean:
         return numbers(series, source, fix), SCALE
+    if series.dtype == pl.String and (plain := plain_numbers(series)) is not None:
+        return numbers(plain, source, fix), None
     if (words := from_words(series, source)) is not None:
         return numbers(words, source, fix), SCALE
     if (written := written_scores(series)) is not None:
@@ -153,6 +155,8 @@ def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
 
 def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return texts as numbers, and where a text is neither a number nor a word for missing."""
+    if (plain := plain_numbers(series)) is not None:
+        return plain, pl.repeat(False, len(plain), dtype=pl.Boolean, eager=True)
     stripped = series.str.strip_chars()
     missing = stripped.str.to_lowercase().is_in(_MISSING) | series.is_null()
     texts = stripped.set(missing, None)
@@ -166,6 +170,15 @@ def parsed_texts(series: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 _WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 _THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$"
+
+
+def plain_numbers(series: pl.Series) -> pl.Series | None:
+    """Return texts as numbers where all of them are plainly written numbers; else None, at little cost."""
+    if series.head(20).cast(pl.Float64, strict=False).null_count() > series.head(20).null_count():
+        return None
+    parsed = series.cast(pl.Float64, strict=False)
+    is_plain = parsed.null_count() == series.null_count() and not parsed.is_nan().any()
+    return parsed if is_plain else None
 
 
 def decimal_points(texts: pl.Series, *, may_be_thousands: bool = False) -> pl.Series:
@@ -216,10 +229,14 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class CodedNames:
-    """Ids in their order, and for every row the place of its id among them."""
+    """Ids in their order, and for every row the place of its id among them.
+
+    ``merged``: how many ids differed from another only by blanks around them.
+    """
 
     names: list[str]
     codes: Codes
+    merged: int = 0
 
     @classmethod
     def from_series(cls, series: pl.Series, kind: str, source: TableSource) -> CodedNames:
@@ -231,23 +248,23 @@ class CodedNames:
                 fix=f"Write the ids of the {kind}s as text",
             )
         texts = series.cast(pl.String)
-        blank = texts.is_null() | (texts.str.strip_chars() == "")
-        if count := int(blank.sum()):
+        names, codes = coded(texts)
+        bare = [name.strip() for name in names]
+        if "" in bare or texts.null_count():
+            blank = texts.is_null() | (texts.str.strip_chars() == "")
+            count = int(blank.sum())
             row = int(blank.arg_max() or 0)
             more = f" here and in {count - 1:,} more of {len(texts):,} rows" if count > 1 else ""
             fix = "Fill it in"
             if kind == "model":
                 fix += f", or, if all rows are of one model, add --role '{series.name}=ignored'"
             raise source.error(f"the {kind} has no id{more}", row=row, field=series.name, fix=fix)
-        return cls(*coded(texts))
-
-
-def trimmed(series: pl.Series) -> pl.Series:
-    """Return ids without blanks around them; the same column where there are none."""
-    if series.dtype != pl.String:
-        return series
-    bare = series.str.strip_chars()
-    return bare if (bare.str.len_bytes() != series.str.len_bytes()).any() else series
+        if bare == names:
+            return cls(names, codes)
+        # Blanks around ids are mistakes of typing.
+        kept = sorted(set(bare))
+        places = {name: place for place, name in enumerate(kept)}
+        return cls(kept, np.array([places[name] for name in bare], np.int32)[codes], len(names) - len(kept))
 
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:

@@ -19,7 +19,7 @@ import numpy as np
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.lazy import LazyModule
 from sparingly.data import files
-from sparingly.data.io.columns import TableSource, trimmed
+from sparingly.data.io.columns import TableSource
 from sparingly.data.io.roles import (
     ITEM_COLUMNS,
     PREFIX,
@@ -170,7 +170,7 @@ class _Layout:
                 )
             self.form.several[kind][name] = column
             role = {"aspect": "human", "cell": "column"}.get(kind, kind)
-            self.form.roles.append(ColumnRole(column, role, name))
+            self.form.roles.append(ColumnRole(column, role, name, why="said"))
 
     def _take_said(self) -> None:
         form = self.form
@@ -741,17 +741,3 @@ def _outcomes(profile: ColumnProfile, sides: list[set[str]]) -> dict[str, float]
         else:
             return None
     return words if any(words.values()) else None
-
-
-def without_blanks(source: TableSource, column: str, kind: str) -> tuple[pl.Series, str]:
-    """Return ids without blanks around them, and a note where that makes two the same."""
-    series = source.column(column)
-    bare = trimmed(series)
-    if bare is series:
-        return series, ""
-    before, after = series.n_unique(), bare.n_unique()
-    if before == after:
-        return bare, ""
-    merged = before - after
-    names = "name differs" if merged == 1 else "names differ"
-    return bare, f"{merged} {kind} {names} in {column} from another only by blanks; they are read as one."

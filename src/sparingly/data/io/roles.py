@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -287,23 +286,23 @@ def id_rank(profile: ColumnProfile) -> int | None:
 # --- what is left when items, models and texts are known ------------------------------------------
 
 
-@dataclass(frozen=True)
-class ColumnFacts:
-    """How the values of a column lie on items and models.
+class ColumnFacts(Protocol):
+    """How the values of a column lie on items and models."""
 
-    ``same_in_item``: some item has several rows with a value, and they agree everywhere.
-    ``differs_in_cell``: an item and model have two values, so that they belong to ratings.
+    @property
+    def same_in_item(self) -> bool:
+        """Whether some item has several rows with a value, and they agree everywhere."""
+
+    @property
+    def differs_in_cell(self) -> bool:
+        """Whether an item and model have two values, so that they belong to ratings."""
+
+
+def rest_role(profile: ColumnProfile, facts: ColumnFacts, *, has_human: bool, is_vector: bool) -> ColumnRole:
+    """Say what a further column is, by its name and its values.
+
     ``has_human``: another column certainly holds labels of people.
     """
-
-    same_in_item: bool
-    differs_in_cell: bool
-    has_human: bool
-    is_vector: bool = False
-
-
-def rest_role(profile: ColumnProfile, facts: ColumnFacts) -> ColumnRole:
-    """Say what a further column is, by its name and its values."""
     name, nuisance = profile.name, profile.nuisance()
     known = judge_or_human(profile)
     texts = profile.has_texts
@@ -311,12 +310,12 @@ def rest_role(profile: ColumnProfile, facts: ColumnFacts) -> ColumnRole:
         return ColumnRole(name, "ignored", detail="empty", why="values")
     if profile.plain in fields.NUMBER_COLUMNS and profile.kind != "number":
         return ColumnRole(name, "ignored", detail="holds no numbers", why="values")
-    if facts.is_vector:
+    if is_vector:
         return ColumnRole(name, "ignored", detail="looks like a part of a vector")
-    if facts.differs_in_cell or profile.kind == "list":
+    if profile.kind == "list" or facts.differs_in_cell:
         return ColumnRole(name, "column", why="values", has_texts=texts)
     if nuisance and not (known == "human" and nuisance in ("a count", "a version")):
-        if facts.same_in_item and nuisance in ("a count", "a date", "a version"):
+        if nuisance in ("a count", "a date", "a version") and facts.same_in_item:
             return ColumnRole(name, "column", why="values")
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
@@ -338,7 +337,7 @@ def rest_role(profile: ColumnProfile, facts: ColumnFacts) -> ColumnRole:
     if profile.filled < 0.6:
         return ColumnRole(name, "human", name, detail=filled, why="values")
     is_doubtful = is_plain and (profile.is_ordinal or bool(set(profile.words) & MARKS))
-    if is_doubtful and not facts.has_human:
+    if is_doubtful and not has_human:
         likely, other = (human, "metric") if profile.is_ordinal else (metric, "human")
         return ColumnRole(name, likely.role, name, detail=likely.detail, doubtful=True, other=other)
     return metric

@@ -40,14 +40,13 @@ from sparingly.data.io.excel import is_workbook
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_polars, to_series
 from sparingly.data.io.json_table import flatten
-from sparingly.data.io.layout import LongForm, lay_out, without_blanks
+from sparingly.data.io.layout import LongForm, lay_out
 from sparingly.data.io.opening import ARROW, is_dataset, source_of
 from sparingly.data.io.parquet import MAGIC, is_ours, parquet_names
 from sparingly.data.io.records import digest_id, names_of_files
 from sparingly.data.io.roles import (
     ITEM_COLUMNS,
     PREFIX,
-    ColumnFacts,
     ColumnProfile,
     are_samples,
     is_epoch,
@@ -287,14 +286,19 @@ class _TableReader:
 
     def _make_grid(self) -> CellGrid:
         form, source = self.form, self.source
-        models, note = without_blanks(source, form.single["model"], "model")
-        self.notes += [note] if note else []
-        model_names = CodedNames.from_series(models, "model", source)
-        if (column := form.single.get("item")) is None:
-            return CellGrid(source, self._items_from_inputs(model_names), model_names)
-        ids, note = without_blanks(source, column, "item")
-        self.notes += [note] if note else []
-        return CellGrid(source, CodedNames.from_series(ids, "item", source), model_names)
+        models, column = self._names("model"), form.single.get("item")
+        items = self._items_from_inputs(models) if column is None else self._names("item")
+        return CellGrid(source, items, models)
+
+    def _names(self, part: str) -> CodedNames:
+        column = self.form.single[part]
+        names = CodedNames.from_series(self.source.column(column), part, self.source)
+        if names.merged:
+            differ = "name differs" if names.merged == 1 else "names differ"
+            self.notes.append(
+                f"{column}: {names.merged:,} {part} {differ} from another only by blanks; read as one."
+            )
+        return names
 
     def _items_from_inputs(self, models: CodedNames) -> CodedNames:
         """Make ids from the inputs; where a row or a log of one system repeats one, with its number."""
@@ -413,13 +417,19 @@ class _TableReader:
         form = self.form
         profiles = {column: self._profile(column) for column in dict.fromkeys(form.rest)}
         numbered = vectors(profiles.values())
-        facts = {column: self._facts(column, column in numbered) for column in profiles}
+        facts = {column: _GridFacts(self, column) for column in profiles}
+
+        def role(column: str, has_human: bool) -> ColumnRole:
+            return rest_role(
+                profiles[column], facts[column], has_human=has_human, is_vector=column in numbered
+            )
+
         sure = bool(form.several["aspect"]) or form.are_ratings
-        for column, profile in profiles.items():
-            part = rest_role(profile, facts[column])
-            sure = sure or (part.role == "human" and not part.doubtful)
-        for column, profile in profiles.items():
-            part = rest_role(profile, replace(facts[column], has_human=sure))
+        if not sure:
+            likely = [role(column, has_human=False) for column in profiles]
+            sure = any(part.role == "human" and not part.doubtful for part in likely)
+        for column in profiles:
+            part = role(column, sure)
             if "column" in form.said.get(column, ()):
                 part = ColumnRole(column, "column", why="said")
             if part.role == "human" and form.are_ratings:
@@ -430,23 +440,9 @@ class _TableReader:
             elif part.role == "column":
                 self._take_kept(column, facts[column])
 
-    def _facts(self, column: str, is_vector: bool) -> ColumnFacts:
-        grid, series = self.grid, self._column(column)
-        _, differs = grid.by_item.common_values(series)
-        present = series.is_not_null().to_numpy()
-        shared = differs is None and bool(np.bincount(grid.items.codes[present], minlength=1).max() > 1)
-        in_cell = differs is not None and grid.repeats and self.epoch is None and form_rates(self.form)
-        return ColumnFacts(
-            same_in_item=shared and grid.compares,
-            differs_in_cell=in_cell and grid.by_cell.common_values(series)[1] is not None,
-            has_human=False,
-            is_vector=is_vector,
-        )
-
-    def _take_kept(self, column: str, facts: ColumnFacts) -> None:
+    def _take_kept(self, column: str, facts: _GridFacts) -> None:
         """Keep a column: with the item where all of its rows agree, with the rating, or with the cell."""
-        series = self._column(column)
-        by_item, differs = self.grid.by_item.common_values(series)
+        series, (by_item, differs) = facts.series, facts.by_item
         if differs is None:
             self._take_column(column, by_item)
         elif facts.differs_in_cell:
@@ -581,9 +577,34 @@ class _TableReader:
         return replace(part, detail=f"{profile.present:,} of {profile.count:,}" if partly else profile.range)
 
 
-def form_rates(form: LongForm) -> bool:
-    """Say whether several rows of an item and model are judgements of it."""
-    return form.are_ratings or form.judges is not None
+class _GridFacts:
+    """How the values of a column lie on the grid, found out when asked for."""
+
+    def __init__(self, reader: _TableReader, column: str) -> None:
+        self.reader, self.column = reader, column
+
+    @cached_property
+    def series(self) -> pl.Series:
+        return self.reader._column(self.column)
+
+    @cached_property
+    def by_item(self) -> tuple[pl.Series, int | None]:
+        return self.reader.grid.by_item.common_values(self.series)
+
+    @cached_property
+    def same_in_item(self) -> bool:
+        grid = self.reader.grid
+        if not grid.compares or self.by_item[1] is not None:
+            return False
+        present = self.series.is_not_null().to_numpy()
+        return bool(np.bincount(grid.items.codes[present], minlength=1).max() > 1)
+
+    @cached_property
+    def differs_in_cell(self) -> bool:
+        grid, form = self.reader.grid, self.reader.form
+        if not (form.are_ratings or form.judges is not None) or not grid.repeats:
+            return False
+        return grid.by_cell.common_values(self.series)[1] is not None
 
 
 def coded_column(source: TableSource, column: str | None) -> tuple[list[str], Codes]:

@@ -54,7 +54,9 @@ def prepare(
     method = as_strategy(AUTO if strategy is None else strategy)
     data_sets = {key: unjudged(data_set) for key, data_set in sorted(data.items())}
     with_aspects = {
-        key: data_set.with_parts(aspects={name: np.full(data_set.shape, np.nan) for name in scales})
+        key: data_set.with_parts(
+            aspects={name: np.full(data_set.shape, np.nan) for name in scales}, roles=None
+        )
         for key, data_set in data_sets.items()
     }
     pairs = {key: compares(method, data_set, target) for key, data_set in with_aspects.items()}
