@@ -138,3 +138,16 @@ def test_labels_in_a_file_of_their_own(command: Command) -> None:
     code, out, _ = command("estimate outputs.jsonl --labels labels.csv --json")
     assert code == 0
     assert json.loads(out)["n"] == 40
+
+
+def test_comparisons_give_strengths_and_ranks(command: Command) -> None:
+    rows = ["prompt,model_a,model_b,response_a,response_b,winner"]
+    for place in range(40):
+        winner = "model_a" if place % 4 else "model_b"
+        rows.append(f"question {place},large,small,long answer {place},short answer {place},{winner}")
+    Path("ab.csv").write_text("\n".join(rows))
+    code, out, _ = command("estimate ab.csv --json")
+    assert (code, json.loads(out)["comparisons"]) == (0, 40)
+    code, out, _ = command("rank ab.csv")
+    assert code == 0
+    assert out.startswith("large is the best model on inputs like these.")

@@ -85,7 +85,7 @@ def estimate(
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
-    from sparingly.infer.estimate.bradley_terry import BradleyTerry
+    from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
     from sparingly.show.report.score_tables import score_table
@@ -95,15 +95,18 @@ def estimate(
     settings["scale"] = scale_ends(intervals.scale)
     results: dict[str, Any] = {}
     with subject_of(sources, reading, campaign) as subject:
-        name = subject.aspect(aspect)
-        if (running := subject.campaign) is None:
-            data = subject.data
+        if subject.compares and aspect is None:
+            check_strengths(settings, format)
+            results[""] = bradley_terry(subject.data, level=intervals.level)
+        elif (running := subject.campaign) is None:
+            name, data = subject.aspect(aspect), subject.data
             with working("estimating"):
                 results[""] = infer(data, subject.selection, name, seed=seed, **settings)
                 results[""] = with_rater_errors(results[""], data) if raters else results[""]
         else:
             if raters:
                 raise UsageError("--raters is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+            subject.aspect(aspect)
             at = running.last_seq() if campaign.at is None else campaign.at
             with working("estimating"):
                 for set_name in subject.set_names:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, only_result
+from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, check_strengths, only_result
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -106,7 +106,9 @@ def rank(
     sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
     ```
     """
+    from sparingly.infer.estimate.bradley_terry import bradley_terry
     from sparingly.infer.rank.rank import rank as order
+    from sparingly.infer.rank.rank import rank_strengths
     from sparingly.show.report.markup import latex
     from sparingly.show.report.score_tables import ranking_table
     from sparingly.show.terminal.scores import show_ranking
@@ -116,12 +118,21 @@ def rank(
     how = {**vars(deciding), "scale": scale_ends(deciding.scale), "estimator": estimator}
     rankings: dict[str, Ranking] = {}
     with subject_of(sources, reading, campaign) as subject:
-        name = subject.aspect(aspect, or_metric=True)
-        if (running := subject.campaign) is None:
-            data = subject.data
+        if subject.compares and aspect is None:
+            check_strengths(
+                {"estimator": estimator, "test": deciding.test if deciding.test != "t" else None}, "text"
+            )
+            strengths = bradley_terry(subject.data, level=round(1 - deciding.alpha, 12))
+            about = {"aspect": "preferences", "target": deciding.target or "population"}
+            rankings[""] = claim.test(
+                rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
+            )
+        elif (running := subject.campaign) is None:
+            name, data = subject.aspect(aspect, or_metric=True), subject.data
             with working("ranking"):
                 rankings[""] = claim.test(order(data, subject.selection, name, **how))
         else:
+            subject.aspect(aspect)
             for part in ("test", "groups_by"):
                 if how.pop(part) != getattr(DEFAULT_DECISIONS, part):
                     option = f"--{part.replace('_', '-')}"

@@ -105,6 +105,11 @@ class Subject:
         settings = self.campaign.settings
         return list(settings.budgets) if self.part.data is None else [settings.data_named(self.part.data)]
 
+    @property
+    def compares(self) -> bool:
+        """Whether the files hold comparisons of two outputs and no scores of people."""
+        return self.campaign is None and not self.data.aspects and len(self.data.preferences) > 0
+
     def aspect(self, named: str | None, or_metric: bool = False) -> str:
         """Return what was judged: what was named, what the campaign is about, or the only aspect.
 

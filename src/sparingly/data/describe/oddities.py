@@ -51,7 +51,7 @@ def of_metrics(
             worst = min(defined, key=lambda pair: pair.differences or 0.0)
             text = (
                 f"The metric {metric} goes against {worst.aspect} (r of differences {worst.differences:.2f}):"
-                f' lower is better? Load with lower_is_better=["{metric}"].'
+                f" lower is better? Then read it with --lower-is-better {metric}."
             )
             yield Oddity("suspicious_sign", (metric, worst.aspect), text)
         for pair in defined:
