@@ -96,9 +96,11 @@ def test_a_metric_of_which_low_is_good_is_negated_in_every_epoch(data: EvalSet, 
     assert sorted(flipped.repeats.scores["metric:accuracy"].tolist()) == [-1.0, -1.0, -0.0, -0.0]
 
 
-def test_our_json_lines_carry_repeats(data: EvalSet, tmp_path: Path) -> None:
-    assert sparingly.save(data, tmp_path / "data.jsonl") == []
-    again = sparingly.load(tmp_path / "data.jsonl")
+@pytest.mark.parametrize("name", ["data.jsonl", "data.parquet"])
+def test_our_own_files_carry_repeats(data: EvalSet, tmp_path: Path, name: str) -> None:
+    assert sparingly.save(data, tmp_path / name) == []
+    again = sparingly.load(tmp_path / name)
+    assert len(again.repeats) == len(data.repeats)
     assert again.digest() == data.digest()
     assert again.digest(["repeats"]) != data.with_parts(repeats=repeats(epochs=("1", "3"))).digest(
         ["repeats"]

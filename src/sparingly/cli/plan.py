@@ -165,7 +165,7 @@ def plan(
     with working("planning"):
         options = {**vars(draw), **vars(goals), **vars(prices), "scale": scale_ends(draw.scale)}
         result = look_ahead(data, pilot, name, budgets=budget or None, seed=seed, **options)
-    emit(result.to_dict()) if json else show_plan(result, subject.title)
+    emit(result.to_dict()) if json else show_plan(result, subject.names)
 
 
 def _by_formula(

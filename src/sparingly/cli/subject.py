@@ -87,6 +87,11 @@ class Subject:
     _reading: ReadOptions = DEFAULT_READ_OPTIONS
     _show_roles: bool = True
 
+    @property
+    def names(self) -> list[str]:
+        """The data files, or the campaign: what stands after a command."""
+        return [str(file) for file in self._files] or [self.title]
+
     @cached_property
     def data(self) -> EvalSet:
         """The data, with the answers of the campaign that count."""

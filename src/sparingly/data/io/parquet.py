@@ -4,10 +4,11 @@ Columns: ``item``, ``source``, ``document``, ``position``, ``domain``, ``cost``,
 column of the items under its own name (``column:NAME`` where that name has a meaning here); ``references``
 and ``outputs``, lists of texts in the order of the header's references and models; ``metric:NAME`` and
 ``aspect:NAME``, as many numbers as there are models; ``reference_aspect:NAME``, as many as there are
-references; ``cell:NAME``, a value a model; ``ratings`` and ``preferences``, lists of records with the keys of
-the package's JSON Lines. The key-value metadata says ``format`` (sparingly/evalset), ``version``, ``models``
-and ``references``, the columns that hold JSON (``json``), those whose numbers are kept as they came
-(``objects``), and the lowest and highest possible scores where these are known (``scales``).
+references; ``cell:NAME``, a value a model; ``ratings``, ``preferences`` and ``repeats``, lists of records
+with the keys of the package's JSON Lines (``metric:NAME`` and ``aspect:NAME`` for scores of repeats). The
+key-value metadata says ``format`` (sparingly/evalset), ``version``, ``models``, ``references``, the columns
+that hold JSON (``json``), those whose numbers are kept as they came (``objects``), and the lowest and highest
+possible scores where these are known (``scales``).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_series
 from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
 from sparingly.data.scale import Scale
-from sparingly.data.tables import Preferences, Ratings
+from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_scale, check_version
 
 if TYPE_CHECKING:
@@ -173,8 +174,8 @@ class _ParquetReader:
                 parts["outputs"] = self._lists(name, len(self.header.models))
             elif name == "references":
                 references = self._lists(name, len(self.header.references))
-            elif name in ("ratings", "preferences"):
-                parts[name] = self._judgements(name)
+            elif name in ("ratings", "preferences", "repeats"):
+                parts[name] = self._records(name)
             elif name != "item":
                 self._take(parts, name)
         parts["references"] = {
@@ -264,7 +265,7 @@ class _ParquetReader:
     def _rows(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self.in_order else values[self.order]
 
-    def _judgements(self, name: str) -> Ratings | Preferences:
+    def _records(self, name: str) -> Ratings | Preferences | Repeats:
         series = self.file.column(name)
         if not isinstance(series.dtype, pl.List) or not isinstance(series.dtype.inner, pl.Struct):
             raise InputError(f"lists of records are wanted, not {series.dtype}", field=name)
@@ -272,6 +273,8 @@ class _ParquetReader:
         item = frame.get_column("row").to_numpy().astype(np.int32)
         records = frame.get_column(name).struct.unnest()
         table = Records(name, records, self.header.models, self.header.references, self.header.json)
+        if name == "repeats":
+            return table.repeats(item)
         return table.ratings(item) if name == "ratings" else table.preferences(item)
 
 
@@ -363,7 +366,7 @@ def parquet_names(start: bytes, path: Path) -> list[str] | None:
 
 # --- Writing --------------------------------------------------------------------------------------
 
-SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences")
+SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences", "repeats")
 KINDS = ("metric", "aspect", "reference_aspect", "cell", "column")
 RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
 PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
@@ -373,7 +376,7 @@ def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the rows in the order of the file that the set came from, and the header's further entries."""
     writer = _Writer(data)
     columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
-    columns += [*writer.ratings(), *writer.preferences()]
+    columns += [*writer.ratings(), *writer.preferences(), *writer.repeats()]
     header: dict[str, Any] = {
         "models": list(data.models),
         "references": list(data.references),
@@ -459,6 +462,18 @@ class _Writer:
         }
         return [self._table("preferences", table, columns, PREFERENCE)]
 
+    def repeats(self) -> list[pl.Series]:
+        table = self.data.repeats
+        if not len(table):
+            return []
+        columns = {
+            "model": _names_at(self.data.models, table.model),
+            "epoch": _names_at(table.epochs, table.epoch),
+            **({} if table.output is None else {"output": table.output}),
+            **table.scores,
+        }
+        return [self._table("repeats", table, columns, ())]
+
     def _rows(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self.in_order else values[self.order]
 
@@ -482,14 +497,15 @@ class _Writer:
     def _table(
         self,
         name: str,
-        table: Ratings | Preferences,
+        table: Ratings | Preferences | Repeats,
         columns: Mapping[str, NDArray[Any]],
         reserved: tuple[str, ...],
     ) -> pl.Series:
-        """Return a list an item, one record a judgement."""
+        """Return a list an item, one record a judgement or a repeated output."""
+        further = {} if isinstance(table, Repeats) else table.extra
         extra = {
             f"extra:{key}" if key in reserved or key.startswith("extra:") else key: values
-            for key, values in table.extra.items()
+            for key, values in further.items()
         }
         series = [
             self._values(f"{name}.{key}", values).alias(key) for key, values in {**columns, **extra}.items()
@@ -520,7 +536,7 @@ def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
 
 
 class Records:
-    """The records of a column of judgements."""
+    """The records of a column of judgements or of repeated outputs."""
 
     def __init__(
         self,
@@ -571,6 +587,27 @@ class Records:
             raters=raters,
             aspects=aspects,
             extra=self._extra(PREFERENCE),
+        )
+
+    def repeats(self, item: NDArray[np.int32]) -> Repeats:
+        """Return the records as repeated outputs of the given items."""
+        models = self._codes("model", self.models, "model")
+        epoch, names = self._coded("epoch")
+        if (models < 0).any() or (epoch < 0).any():
+            raise InputError("a repeat needs a model and an epoch", field=self.name)
+        epochs = epoch_order(names)
+        has_output = "output" in self.frame.columns
+        return Repeats(
+            item=item,
+            model=models,
+            epoch=np.array([epochs.index(name) for name in names], np.int32)[epoch],
+            epochs=epochs,
+            output=to_objects(self.frame.get_column("output").cast(pl.String)) if has_output else None,
+            scores={
+                key: self._numbers(key)
+                for key in self.frame.columns
+                if key.startswith(("metric:", "aspect:"))
+            },
         )
 
     def _numbers(self, key: str) -> Floats:

@@ -66,10 +66,10 @@ class Advice:
     sentences: tuple[str, ...]
     result: tuple[str, ...] = ("estimate",)
 
-    def commands(self, data: str = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:
-        """Return the commands to type, with the names of the files."""
+    def commands(self, data: str | Sequence[str] = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:
+        """Return the commands to type, with the names of the files; the data may be several."""
         aspect = "" if self.aspect is None else f" --aspect {shlex.quote(self.aspect)}"
-        data, selection = shlex.quote(data), shlex.quote(selection)
+        data, selection = shlex.join([data] if isinstance(data, str) else data), shlex.quote(selection)
         result, *options = self.result
         aspect = " ".join((aspect, *options))
         if self.method is None:

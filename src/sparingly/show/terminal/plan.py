@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sparingly.base.format import error_text
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from sparingly.infer.plan.sample_size import SampleSize
 
 
-def show_plan(plan: Plan, data: str = "DATA", limit: int = 5) -> None:
-    """Print what to do, what budgets buy, and what the pilot tells; ``data`` names the file in commands."""
+def show_plan(plan: Plan, data: str | Sequence[str] = "DATA", limit: int = 5) -> None:
+    """Print what to do, what budgets buy, and what the pilot tells; ``data`` names the files in commands."""
     first, *further = plan.advice.sentences
     line(first, style="bold")
     for sentence in (*further, plan.headline):
