@@ -32,12 +32,13 @@ from sparingly.choose.design.top import Top
 from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 
 
 def select(
-    data: EvalSet,
+    data: DataLike,
     method: str | Method | None = None,
     budget: int | float | str | Budget | None = None,
     *,
@@ -52,7 +53,7 @@ def select(
     """Choose the items that people should judge.
 
     Args:
-        data: The evaluation set.
+        data: The evaluation set (or its file, or a frame).
         method: A method, or its text: ``metric_var:metric=COMET``, ``random``,
             ``top:utility=(metric_var),balance=domain``. Without one (or by ``auto``) the data decides.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
@@ -71,6 +72,7 @@ def select(
         >>> len(chosen), chosen.is_probability_sample
         (24, True)
     """
+    data = as_evalset(data)
     if budget is None:
         raise UsageError("Say how much may be judged: budget=100, or a share such as 10%.")
     amount, selector = Budget.parse(budget), as_selector(AUTO if method is None else method)

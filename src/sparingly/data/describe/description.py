@@ -18,6 +18,7 @@ from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummar
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.describe.oddities import Oddity
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 
 _EXAMPLES = 5
 
@@ -142,7 +143,7 @@ class Description:
         return html_table(head, rows, title, " ".join(oddity.text for oddity in self.odd))
 
 
-def describe(data: EvalSet) -> Description:
+def describe(data: DataLike) -> Description:
     """Describe an evaluation set.
 
     Read ``odd`` before anything else; then the correlations of differences: they say which metric is worth
@@ -161,6 +162,7 @@ def describe(data: EvalSet) -> Description:
         >>> description.absent[:3]
         ('sources', 'outputs', 'references')
     """
+    data = as_evalset(data)
     has = {
         "metrics": bool(data.metrics),
         "aspects": bool(data.aspects),

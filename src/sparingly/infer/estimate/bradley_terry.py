@@ -14,6 +14,7 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.base.format import counted, html_table
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.data.values import plain
@@ -248,7 +249,7 @@ class BradleyTerry(Tabular):
 
 
 def bradley_terry(
-    data: EvalSet,
+    data: DataLike,
     aspect: str | None = None,
     *,
     ties: Ties = "davidson",
@@ -279,6 +280,7 @@ def bradley_terry(
         >>> found.models[int(found.strengths.argmax())]
         'Rowan'
     """
+    data = as_evalset(data)
     table, names, models = data.preferences, tuple(covariates), len(data.models)
     if aspect is not None:
         if aspect not in table.aspects:

@@ -14,6 +14,7 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
@@ -45,7 +46,7 @@ RELATIVE = (
 
 
 def estimate(
-    data: EvalSet,
+    data: DataLike,
     selection: Selection | None = None,
     aspect: str | None = None,
     *,
@@ -60,7 +61,7 @@ def estimate(
     """Estimate the models' scores over the whole set from the items that were judged.
 
     Args:
-        data: The evaluation set with the judgements.
+        data: The evaluation set (or its file, or a frame) with the judgements.
         selection: What was chosen to be judged. Without it the judged items are taken to be a uniform sample.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
             One drawn from more items than the data has, such as a pool, gives the scores of all of them.
@@ -86,6 +87,7 @@ def estimate(
         >>> found.n, found.size, found.target
         (120, 240, 'set')
     """
+    data = as_evalset(data)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
     skipped = 0 if selection is None else len(selection.same_outputs)
     # Scores relative to each other have no scale.

@@ -17,6 +17,7 @@ from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.expect.belief import USUAL_PRIOR, Belief, BeliefPrior, believe
@@ -337,7 +338,7 @@ class Expected:
 
 
 def expect(
-    data: EvalSet,
+    data: DataLike,
     labels: ArrayLike | None = None,
     *,
     aspect: str | None = None,
@@ -355,7 +356,7 @@ def expect(
     ``sparingly.estimate``.
 
     Args:
-        data: The evaluation set.
+        data: The evaluation set (or its file, or a frame).
         labels: Items × models, NaN where nobody has judged; the aspect's own unless given.
         aspect: What was judged: whose labels to take, where none are given, the only one there is unless
             named. A metric that is the truth itself predicts nothing.
@@ -369,6 +370,7 @@ def expect(
         >>> sparingly.expect(data, labels).order[0]
         'Rowan'
     """
+    data = as_evalset(data)
     from scipy.special import ndtr
 
     if labels is None and aspect is None:

@@ -19,6 +19,7 @@ from sparingly.data import fields
 from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -344,7 +345,7 @@ _TIMES = {
 
 
 def plan(
-    data: EvalSet,
+    data: DataLike,
     selection: Selection | None = None,
     aspect: str | None = None,
     *,
@@ -368,7 +369,7 @@ def plan(
     probabilities help. Without ratings a metric stands in for people.
 
     Args:
-        data: The evaluation set, with the ratings of a pilot or without.
+        data: The evaluation set (or its file, or a frame), with the ratings of a pilot or without.
         selection: How the pilot was drawn; a uniform sample unless given.
         aspect: What was judged, or a metric that stands in; the only aspect or a typical metric by default.
         budgets: Budgets of the table, as for ``select``: 100, "10%", "8h"; shares of the set unless given.
@@ -394,6 +395,7 @@ def plan(
         >>> sparingly.plan(data, pilot, "overall", width=2.5).advice.estimator
         'greg'
     """
+    data = as_evalset(data)
     wide, gap = (None if goal is None else Quantity.parse(goal) for goal in (width, detect))
     goals, data = PlanGoals(None, None, unit, target, level, power, seed), data.with_scale(aspect, scale)
     pilot = pilot_of(data, selection, aspect, for_differences=wide is None and gap is not None, seed=seed)

@@ -18,6 +18,7 @@ from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import (
@@ -206,7 +207,7 @@ def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
 
 
 def agree(
-    data: EvalSet,
+    data: DataLike,
     selection: Selection | Sequence[str],
     truth: str,
     *,
@@ -233,6 +234,7 @@ def agree(
         >>> everything.agreement.soft_pairwise_accuracy
         1.0
     """
+    data = as_evalset(data)
     notes: tuple[str, ...] = ()
     judged = selection.judged if isinstance(selection, Selection) else None
     if judged is not None and set(judged) != set(data.models):
@@ -273,7 +275,7 @@ def agree(
 
 
 def curve(
-    data: EvalSet,
+    data: DataLike,
     method: str | Method,
     truth: str,
     *,
@@ -292,6 +294,7 @@ def curve(
     the whole set are done once. Random selection is the mean of ``runs`` draws with its 90 % t interval.
     With a ``crowd`` the method sees these models only, and both are measured on the models to ``judge``.
     """
+    data = as_evalset(data)
     if runs < 1:
         raise UsageError(f"A curve needs at least one random run, not {runs}.")
     replay = method_replay(data, truth, crowd, judge)

@@ -16,6 +16,7 @@ from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -201,7 +202,7 @@ _FLIPS, _FLIPS_PER_PAIR = 1000, 80
 
 
 def rank(
-    data: EvalSet,
+    data: DataLike,
     selection: Selection | None = None,
     aspect: str | None = None,
     *,
@@ -221,7 +222,7 @@ def rank(
     ``estimate``. A selection without inclusion probabilities is ranked on its own items, and says so.
 
     Args:
-        data: The evaluation set with the judgements.
+        data: The evaluation set (or its file, or a frame) with the judgements.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
         aspect: What was judged; the only aspect unless given.
         estimator: How scores are estimated; see ``estimate``.
@@ -244,6 +245,7 @@ def rank(
         >>> ranking.models[0].model, ranking.models[0].ranks
         ('Rowan', '1-3')
     """
+    data = as_evalset(data)
     for kind, choice, choices in (
         ("test", test, get_args(Test)),
         ("rule for groups", groups_by, get_args(GroupsBy)),

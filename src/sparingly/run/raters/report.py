@@ -14,6 +14,7 @@ from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_valu
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
 from sparingly.infer.estimate.rater_effects import severity as rater_severity
@@ -242,7 +243,7 @@ class RaterReport(Tabular):
 
 
 def rater_report(
-    data: EvalSet,
+    data: DataLike,
     aspect: str | None = None,
     *,
     level: Level = "interval",
@@ -254,7 +255,7 @@ def rater_report(
     """Report on the raters: severity, agreement, predictability, control items, flags.
 
     Args:
-        data: The evaluation set with its ratings.
+        data: The evaluation set (or its file, or a frame) with its ratings.
         aspect: What was judged; the only one unless given.
         level: What scores mean for agreement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
         metric: The metric of the slopes by rater and model; none unless given.
@@ -268,6 +269,7 @@ def rater_report(
         >>> len(report.severity.raters), len(report.flags)
         (5, 0)
     """
+    data = as_evalset(data)
     ratings = rater_scores(data, aspect)
     fit = rater_severity(data, ratings.aspect)
     agreement = rater_agreement(data, ratings.aspect, level=level, controls=controls, seed=seed)

@@ -15,6 +15,7 @@ from sparingly.base.registry import Method
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_bytes
+from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
@@ -112,7 +113,7 @@ class Report:
 
 
 def report(
-    source: EvalSet | Campaign,
+    source: DataLike | Campaign,
     selection: Selection | None = None,
     aspect: str | None = None,
     *,
@@ -157,10 +158,11 @@ def report(
     if figures:
         need_report()
     request = ReportRequest(aspect, estimator, target, level, seed, curve)
-    if isinstance(source, EvalSet):
+    # Campaigns need an extra, so that data is what is recognised.
+    if isinstance(source, EvalSet | str | Path) or hasattr(source, "columns"):
         if data is not None or at is not None:
             raise UsageError("A data set's name and an entry of the journal are for campaigns.")
-        evidence = from_selection(source.with_scale(aspect, scale), selection, request)
+        evidence = from_selection(as_evalset(source).with_scale(aspect, scale), selection, request)
     else:
         if selection is not None:
             raise UsageError("A campaign knows its own selections: leave the selection out.")
