@@ -225,3 +225,16 @@ def test_one_line_of_a_real_set(shared_data: Path) -> None:
         "EvalSet(460 items x 12 models; metrics: BERTscore, BLEU … (42); aspects: mqm, da_sqm; "
         "outputs, sources, references; documents: 190)"
     )
+
+
+def test_a_metric_that_goes_against_the_labels_of_one_model_is_named() -> None:
+    labels = np.arange(40.0)[:, None]
+    data = EvalSet.from_arrays(
+        [f"i{place:02}" for place in range(40)],
+        ["one"],
+        metrics={"loss": -labels, "gain": labels % 7},
+        aspects={"human": labels},
+    )
+    assert [oddity.about for oddity in describe(data).odd if oddity.kind == "suspicious_sign"] == [
+        ("loss", "human")
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sparingly.base.errors import listing
@@ -46,11 +46,19 @@ def of_metrics(
         text = f"The metric {copy.metric} is {word} {copy.of}."
         yield Oddity("copied_metric", (copy.metric, copy.of), text)
     for metric, group in groupby(pairs, key=lambda pair: pair.metric):
-        defined = [pair for pair in group if pair.differences is not None]
-        if defined and looks_turned(defined):
-            worst = min(defined, key=lambda pair: pair.differences or 0.0)
+        own_pairs = list(group)
+        defined = [pair for pair in own_pairs if pair.differences is not None]
+        # With one model there are no differences, and all outputs together have to tell it.
+        compared = defined or [
+            replace(pair, differences=pair.pooled, freedom=pair.cells - 1)
+            for pair in own_pairs
+            if pair.freedom == 0 and pair.pooled is not None
+        ]
+        if compared and looks_turned(compared):
+            worst = min(compared, key=lambda pair: pair.differences or 0.0)
+            what = "r of differences" if defined else "r"
             text = (
-                f"The metric {metric} goes against {worst.aspect} (r of differences {worst.differences:.2f}):"
+                f"The metric {metric} goes against {worst.aspect} ({what} {worst.differences:.2f}):"
                 f" lower is better? Then read it with --lower-is-better {metric}."
             )
             yield Oddity("suspicious_sign", (metric, worst.aspect), text)

@@ -62,7 +62,6 @@ def load(
             data = join(sets, names_of_files([str(each) for each in paths]))
         if labels is not None:
             data = with_labels(data, _load(Path(labels), None, {}, {}), str(labels))
-        data = _with_roles(data, sets[0].roles)
     saved = [name for each in paths for name in read_roles(each)[1] if name in data.metrics]
     return flipped(data, dict.fromkeys((*saved, *lower_is_better)))
 

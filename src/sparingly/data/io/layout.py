@@ -532,7 +532,6 @@ class _Layout:
         }
         rows = source.count
         inputs = None if not form.inputs else source.column(form.inputs[0])
-        different = 0 if inputs is None else inputs.n_unique()
         compared = "model" in form.single and source.column(form.single["model"]).n_unique() > 1
         for column in sorted(ranks, key=ranks.__getitem__):
             ids = source.column(column).n_unique()
@@ -542,9 +541,10 @@ class _Layout:
                 self._claim(column, "input")
                 form.inputs.append(column)
                 return
-            is_row = compared and inputs is not None and ids == rows and different < rows
-            is_group = inputs is not None and ids < different
-            if not is_row and not (is_group and (not compared or plain_name(column) == "docid")):
+            is_row = compared and inputs is not None and ids == rows > inputs.n_unique()
+            may_group = ids < rows and (not compared or plain_name(column) == "docid")
+            is_group = may_group and inputs is not None and ids < inputs.n_unique()
+            if not is_row and not is_group:
                 self._claim(column, "item")
                 form.single["item"] = column
                 return
