@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,3 +152,36 @@ def test_comparisons_give_strengths_and_ranks(command: Command) -> None:
     code, out, _ = command("rank ab.csv")
     assert code == 0
     assert out.startswith("large is the best model on inputs like these.")
+
+
+def test_serve_makes_a_campaign_of_a_file_and_goes_on_with_it(command: Command, capsys: Any) -> None:
+    from sparingly.cli.options import ReadOptions
+    from sparingly.cli.serve import _new_campaign
+
+    rows = ["prompt,gpt-4o,claude-3.5"]
+    rows += [f"question {place},one answer to {place},another answer to {place}" for place in range(30)]
+    Path("wide.csv").write_text("\n".join(rows))
+    assert _new_campaign(("wide.csv",), "10", ReadOptions()) == "wide.db"
+    with sparingly.Campaign("wide.db") as running:
+        assert running.settings.aspects == {"overall": (0.0, 100.0)}
+        assert running.status().sets[0].limit == 20
+    assert _new_campaign(("wide.csv",), None, ReadOptions()) == "wide.db"
+    assert "going on with wide.db" in capsys.readouterr().err
+
+
+def test_serve_asks_what_a_selection_chose(command: Command) -> None:
+    from sparingly.cli.options import ReadOptions
+    from sparingly.cli.serve import _new_campaign
+
+    assert command("select outputs.jsonl -m uniform -b 12 --seed 5 -o drawn.json")[0] == 0
+    address = _new_campaign(("drawn.json",), None, ReadOptions())
+    with sparingly.Campaign(address) as running:
+        running.next()
+        assert set(running.rounds()[0].items) == set(Selection.load("drawn.json").items)
+    Path(address).unlink()
+    edited = json.loads(Path("drawn.json").read_text())
+    edited["rows"] = edited["rows"][:-1]
+    Path("drawn.json").write_text(json.dumps(edited))
+    code, _, err = command("serve drawn.json --port 0")
+    assert (code, "does not follow from the data by its signature" in err) == (2, True)
+    assert not Path(address).exists()

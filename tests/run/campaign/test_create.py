@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sparingly
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.create import divide_budget
@@ -114,3 +115,9 @@ def test_without_a_strategy_it_is_auto_which_says_what_it_does(where: str) -> No
         assert campaign.why() == {}
     with pytest.raises(UsageError, match="Say how much may be judged over all rounds"):
         Campaign.new(where, made_set(), aspects="overall", name="third")
+
+
+def test_people_score_overall_where_nothing_says_what_they_judge(tmp_path: Path) -> None:
+    data = sparingly.load_demo().without_labels()
+    with sparingly.Campaign.new(tmp_path / "c.db", data, budget=10) as running:
+        assert running.settings.aspects == {"overall": (0.0, 100.0)}

@@ -159,9 +159,13 @@ def _checked_budget(value: BudgetLike) -> Budget:
 def _scales(
     aspects: Aspects | None, data: Mapping[str, EvalSet], scale: Ends | None
 ) -> dict[str, Ends | None]:
-    """Return the aspects that people are asked for, with their scales; those of the data unless given."""
+    """Return the aspects that people are asked for, with their scales.
+
+    Unless given, they are those of the data; where it has none, people score ``overall`` from 0 to 100.
+    """
     if aspects is None:
         aspects = sorted({name for data_set in data.values() for name in data_set.aspects})
+        aspects = aspects or {"overall": scale or (0.0, 100.0)}
     if isinstance(aspects, str):
         aspects = [aspects]
     if not isinstance(aspects, Mapping):
