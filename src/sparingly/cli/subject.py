@@ -122,7 +122,9 @@ class Subject:
         """
         if self.campaign is None:
             metrics = list(self.data.metrics)
-            if named is None and or_metric and metrics and not self.data.aspects:
+            # What was chosen to be judged waits for people.
+            without_labels = self.selection is None and not self.data.aspects
+            if named is None and or_metric and metrics and without_labels:
                 others = f"; choose another with --aspect: {', '.join(metrics[1:])}" if metrics[1:] else ""
                 sys.stderr.write(
                     f"sparingly: no human labels, so models are compared by {metrics[0]}{others}.\n"
