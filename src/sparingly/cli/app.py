@@ -95,7 +95,10 @@ def build(*, import_all: bool = True) -> App:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every error is one sentence on standard error."""
-    _write_what_can_be_written()
+    # Letters that the terminal's encoding does not have are spelled out.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # A flag that is a command is found wherever it stands: --json --cite is --cite --json.
     ordered = sorted(arguments, key=lambda argument: argument != "--cite")
     try:
@@ -143,13 +146,6 @@ def _ask_for_role(error: DoubtfulRoleError) -> bool:
         sys.stderr.write(f"note: {note}\n")
         return False
     return True
-
-
-def _write_what_can_be_written() -> None:
-    """Spell out letters that the terminal's encoding does not have, instead of failing on them."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _print_error(sentence: str, error: Exception) -> int:

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
+from typing import Annotated, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.parameters import about
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
-
-if TYPE_CHECKING:
-    from sparingly.data.evalset import EvalSet
-    from sparingly.data.selection import Selection
 
 
 def assign(
     sources: Sources,
     /,
     *,
-    raters: Annotated[
-        str, Parameter(name=["--raters", "-r"], help="The raters' names, with commas between them.")
-    ],
-    overlap: Annotated[float, Parameter(help="The share that two raters judge.")] = 0.1,
-    load: Annotated[int | None, Parameter(help="The most items that a rater takes.")] = None,
-    unit: Annotated[Literal["item", "document"], Parameter(help="What is handed out together.")] = "item",
+    raters: Annotated[str, about("The raters' names, with commas between them.", "--raters", "-r")],
+    overlap: Annotated[float, about("The share that two raters judge.")] = 0.1,
+    load: Annotated[int | None, about("The most items that a rater takes.")] = None,
+    unit: Annotated[Literal["item", "document"], about("What is handed out together.")] = "item",
     controls: Annotated[
-        float, Parameter(help="Control items to make, as a share of the chosen items; none unless given.")
+        float, about("Control items to make, as a share of the chosen items; none unless given.")
     ] = 0.0,
-    controls_out: Annotated[
-        Path | None, Parameter(help="Where to write the control items (JSON Lines).")
-    ] = None,
-    out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="Where to write the assignment (JSON).")
-    ] = None,
+    controls_out: Annotated[Path | None, about("Where to write the control items (JSON Lines).")] = None,
+    out: Annotated[Path | None, about("Where to write the assignment (JSON).", "--out", "-o")] = None,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -50,6 +39,7 @@ def assign(
     """
     from sparingly.data import io
     from sparingly.run.raters.assignment import assign as hand_out
+    from sparingly.run.raters.controls import KINDS, control_items
     from sparingly.show.terminal.raters import show_assignment
 
     if bool(controls) != (controls_out is not None):
@@ -58,7 +48,10 @@ def assign(
         chosen, evalset = subject.need_selection("assign"), subject.data
     names = [name.strip() for name in raters.split(",") if name.strip()]
     with working("handing out"):
-        hidden = _controls(evalset, chosen, controls, seed) if controls else None
+        hidden = None
+        if controls:
+            kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
+            hidden = control_items(evalset, chosen, kinds=kinds, share=controls, seed=seed)
         assignment = hand_out(
             chosen, names, data=evalset, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
         )
@@ -67,11 +60,3 @@ def assign(
     if out is not None:
         assignment.save(out)
     emit(assignment.to_dict()) if json else show_assignment(assignment, out)
-
-
-def _controls(evalset: EvalSet, chosen: Selection, share: float, seed: int) -> EvalSet:
-    """Make control items of every kind that the data allows."""
-    from sparingly.run.raters.controls import KINDS, control_items
-
-    kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
-    return control_items(evalset, chosen, kinds=kinds, share=share, seed=seed)

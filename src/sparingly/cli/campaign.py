@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
+from sparingly.cli.parameters import about, flag, several
 from sparingly.cli.subject import Address, At, DataName, Name, opened
 
 if TYPE_CHECKING:
@@ -54,57 +54,30 @@ AUTO = "auto"
 campaign = App(name="campaign", help=_HELP)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class AspectOptions:
-    """What people judge."""
-
-    aspect: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name=["--aspect", "-a"],
-            help="What people judge; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
-    combine: Annotated[
-        str | None, Parameter(help="With several aspects: what it is about, such as mean:of=[one,other].")
-    ] = None
-    scale: Annotated[str | None, Parameter(help="The lowest and highest score, such as 0,100.")] = None
-
-
-DEFAULT_ASPECTS = AspectOptions()
-
-
 @campaign.command
 def new(
     address: Address,
-    data: Annotated[tuple[str, ...], Parameter(help="The evaluation set, or several as NAME=FILE.")],
+    data: Annotated[tuple[str, ...], about("The evaluation set, or several as NAME=FILE.")],
     /,
     *,
-    method: Annotated[
-        str, Parameter(name=["--method", "-m"], help="A strategy or a method: waves, uniform …")
-    ] = AUTO,
+    method: Annotated[str, about("A strategy or a method: waves, uniform …", "--method", "-m")] = AUTO,
     budget: Annotated[
         str,
-        Parameter(
-            name=["--budget", "-b"],
-            help="Items to judge on all models (or comparisons to make), over all rounds: 100, 10%.",
+        about(
+            "Items to judge on all models (or comparisons to make), over all rounds: 100, 10%.",
+            "--budget",
+            "-b",
         ),
     ],
-    judging: AspectOptions = DEFAULT_ASPECTS,
-    stop: Annotated[
-        tuple[str, ...],
-        Parameter(
-            help="When to stop earlier: best_settled …; repeat for several.", negative="", show_default=False
-        ),
-    ] = (),
-    size: Annotated[
-        int | None, Parameter(help="Items in a round; the strategy's own number unless given.")
+    aspect: Annotated[tuple[str, ...], several("What people judge", "--aspect", "-a")] = (),
+    combine: Annotated[
+        str | None, about("With several aspects: what it is about, such as mean:of=[one,other].")
     ] = None,
+    scale: Annotated[str | None, about("The lowest and highest score, such as 0,100.")] = None,
+    stop: Annotated[tuple[str, ...], several("When to stop earlier: best_settled …")] = (),
+    size: Annotated[int | None, about("Items in a round; the strategy's own number unless given.")] = None,
     seed: Seed = 0,
-    name: Annotated[str, Parameter(help="The campaign's name in its database.")] = "campaign",
+    name: Annotated[str, about("The campaign's name in its database.")] = "campaign",
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -119,25 +92,22 @@ def new(
     from sparingly.run.campaign.campaign import Campaign
     from sparingly.show.terminal.campaign import show_status
 
-    ends = scale_ends(judging.scale)
+    ends = scale_ends(scale)
     with Campaign.new(
         address,
         named_sets(data, reading),
         method,
         budget,
         name=name,
-        aspects=judging.aspect or None,
-        aspect=judging.combine,
+        aspects=aspect or None,
+        aspect=combine,
         scale=ends,
         stop=stop,
         size=size,
         seed=seed,
     ) as running:
         status, why = running.status(), running.why()
-    if json:
-        emit({**status.to_dict(), "why": why})
-    else:
-        show_status(status, why=why)
+    emit({**status.to_dict(), "why": why}) if json else show_status(status, why=why)
 
 
 @campaign.command(name="next")
@@ -146,12 +116,9 @@ def next_(
     /,
     *,
     data: DataName = None,
-    early: Annotated[
-        bool, Parameter(negative="", help="Draw the next round although answers are missing.")
-    ] = False,
+    early: Annotated[bool, flag("Draw the next round although answers are missing.")] = False,
     out: Annotated[
-        Path | None,
-        Parameter(name=["--out", "-o"], help="A form of what is to be judged: .csv, .tsv or .jsonl."),
+        Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
     ] = None,
     name: Name = None,
     json: Json = False,
@@ -172,32 +139,23 @@ def next_(
             from sparingly.cli.options import write_form
 
             write_form(questions, out)
-    if json:
-        emit([step.to_dict() for step in steps])
-    else:
-        show_steps(steps, str(out) if questions else None)
+    emit([step.to_dict() for step in steps]) if json else show_steps(steps, str(out) if questions else None)
 
 
 @campaign.command
 def record(
     address: Address,
     answers: Annotated[
-        str,
-        Parameter(
-            help="A CSV or JSON Lines file of answers; - for standard input.", allow_leading_hyphen=True
-        ),
+        str, about("A CSV or JSON Lines file of answers; - for standard input.", allow_leading_hyphen=True)
     ],
     /,
     *,
     on_error: Annotated[
-        Literal["keep", "rollback"], Parameter(help="Where an answer is refused: keep the others, or none.")
+        Literal["keep", "rollback"], about("Where an answer is refused: keep the others, or none.")
     ] = "keep",
-    batch: Annotated[int, Parameter(help="How many answers are written together.")] = 500,
+    batch: Annotated[int, about("How many answers are written together.")] = 500,
     name: Name = None,
-    json: Annotated[
-        bool,
-        Parameter(name="--json", negative="", help="Print one JSON line for each answer when it is safe."),
-    ] = False,
+    json: Annotated[bool, flag("Print one JSON line for each answer when it is safe.", "--json")] = False,
 ) -> int:
     """Record answers; exit code 1 where some were refused. What is acknowledged is on disk.
 
@@ -212,18 +170,18 @@ def record(
 
     if batch < 1:
         raise UsageError(f"A batch is at least one answer, not {batch}.")
+
+    def acknowledge(acknowledgement: Acknowledgement) -> None:
+        sys.stdout.write(dumps(acknowledgement.to_dict(), ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
     with opened(address, name) as running:
         recorded = running.record(
-            answers, on_error=on_error, batch=batch, acknowledge=_acknowledge if json else None
+            answers, on_error=on_error, batch=batch, acknowledge=acknowledge if json else None
         )
     if not json:
         show_recorded(recorded)
     return EXIT_NO if recorded.refused else EXIT_DONE
-
-
-def _acknowledge(acknowledgement: Acknowledgement) -> None:
-    sys.stdout.write(dumps(acknowledgement.to_dict(), ensure_ascii=False) + "\n")
-    sys.stdout.flush()
 
 
 @campaign.command
@@ -239,16 +197,13 @@ def status(address: Address, /, *, at: At = None, name: Name = None, json: Json 
 
     with opened(address, name) as running:
         current = running.status(at)
-    if json:
-        emit(current.to_dict())
-    else:
-        show_status(current)
+    emit(current.to_dict()) if json else show_status(current)
 
 
 @campaign.command
 def export(
     address: Address,
-    out: Annotated[Path, Parameter(help=".csv: every answer as it came in; else the judged evaluation set.")],
+    out: Annotated[Path, about(".csv: every answer as it came in; else the judged evaluation set.")],
     /,
     *,
     data: DataName = None,
@@ -275,16 +230,13 @@ def export(
         else:
             evalset = running.data(data, at=at)
             counts = {"items": len(evalset), "not_carried": io.save(evalset, out)}
-    if json:
-        emit({**counts, "written": str(out)})
-    else:
-        sys.stdout.write(f"written: {out}\n")
+    emit({**counts, "written": str(out)}) if json else sys.stdout.write(f"written: {out}\n")
 
 
 @campaign.command
 def add_models(
     address: Address,
-    file: Annotated[Path, Parameter(help="The data set with more models; the rest of it is the same.")],
+    file: Annotated[Path, about("The data set with more models; the rest of it is the same.")],
     /,
     *,
     data: DataName = None,
@@ -327,7 +279,7 @@ def pause(
     address: Address,
     /,
     *,
-    reason: Annotated[str, Parameter(help="Why, for those who look it up.")] = "",
+    reason: Annotated[str, about("Why, for those who look it up.")] = "",
     name: Name = None,
     json: Json = False,
 ) -> None:
@@ -369,12 +321,8 @@ def hours(
     address: Address,
     /,
     *,
-    out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="The sheet: .csv, .tsv or .jsonl.")
-    ] = None,
-    rate: Annotated[
-        float | None, Parameter(help="What an hour is paid with: the sheet says what is due.")
-    ] = None,
+    out: Annotated[Path | None, about("The sheet: .csv, .tsv or .jsonl.", "--out", "-o")] = None,
+    rate: Annotated[float | None, about("What an hour is paid with: the sheet says what is due.")] = None,
     at: At = None,
     name: Name = None,
     json: Json = False,
@@ -395,31 +343,22 @@ def hours(
         columns, rows = hours_table(running.hours(at), rate)
     if out is not None:
         write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
-    if json:
-        emit(rows)
-    else:
-        show_hours(rows, None if out is None else str(out))
+    emit(rows) if json else show_hours(rows, None if out is None else str(out))
 
 
 @campaign.command
 def release(
     address: Address,
-    out: Annotated[Path, Parameter(help="The folder to make, or a .zip file.")],
+    out: Annotated[Path, about("The folder to make, or a .zip file.")],
     /,
     *,
-    licence: Annotated[str, Parameter(help="The licence, such as CC-BY-4.0; it goes into the data card.")],
-    title: Annotated[str | None, Parameter(help="What the data card calls it.")] = None,
-    comments: Annotated[
-        bool, Parameter(negative="", help="Also give away what raters wrote: read it first.")
-    ] = False,
-    no_texts: Annotated[
-        bool, Parameter(negative="", help="Without the data sets: ratings and rounds, by ids.")
-    ] = False,
+    licence: Annotated[str, about("The licence, such as CC-BY-4.0; it goes into the data card.")],
+    title: Annotated[str | None, about("What the data card calls it.")] = None,
+    comments: Annotated[bool, flag("Also give away what raters wrote: read it first.")] = False,
+    no_texts: Annotated[bool, flag("Without the data sets: ratings and rounds, by ids.")] = False,
     seed: Annotated[
         int | None,
-        Parameter(
-            help="Settles who gets which number; a secret, new random one unless given.", show_default=False
-        ),
+        about("Settles who gets which number; a secret, new random one unless given.", show_default=False),
     ] = None,
     name: Name = None,
     json: Json = False,
@@ -434,13 +373,11 @@ def release(
     from sparingly.run.campaign.release import release as write_release
     from sparingly.show.terminal.campaign import show_release
 
-    settings: dict[str, Any] = {"licence": licence, "title": title, "comments": comments, "seed": seed}
     with opened(address, name) as running, working("writing"):
-        files = write_release(running, out, texts=not no_texts, **settings)
-    if json:
-        emit(files.to_dict())
-    else:
-        show_release(files)
+        files = write_release(
+            running, out, texts=not no_texts, licence=licence, title=title, comments=comments, seed=seed
+        )
+    emit(files.to_dict()) if json else show_release(files)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -452,7 +389,7 @@ _COLUMNS = ("seq", "data", "round", "rater", "item", "model", "aspect", "score",
 @campaign.command
 def marks(
     address: Address,
-    out: Annotated[Path, Parameter(help="A JSON Lines file: one rating a line, with its marks.")],
+    out: Annotated[Path, about("A JSON Lines file: one rating a line, with its marks.")],
     /,
     *,
     at: At = None,
@@ -465,7 +402,6 @@ def marks(
     sparingly campaign marks wmt.db marks.jsonl
     ```
     """
-    from sparingly.base.errors import UsageError
     from sparingly.cli.options import write_rows
     from sparingly.run.campaign.release import marked_rows
 
@@ -476,7 +412,4 @@ def marks(
         with running.database.reading() as connection:
             rows = marked_rows(connection, running.name, seq)
     write_rows(rows, _COLUMNS, out)
-    if json:
-        emit({"ratings": len(rows), "written": str(out)})
-    else:
-        sys.stdout.write(f"written: {out}\n")
+    emit({"ratings": len(rows), "written": str(out)}) if json else sys.stdout.write(f"written: {out}\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
 
 from sparingly._version import __version__
 from sparingly.cli.options import Json, emit
@@ -17,60 +16,41 @@ _OURS = """@software{{sparingly,
 """
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper to cite for what was taken from it."""
-
-    used_for: tuple[str, ...]
-    authors: str
-    year: int
-    title: str
-
-
+# What each paper is used for, its authors, year and title.
 _PAPERS = (
-    Paper(
-        (
-            "metric_avg",
-            "metric_var",
-            "metric_cons",
-            "diversity",
-            "irt",
-            "search",
-            "kmeans",
-            "mix",
-            "cost-aware selection",
-            "crowds",
-        ),
+    (
+        "metric_avg, metric_var, metric_cons, diversity, irt, search, kmeans, mix"
+        ", cost-aware selection, crowds",
         "Zouhar, Cui and Sachan",
         2025,
         "How to Select Datapoints for Efficient Human Evaluation of NLG Models?",
     ),
-    Paper(
-        ("diffuse", "max_norm", "winners of pairs"),
+    (
+        "diffuse, max_norm, winners of pairs",
         "Ashury Tahan, Gera, Sznaider, Choshen, Ein-Dor and Shnarch",
         2024,
         "Label-Efficient Model Selection for Text Generation",
     ),
-    Paper(
-        ("heuristic", "significance retained", "standings"),
+    (
+        "heuristic, significance retained, standings",
         "Ruan, Pu, Gao, Wan and Zhu",
         2024,
         "Better than Random: Reliable NLG Human Evaluation with Constrained Active Sampling",
     ),
-    Paper(
-        ("stratified", "control_variate", "bounds of scores"),
+    (
+        "stratified, control_variate, bounds of scores",
         "Saldías, Foster, Freitag and Tan",
         2022,
         "Toward More Effective Human Evaluation for Machine Translation",
     ),
-    Paper(
-        ("snippets", "documents", "stability", "representation"),
+    (
+        "snippets, documents, stability, representation",
         "Lo and Knowles",
         2023,
         "Data Sampling and (In)stability in Machine Translation Evaluation",
     ),
-    Paper(
-        ("soft pairwise accuracy",),
+    (
+        "soft pairwise accuracy",
         "Thompson, Mathur, Deutsch and Khayrallah",
         2024,
         "Improving Statistical Significance in Human Evaluation of Automatic Metrics"
@@ -83,10 +63,12 @@ def cite(*, json: Json = False) -> None:
     """Print how to cite the package and the methods."""
     bibtex = _OURS.format(version=__version__)
     if json:
-        emit({"bibtex": bibtex, "papers": [asdict(paper) for paper in _PAPERS]})
+        papers = [
+            {"used_for": used_for.split(", "), "authors": authors, "year": year, "title": title}
+            for used_for, authors, year, title in _PAPERS
+        ]
+        emit({"bibtex": bibtex, "papers": papers})
         return
-    papers = (
-        f"  {', '.join(paper.used_for)}: {paper.authors} ({paper.year}),\n    {paper.title}\n"
-        for paper in _PAPERS
-    )
-    sys.stdout.write(f"{bibtex}\nPlease cite the papers whose methods you use, too:\n{''.join(papers)}")
+    sys.stdout.write(f"{bibtex}\nPlease cite the papers whose methods you use, too:\n")
+    for used_for, authors, year, title in _PAPERS:
+        sys.stdout.write(f"  {used_for}: {authors} ({year}),\n    {title}\n")

@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit
+from sparingly.cli.parameters import about
 
 
 def convert(
     data: Data,
-    target: Annotated[Path, Parameter(help="The file to write.")],
+    target: Annotated[Path, about("The file to write.")],
     /,
     *,
-    to: Annotated[str | None, Parameter(help="The format to write; by the extension unless given.")] = None,
+    to: Annotated[str | None, about("The format to write; by the extension unless given.")] = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -36,13 +35,7 @@ def convert(
     evalset = reading.load(data)
     lost = io.save(evalset, target, to)
     if json:
-        emit(
-            {
-                "items": len(evalset),
-                "models": len(evalset.models),
-                "written": str(target),
-                "not_carried": lost,
-            }
-        )
+        sizes = {"items": len(evalset), "models": len(evalset.models)}
+        emit({**sizes, "written": str(target), "not_carried": lost})
     else:
         show_conversion(evalset, target, lost)

@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import Json, emit, working
+from sparingly.cli.parameters import about
 from sparingly.cli.subject import DataName, Name, is_campaign, opened
 
 if TYPE_CHECKING:
-    from sparingly.infer.changes import Changes
     from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.rank.ranking import Ranking
     from sparingly.run.campaign.campaign import Campaign
@@ -23,17 +21,16 @@ _TWO = "Give two points: --at 100 --at 200, or --round 1 --round 2."
 
 
 def diff(
-    first: Annotated[str, Parameter(help="The file of an estimate or a ranking; or a campaign.")],
-    second: Annotated[Path | None, Parameter(help="The file of another estimate or ranking.")] = None,
+    first: Annotated[str, about("The file of an estimate or a ranking; or a campaign.")],
+    second: Annotated[Path | None, about("The file of another estimate or ranking.")] = None,
     /,
     *,
     at: Annotated[
         tuple[int, ...],
-        Parameter(help="Of a campaign: an entry of its journal; give two.", negative="", show_default=False),
+        about("Of a campaign: an entry of its journal; give two.", negative="", show_default=False),
     ] = (),
     round: Annotated[
-        tuple[int, ...],
-        Parameter(help="Of a campaign: after which round; give two.", negative="", show_default=False),
+        tuple[int, ...], about("Of a campaign: after which round; give two.", negative="", show_default=False)
     ] = (),
     data: DataName = None,
     name: Name = None,
@@ -49,51 +46,37 @@ def diff(
     sparingly diff campaign.db --at 100 --at 200 --json
     ```
     """
+    from sparingly.data.selection import Selection
+    from sparingly.infer.changes import changes
+    from sparingly.run.verify import load_result
     from sparingly.show.terminal.agreement import show_changes
 
     if is_campaign(first):
         if second is not None:
             raise UsageError(f"Two points of one campaign are compared. {_TWO}")
         with opened(first, name) as running, working("comparing"):
-            difference = _points(running, data, at, round)
+            set_name = running.settings.data_named(data)
+            earlier, later = _entries(running, set_name, at, round)
+            if running.compares(set_name):
+                before, after = _strengths(running, set_name, earlier), _strengths(running, set_name, later)
+                difference = changes(before[0], after[0], nested=earlier < later, unit="comparisons")
+                difference = replace(difference, before=before[1], after=after[1])
+            else:
+                rankings = [_ranked(running, set_name, seq) for seq in (earlier, later)]
+                counts = _labels(running, set_name, earlier), _labels(running, set_name, later)
+                difference = changes(rankings[0], rankings[1], labels=counts, nested=earlier < later)
     else:
         if second is None or at or round or data is not None or name is not None:
             raise UsageError("Give two files, sparingly diff A B; the options are for campaigns.")
-        difference = _files(Path(first), second)
-    if json:
-        emit(difference.to_dict())
-    else:
-        show_changes(difference)
-
-
-def _files(first: Path, second: Path) -> Changes:
-    from sparingly.infer.changes import changes
-
-    return changes(_result(first), _result(second))
-
-
-def _result(path: Path) -> Estimate | Ranking:
-    from sparingly.data.selection import Selection
-    from sparingly.run.verify import load_result
-
-    result = load_result(path)
-    if isinstance(result, Selection):
-        raise UsageError(f"{path} is a selection: give the files that estimate or rank wrote with --out.")
-    return result
-
-
-def _points(running: Campaign, data: str | None, at: tuple[int, ...], round: tuple[int, ...]) -> Changes:
-    from sparingly.infer.changes import changes
-
-    name = running.settings.data_named(data)
-    earlier, after = _entries(running, name, at, round)
-    if running.compares(name):
-        results, heads = zip(*(_strengths(running, name, seq) for seq in (earlier, after)), strict=True)
-        difference = changes(results[0], results[1], nested=earlier < after, unit="comparisons")
-        return replace(difference, before=heads[0], after=heads[1])
-    rankings = [_ranked(running, name, seq) for seq in (earlier, after)]
-    counts = _labels(running, name, earlier), _labels(running, name, after)
-    return changes(rankings[0], rankings[1], labels=counts, nested=earlier < after)
+        results = []
+        for path in (Path(first), second):
+            if isinstance(result := load_result(path), Selection):
+                raise UsageError(
+                    f"{path} is a selection: give the files that estimate or rank wrote with --out."
+                )
+            results.append(result)
+        difference = changes(results[0], results[1])
+    emit(difference.to_dict()) if json else show_changes(difference)
 
 
 def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working, write_rows
+from sparingly.cli.parameters import about, options, several
 
 if TYPE_CHECKING:
-    from sparingly.choose.distil.apply import AppliedModel
     from sparingly.choose.distil.encoder.settings import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
@@ -26,54 +25,50 @@ sparingly distil train past.jsonl --utility hard=metric_avg:metric=COMET --out h
 sparingly distil apply hard.skops sources.jsonl --out scored.jsonl
 ```
 """
-_TABLES = (".csv", ".tsv")
-ModelFile = Annotated[Path, Parameter(help="The model's file, such as model.skops.")]
+ModelFile = Annotated[Path, about("The model's file, such as model.skops.")]
 distil = App(name="distil", help=_HELP)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class LearningOptions:
     """How is learned."""
 
     learner: Annotated[
         Literal["ridge", "boosting", "encoder"],
-        Parameter(help="Ridge regression, boosted trees on top of it, or a transformer that is trained."),
+        about("Ridge regression, boosted trees on top of it, or a transformer that is trained."),
     ] = "ridge"
     features: Annotated[
-        str, Parameter(help="ngrams, a sentence-transformers model, column:NAME, or a file of vectors.")
+        str, about("ngrams, a sentence-transformers model, column:NAME, or a file of vectors.")
     ] = "ngrams"
     scale: Annotated[
-        Literal["zscore", "rank", "none"],
-        Parameter(help="How utilities of several data sets are made comparable."),
+        Literal["zscore", "rank", "none"], about("How utilities of several data sets are made comparable.")
     ] = "zscore"
     hold_out: Annotated[
         Literal["sets", "items"] | None,
-        Parameter(help="What is held out to measure: sets where there are several, else items."),
+        about("What is held out to measure: sets where there are several, else items."),
     ] = None
-    folds: Annotated[int, Parameter(help="When items are held out: in how many parts.")] = 5
+    folds: Annotated[int, about("When items are held out: in how many parts.")] = 5
     seed: Seed = 0
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class EncoderOptions:
     """How an encoder is trained."""
 
-    base: Annotated[
-        str | None, Parameter(help="For an encoder: a transformer's name on the hub, or its folder.")
-    ] = None
-    epochs: Annotated[int, Parameter(help="The most passes of an encoder over the texts.")] = 5
-    batch: Annotated[int, Parameter(help="How many texts an encoder moves by at a time.")] = 128
-    rate: Annotated[float, Parameter(help="The learning rate of an encoder.")] = 1.5e-5
+    base: Annotated[str | None, about("For an encoder: a transformer's name on the hub, or its folder.")] = (
+        None
+    )
+    epochs: Annotated[int, about("The most passes of an encoder over the texts.")] = 5
+    batch: Annotated[int, about("How many texts an encoder moves by at a time.")] = 128
+    rate: Annotated[float, about("The learning rate of an encoder.")] = 1.5e-5
     precision: Annotated[
-        Literal["auto", "full"], Parameter(help="Half precision on a GPU, or full precision always.")
+        Literal["auto", "full"], about("Half precision on a GPU, or full precision always.")
     ] = "auto"
     checkpoints: Annotated[
-        Path | None, Parameter(help="A folder in which an encoder's training is kept, to go on from there.")
+        Path | None, about("A folder in which an encoder's training is kept, to go on from there.")
     ] = None
     measured: Annotated[
-        int | None, Parameter(help="How many held-out parts an encoder tells, a training each; else all.")
+        int | None, about("How many held-out parts an encoder tells, a training each; else all.")
     ] = None
 
     def training(self) -> EncoderTraining | None:
@@ -89,32 +84,18 @@ DEFAULT_LEARNING, DEFAULT_ENCODING = LearningOptions(), EncoderOptions()
 
 @distil.command
 def train(
-    data: Annotated[tuple[str, ...], Parameter(help="Past evaluations: files, or NAME=FILE.")],
+    data: Annotated[tuple[str, ...], about("Past evaluations: files, or NAME=FILE.")],
     /,
     *,
     utility: Annotated[
         tuple[str, ...],
-        Parameter(
-            name=["--utility", "-u"],
-            help="What to learn: metric_var:metric=COMET, NAME=UTILITY, aspect:overall; repeat for several.",
-            negative="",
-        ),
+        several("What to learn: metric_var:metric=COMET, NAME=UTILITY, aspect:overall", "--utility", "-u"),
     ],
-    out: Annotated[Path, Parameter(name=["--out", "-o"], help="Where to write the model.")],
+    out: Annotated[Path, about("Where to write the model.", "--out", "-o")],
     learning: LearningOptions = DEFAULT_LEARNING,
     encoding: EncoderOptions = DEFAULT_ENCODING,
-    family: Annotated[
-        tuple[str, ...],
-        Parameter(help="MODEL=FAMILY, for the card; repeat for several.", negative="", show_default=False),
-    ] = (),
-    language: Annotated[
-        tuple[str, ...],
-        Parameter(
-            help="A language of the sources, for the card; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
-    ] = (),
+    family: Annotated[tuple[str, ...], several("MODEL=FAMILY, for the card")] = (),
+    language: Annotated[tuple[str, ...], several("A language of the sources, for the card")] = (),
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -132,15 +113,24 @@ def train(
 
     if learning.learner != "encoder":
         check_extra()
-    sets = _sets(data, reading)
+    sets: dict[str, EvalSet] = {}
+    for argument in data:
+        name, sign, path = argument.partition("=")
+        if not (sign and name and path) or Path(argument).exists():
+            name, path = Path(argument).name.partition(".")[0] or argument, argument
+        if name in sets:
+            raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to tell them apart.')
+        sets[name] = reading.load(Path(path))
     with working("learning"):
+        training = encoding.training()
+        families = {}
+        for pair in family:
+            name, _, value = pair.rpartition("=")
+            if not (name and value):
+                raise UsageError(f'"{pair}" is not of the form MODEL=FAMILY.')
+            families[name] = value
         model = learn(
-            sets,
-            utility,
-            encoder=encoding.training(),
-            families=_pairs(family, "MODEL=FAMILY"),
-            languages=language,
-            **vars(learning),
+            sets, utility, encoder=training, families=families, languages=language, **vars(learning)
         )
     model.save(out)
     if json:
@@ -152,29 +142,21 @@ def train(
 @distil.command
 def apply(
     model: ModelFile,
-    sources: Annotated[
-        Path, Parameter(help="An evaluation set, or a .txt file with a source on every line.")
-    ],
+    sources: Annotated[Path, about("An evaluation set, or a .txt file with a source on every line.")],
     /,
     *,
-    out: Annotated[
-        Path, Parameter(name=["--out", "-o"], help="An evaluation set (.jsonl, .parquet), or .csv, .tsv.")
-    ],
+    out: Annotated[Path, about("An evaluation set (.jsonl, .parquet), or .csv, .tsv.", "--out", "-o")],
     utility: Annotated[
         tuple[str, ...],
-        Parameter(
-            name=["--utility", "-u"],
-            help="A utility of the model; all unless given.",
-            negative="",
-            show_default=False,
+        about(
+            "A utility of the model; all unless given.", "--utility", "-u", negative="", show_default=False
         ),
     ] = (),
     kind: Annotated[
-        Literal["column", "metric"],
-        Parameter(name="--as", help="Columns, or metrics that are the same for all models."),
+        Literal["column", "metric"], about("Columns, or metrics that are the same for all models.", "--as")
     ] = "column",
     embedding: Annotated[
-        str | None, Parameter(help="Vectors of these sources, where the model learned from given vectors.")
+        str | None, about("Vectors of these sources, where the model learned from given vectors.")
     ] = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
@@ -187,15 +169,37 @@ def apply(
     sparingly select new.jsonl -m distilled:model=model.skops -b 100
     ```
     """
-    from sparingly.choose.distil.apply import SUFFIX, apply_distilled
+    from sparingly.choose.distil.apply import SUFFIX, UNLIKE, apply_distilled
     from sparingly.choose.distil.model import load_distilled
+    from sparingly.data import files, io
+    from sparingly.data.evalset import EvalSet
+    from sparingly.data.io.records import line_id, read_lines
     from sparingly.show.terminal.pool import show_applied
 
-    distilled, evalset = load_distilled(model), _sources(sources, reading)
+    distilled = load_distilled(model)
+    if files.extension(sources) != ".txt" or sources.is_dir() or reading.format is not None:
+        evalset = reading.load(sources)
+    else:
+        lines = read_lines(sources)
+        ids = [line_id(place) for place in range(len(lines))]
+        evalset = EvalSet.from_arrays(ids, [], sources=[line if line.strip() else None for line in lines])
     with working("scoring"):
         applied = apply_distilled(distilled, evalset, utility, kind, embedding)
-    _write(applied, out)
     columns = [f"{name}{SUFFIX}" for name in applied.names]
+    if out.suffix.lower() in (".csv", ".tsv"):
+        names = ["item", "source", *columns, UNLIKE]
+        rows: list[dict[str, Any]] = []
+        texts = applied.data.sources
+        for place in applied.data.file_order.tolist():
+            numbers = applied.scored.values[place].tolist()
+            values = [None if number != number else number for number in numbers]
+            why = ", ".join(applied.scored.unlike[place]) or None
+            source = None if texts is None else texts[place]
+            row = [applied.data.items[place], source, *values, why]
+            rows.append(dict(zip(names, row, strict=True)))
+        write_rows(rows, names, out)
+    else:
+        io.save(applied.data, out)
     if json:
         flagged = sum(map(bool, applied.scored.unlike))
         summary = {"model": str(model), "digest": distilled.digest, "items": len(evalset), "unlike": flagged}
@@ -217,62 +221,3 @@ def info(model: ModelFile, /, *, json: Json = False) -> None:
 
     distilled = load_distilled(model)
     emit({**distilled.card.to_dict(), "digest": distilled.digest}) if json else show_model(distilled)
-
-
-def _sets(arguments: tuple[str, ...], reading: ReadOptions) -> dict[str, EvalSet]:
-    """Load data sets by name: NAME=FILE, or the file's name without its extensions."""
-    evalsets: dict[str, EvalSet] = {}
-    for argument in arguments:
-        name, sign, path = argument.partition("=")
-        has_name = bool(sign and name and path) and not Path(argument).exists()
-        name, path = (
-            (name, path) if has_name else (Path(argument).name.partition(".")[0] or argument, argument)
-        )
-        if name in evalsets:
-            raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to tell them apart.')
-        evalsets[name] = reading.load(Path(path))
-    return evalsets
-
-
-def _pairs(arguments: tuple[str, ...], form: str) -> dict[str, str]:
-    pairs = [argument.rpartition("=") for argument in arguments]
-    for name, sign, value in pairs:
-        if not (name and sign and value):
-            raise UsageError(f'"{name}{sign}{value}" is not of the form {form}.')
-    return {name: value for name, _, value in pairs}
-
-
-def _sources(path: Path, reading: ReadOptions) -> EvalSet:
-    """Load an evaluation set, or make one of the lines of a text file."""
-    from sparingly.data import files
-    from sparingly.data.evalset import EvalSet
-    from sparingly.data.io.records import line_id, read_lines
-
-    if files.extension(path) != ".txt" or path.is_dir() or reading.format is not None:
-        return reading.load(path)
-    lines = read_lines(path)
-    ids = [line_id(place) for place in range(len(lines))]
-    return EvalSet.from_arrays(ids, [], sources=[line if line.strip() else None for line in lines])
-
-
-def _write(applied: AppliedModel, out: Path) -> None:
-    """Write the set, or a table with a row for every source."""
-    from sparingly.choose.distil.apply import SUFFIX, UNLIKE
-    from sparingly.data import io
-
-    if out.suffix.lower() not in _TABLES:
-        io.save(applied.data, out)
-        return
-    from sparingly.cli.options import write_rows
-
-    columns = ["item", "source", *(f"{name}{SUFFIX}" for name in applied.names), UNLIKE]
-    rows: list[dict[str, Any]] = []
-    texts = applied.data.sources
-    for place in applied.data.file_order.tolist():
-        numbers = applied.scored.values[place].tolist()
-        values = [None if number != number else number for number in numbers]
-        why = ", ".join(applied.scored.unlike[place]) or None
-        source = None if texts is None else texts[place]
-        row = [applied.data.items[place], source, *values, why]
-        rows.append(dict(zip(columns, row, strict=True)))
-    write_rows(rows, columns, out)

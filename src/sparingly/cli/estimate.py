@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.cli.options import (
@@ -22,29 +19,27 @@ from sparingly.cli.options import (
     scale_ends,
     working,
 )
+from sparingly.cli.parameters import about, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
-Aspect = Annotated[
-    str | None, Parameter(name=["--aspect", "-a"], help="What was judged: an aspect, or sum:of=[one,other].")
-]
+Aspect = Annotated[str | None, about("What was judged: an aspect, or sum:of=[one,other].", "--aspect", "-a")]
 EstimatorText = Annotated[
-    str | None, Parameter(name=["--estimator", "-e"], help="Such as weighted_mean, greg, control_variate:….")
+    str | None, about("Such as weighted_mean, greg, control_variate:….", "--estimator", "-e")
 ]
-FormatOption = Annotated[Literal["text", "markdown", "latex"], Parameter(help="How the table is written.")]
+FormatOption = Annotated[Literal["text", "markdown", "latex"], about("How the table is written.")]
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class IntervalOptions:
     """How sure the scores are."""
 
-    target: Annotated[
-        Literal["set", "population"], Parameter(help="Scores on this set, or on inputs like these.")
-    ] = "set"
-    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
+    target: Annotated[Literal["set", "population"], about("Scores on this set, or on inputs like these.")] = (
+        "set"
+    )
+    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95
     interval: Annotated[
         Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"],
-        Parameter(help="The kind of interval."),
+        about("The kind of interval."),
     ] = "auto"
     scale: ScaleText = None
 
@@ -58,9 +53,9 @@ def estimate(
     *,
     aspect: Aspect = None,
     estimator: EstimatorText = None,
-    by: Annotated[str | None, Parameter(help="A column: also estimate its groups.")] = None,
+    by: Annotated[str | None, about("A column: also estimate its groups.")] = None,
     raters: Annotated[
-        bool, Parameter(negative=(), help="Let errors count that other raters would have scored otherwise.")
+        bool, about("Let errors count that other raters would have scored otherwise.", negative=())
     ] = False,
     format: FormatOption = "text",
     seed: Seed = 0,

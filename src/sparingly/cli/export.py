@@ -2,99 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, ScaleText, Seed, emit, working
+from sparingly.cli.parameters import about, several
 from sparingly.cli.subject import InCampaign, Name, Sources, subject_of
 
 LIST = "list"
-ToolOptions = Annotated[
-    tuple[str, ...],
-    Parameter(
-        name=["--tool-option", "-T"],
-        help="An option of the tool, key=value; repeat for several.",
-        negative="",
-        show_default=False,
-    ),
-]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class QuestionOptions:
-    """What is asked, and how it is shown."""
-
-    kind: Annotated[
-        str | None,
-        Parameter(
-            help="What is asked: score, pair, ranking or spans; pairs where the selection has pairs, "
-            "else scores, unless given."
-        ),
-    ] = None
-    aspect: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name=["--aspect", "-a"],
-            help="What people judge; repeat for several (overall unless given, points for spans).",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
-    scale: ScaleText = None
-    before: Annotated[int, Parameter(help="Items of the document to show before an item.")] = 0
-    after: Annotated[int, Parameter(help="Items of the document to show after an item.")] = 0
-    merge: Annotated[
-        bool, Parameter(negative="--no-merge", help="Ask about equal outputs once; credit all models.")
-    ] = True
-    salt: Annotated[str, Parameter(help="A secret word that makes tokens of models hard to guess.")] = ""
-
-    def given(self) -> dict[str, Any]:
-        """Return what both sources of tasks take."""
-        return {
-            "kind": self.kind,
-            "scale": self.scale,
-            "context_before": self.before,
-            "context_after": self.after,
-            "merge": self.merge,
-            "salt": self.salt,
-        }
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class AssignmentOptions:
-    """Who judges what."""
-
-    assignment: Annotated[
-        Path | None, Parameter(help="Who judges what, from sparingly assign; anyone unless given.")
-    ] = None
-    controls: Annotated[
-        Path | None, Parameter(help="The control items that the assignment hands out, from sparingly assign.")
-    ] = None
-
-
-DEFAULT_QUESTIONS = QuestionOptions()
-NO_ASSIGNMENT = AssignmentOptions()
+ToolOptions = Annotated[tuple[str, ...], several("An option of the tool, key=value", "--tool-option", "-T")]
 
 
 def export(
     sources: Sources = (),
     /,
     *,
-    to: Annotated[str, Parameter(help="The tool, such as label-studio; list names them all.")],
-    out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="The folder for the tool's files.")
-    ] = None,
+    to: Annotated[str, about("The tool, such as label-studio; list names them all.")],
+    out: Annotated[Path | None, about("The folder for the tool's files.", "--out", "-o")] = None,
     key: Annotated[
-        Path | None, Parameter(help="Where the key is kept; beside the folder or the campaign unless given.")
+        Path | None, about("Where the key is kept; beside the folder or the campaign unless given.")
     ] = None,
-    asking: QuestionOptions = DEFAULT_QUESTIONS,
-    handing: AssignmentOptions = NO_ASSIGNMENT,
+    kind: Annotated[
+        str | None,
+        about(
+            "What is asked: score, pair, ranking or spans; pairs where the selection has pairs, "
+            "else scores, unless given."
+        ),
+    ] = None,
+    aspect: Annotated[
+        tuple[str, ...],
+        about(
+            "What people judge; repeat for several (overall unless given, points for spans).",
+            "--aspect",
+            "-a",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    scale: ScaleText = None,
+    before: Annotated[int, about("Items of the document to show before an item.")] = 0,
+    after: Annotated[int, about("Items of the document to show after an item.")] = 0,
+    merge: Annotated[
+        bool, about("Ask about equal outputs once; credit all models.", negative="--no-merge")
+    ] = True,
+    salt: Annotated[str, about("A secret word that makes tokens of models hard to guess.")] = "",
+    assignment: Annotated[
+        Path | None, about("Who judges what, from sparingly assign; anyone unless given.")
+    ] = None,
+    controls: Annotated[
+        Path | None, about("The control items that the assignment hands out, from sparingly assign.")
+    ] = None,
     tool_option: ToolOptions = (),
     name: Name = None,
     seed: Seed = 0,
@@ -125,17 +83,26 @@ def export(
         return
     if not sources or out is None:
         raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
-    settings: dict[str, Any] = {**asking.given(), "to": to, "folder": out, "options": pairs_of(tool_option)}
+    settings: dict[str, Any] = {
+        "to": to,
+        "folder": out,
+        "kind": kind,
+        "scale": scale,
+        "context_before": before,
+        "context_after": after,
+        "merge": merge,
+        "salt": salt,
+        "options": pairs_of(tool_option),
+    }
     with subject_of(sources, reading, InCampaign(name=name)) as subject:
         if subject.campaign is not None:
-            if asking.aspect:
+            if aspect:
                 raise UsageError("A campaign knows what people judge: leave out --aspect.")
             with working("writing tasks"):
                 exported = export_tasks(subject.campaign, key=key or campaign_key(subject.title), **settings)
         else:
             chosen, data = subject.need_selection("export"), subject.data
             check_texts(data)
-            assignment, controls = handing.assignment, handing.controls
             with working("writing tasks"):
                 exported = export_tasks(
                     data,
@@ -144,7 +111,7 @@ def export(
                     controls=None if controls is None else io.load(controls),
                     key=key,
                     seed=seed,
-                    aspects=asking.aspect or None,
+                    aspects=aspect or None,
                     **settings,
                 )
     emit(exported.to_dict()) if json else show_exported(exported)

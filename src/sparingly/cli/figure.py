@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Aspect
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.parameters import about, several
 from sparingly.cli.subject import Sources, subject_of
-
-if TYPE_CHECKING:
-    from sparingly.infer.rank.compare import CurveComparison
-
-FigureKind = Literal["curve"]
 
 
 def figure(
-    kind: Annotated[FigureKind, Parameter(help="What to draw.")],
+    kind: Annotated[Literal["curve"], about("What to draw.")],
     sources: Sources,
     /,
     *,
     out: Annotated[
-        Path | None,
-        Parameter(name=["--out", "-o"], help="The file: .html, .svg, .png, .pdf, or .json (Vega-Lite)."),
+        Path | None, about("The file: .html, .svg, .png, .pdf, or .json (Vega-Lite).", "--out", "-o")
     ] = None,
     aspect: Aspect = None,
-    method: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name=["--method", "-m"], help="A method; repeat for several.", negative="", show_default=False
-        ),
-    ] = (),
-    measure: Annotated[str | None, Parameter(help="What a curve measures.")] = None,
+    method: Annotated[tuple[str, ...], several("A method", "--method", "-m")] = (),
+    measure: Annotated[str | None, about("What a curve measures.")] = None,
     runs: Annotated[
-        int | None, Parameter(validator=Number(gte=1), help="Random draws behind a curve; 20 unless given.")
+        int | None, about("Random draws behind a curve; 20 unless given.", validator=Number(gte=1))
     ] = None,
     seed: Seed = 0,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -77,12 +66,9 @@ def figure(
         return
     with working("drawing"):
         save_figure(draw(curves), out)
-    show_figure(map(_curve_line, curves), out, ())
-
-
-def _curve_line(comparison: CurveComparison) -> str:
-    measure = comparison.curve.measure.replace("_", " ")
-    return (
-        f"{comparison.method}: {measure} {comparison.curve.average:.4f} on average, "
-        f"random {comparison.random.average:.4f}"
+    lines = (
+        f"{found.method}: {found.curve.measure.replace('_', ' ')} {found.curve.average:.4f} on average, "
+        f"random {found.random.average:.4f}"
+        for found in curves
     )
+    show_figure(lines, out, ())

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import KINDS, describe_method, method_class, registered
 from sparingly.cli.options import Json, emit
+from sparingly.cli.parameters import about
 
 
 def methods(
-    name: Annotated[str | None, Parameter(help="A method to show in full.")] = None,
+    name: Annotated[str | None, about("A method to show in full.")] = None,
     /,
     *,
-    kind: Annotated[str | None, Parameter(help=f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
+    kind: Annotated[str | None, about(f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
     json: Json = False,
 ) -> None:
     """List the methods, or show one with its parameters.
@@ -35,7 +34,4 @@ def methods(
         emit(describe_method(named)) if json else show_method(named)
         return
     listed = [method for method in registered().values() if kind in (None, method.kind)]
-    if json:
-        emit([describe_method(method) for method in listed])
-    else:
-        show_methods(listed)
+    emit([describe_method(method) for method in listed]) if json else show_methods(listed)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 from cyclopts.validators import Number
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import Json, Seed, emit, progress, read_ids, working
+from sparingly.cli.parameters import about, flag, options, several
 
 _HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
 
@@ -22,192 +22,136 @@ sparingly pool select scored --design pivotal --budget 2000 --out chosen.json
 ```
 """
 _ONE_OR_MORE = Number(gte=1)
-Jobs = Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The number of processes.")]
+Jobs = Annotated[int, about("The number of processes.", validator=_ONE_OR_MORE)]
 Cluster = Annotated[
-    str | None, Parameter(help="A Dask scheduler, tcp://HOST:8786, or local: --jobs workers on this machine.")
+    str | None, about("A Dask scheduler, tcp://HOST:8786, or local: --jobs workers on this machine.")
 ]
 pool = App(name="pool", help=_HELP)
 
 
-def _several(text: str) -> Parameter:
-    return Parameter(help=f"{text}; repeat for several.", negative="", show_default=False)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ColumnOptions:
-    """Which columns hold what."""
-
-    id: Annotated[
-        str | None, Parameter(help="The column of ids; item or id unless given, else made from the text.")
-    ] = None
-    text: Annotated[str | None, Parameter(help="The column of texts; source or text unless given.")] = None
-    keep: Annotated[tuple[str, ...], _several("A further column to keep, all unless given")] = ()
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class LanguageOptions:
-    """Which language a source is in."""
-
-    language: Annotated[str | None, Parameter(help="The column that says the language of a source.")] = None
-    identify: Annotated[
-        bool,
-        Parameter(negative="", show_default=False, help="Identify the language where no column says it."),
-    ] = False
-    languages: Annotated[
-        str | None, Parameter(help="The languages to tell apart, de,en; all that are known unless given.")
-    ] = None
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The options by name, the languages one by one."""
-        return {**vars(self), "languages": _names(self.languages) or ()}
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class WorkOptions:
-    """How the work is done; it has no influence on what is selected."""
-
-    rows: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The records of a part.")] = 100_000
-    batch: Annotated[int, Parameter(validator=_ONE_OR_MORE, help="The texts that are scored at once.")] = (
-        10_000
-    )
-    jobs: Jobs = 1
-    cluster: Cluster = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ProcessOptions:
-    """Who does the work of a draw; it has no influence on what is selected."""
-
-    jobs: Jobs = 1
-    cluster: Cluster = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class DrawingOptions:
     """How probability designs draw."""
 
-    tau: Annotated[float, Parameter(help="The share of the probabilities that goes by utility.")] = 0.5
+    tau: Annotated[float, about("The share of the probabilities that goes by utility.")] = 0.5
     order: Annotated[
-        Literal["random", "utility", "length"], Parameter(help="What the list of systematic is sorted by.")
+        Literal["random", "utility", "length"], about("What the list of systematic is sorted by.")
     ] = "random"
     spread: Annotated[
         Literal["embedding"] | None,
-        Parameter(help="Spread the draw out over clusters of embeddings, which pool score --embed made."),
+        about("Spread the draw out over clusters of embeddings, which pool score --embed made."),
     ] = None
     clusters: Annotated[
-        int, Parameter(validator=Number(gte=2), help="How many clusters --spread goes through, about.")
+        int, about("How many clusters --spread goes through, about.", validator=Number(gte=2))
     ] = 1024
     seed: Seed = 0
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class FilterOptions:
     """Which sources may be chosen."""
 
     never: Annotated[
         tuple[Path, ...],
-        _several("A selection, or ids one a line, that must not be chosen, nor copies of them"),
+        several("A selection, or ids one a line, that must not be chosen, nor copies of them"),
     ] = ()
     anchors: Annotated[
-        tuple[Path, ...], _several("A selection, or ids one a line, that are taken for certain")
+        tuple[Path, ...], several("A selection, or ids one a line, that are taken for certain")
     ] = ()
-    shortest: Annotated[float | None, Parameter(help="The fewest words of a source.")] = None
-    longest: Annotated[float | None, Parameter(help="The most words of a source.")] = None
+    shortest: Annotated[float | None, about("The fewest words of a source.")] = None
+    longest: Annotated[float | None, about("The most words of a source.")] = None
     overlap: Annotated[
-        float | None, Parameter(help="Leave out what stands in the corpus by this share or more, 0.5.")
+        float | None, about("Leave out what stands in the corpus by this share or more, 0.5.")
     ] = None
-    near: Annotated[float | None, Parameter(help="Leave out what is so much like another source, 0.8.")] = (
-        None
-    )
-    cosine: Annotated[
-        float | None, Parameter(help="Leave out what has an embedding so near another's, 0.95.")
-    ] = None
-    duplicates: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Let several sources have the same text.")
-    ] = False
-    languages: Annotated[str | None, Parameter(help="The languages that sources may be in, de,en.")] = None
+    near: Annotated[float | None, about("Leave out what is so much like another source, 0.8.")] = None
+    cosine: Annotated[float | None, about("Leave out what has an embedding so near another's, 0.95.")] = None
+    duplicates: Annotated[bool, flag("Let several sources have the same text.", show_default=False)] = False
+    languages: Annotated[str | None, about("The languages that sources may be in, de,en.")] = None
     familiar: Annotated[
-        bool,
-        Parameter(
-            negative="", show_default=False, help="Leave out sources unlike what the model was trained on."
-        ),
+        bool, flag("Leave out sources unlike what the model was trained on.", show_default=False)
     ] = False
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The filters by name, files read."""
-        lists = {name: _ids(getattr(self, name)) for name in ("never", "anchors")}
+        from sparingly.data.selection import Selection
+
+        lists = {
+            name: [
+                str(item)
+                for path in getattr(self, name)
+                for item in (Selection.load(path).items if path.suffix == ".json" else read_ids(path))
+            ]
+            for name in ("never", "anchors")
+        }
         return {**vars(self), **lists, "languages": _names(self.languages)}
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class QuotaOptions:
     """How much of what."""
 
     groups: Annotated[
         str | None,
-        Parameter(help="A column, or length, utility, embedding for bands: a quota each; a,b crosses them."),
+        about("A column, or length, utility, embedding for bands: a quota each; a,b crosses them."),
     ] = None
-    quota: Annotated[
-        str, Parameter(help="equal, share (by size), or numbers of sources, news=100,chat=50.")
-    ] = "equal"
-    bands: Annotated[int, Parameter(help="The number of bands of length, utility or embedding.")] = 4
-    cost: Annotated[str | None, Parameter(help="The cost of a source: a kept column, or length.")] = None
+    quota: Annotated[str, about("equal, share (by size), or numbers of sources, news=100,chat=50.")] = "equal"
+    bands: Annotated[int, about("The number of bands of length, utility or embedding.")] = 4
+    cost: Annotated[str | None, about("The cost of a source: a kept column, or length.")] = None
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The quotas by name."""
-        return {**vars(self), "quota": _quota(self.quota)}
+        if self.quota in ("equal", "share"):
+            return vars(self)
+        counts: dict[str, int] = {}
+        for part in self.quota.split(","):
+            name, sign, count = part.rpartition("=")
+            if not sign or not count.strip().isdecimal():
+                raise UsageError(f'"{self.quota}" is no quota: write equal, share, or news=100,chat=50.')
+            counts[name.strip()] = int(count)
+        return {**vars(self), "quota": counts}
 
 
-DEFAULT_COLUMNS, DEFAULT_LANGUAGES, DEFAULT_WORK, DEFAULT_DRAWING = (
-    ColumnOptions(),
-    LanguageOptions(),
-    WorkOptions(),
-    DrawingOptions(),
-)
-DEFAULT_FILTERS, DEFAULT_QUOTAS, DEFAULT_PROCESSES = FilterOptions(), QuotaOptions(), ProcessOptions()
+DEFAULT_DRAWING, DEFAULT_FILTERS, DEFAULT_QUOTAS = DrawingOptions(), FilterOptions(), QuotaOptions()
 
 
 @pool.command
 def score(
     paths: Annotated[
-        tuple[str, ...],
-        Parameter(help="Files, folders or globs: .parquet, .jsonl, .csv, .tsv, .txt, also .gz."),
+        tuple[str, ...], about("Files, folders or globs: .parquet, .jsonl, .csv, .tsv, .txt, also .gz.")
     ],
     /,
     *,
-    out: Annotated[Path, Parameter(name=["--out", "-o"], help="The folder to write to, or to go on in.")],
+    out: Annotated[Path, about("The folder to write to, or to go on in.", "--out", "-o")],
     by: Annotated[
-        str,
-        Parameter(
-            help="The utility: source_length, a column, distilled:model=FILE, or package.module:function."
-        ),
+        str, about("The utility: source_length, a column, distilled:model=FILE, or package.module:function.")
     ] = "source_length",
-    columns: ColumnOptions = DEFAULT_COLUMNS,
-    languages: LanguageOptions = DEFAULT_LANGUAGES,
-    against: Annotated[tuple[str, ...], _several("A corpus to compare with, files as for the pool")] = (),
-    near: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Prepare to find near duplicates.")
-    ] = False,
+    id: Annotated[
+        str | None, about("The column of ids; item or id unless given, else made from the text.")
+    ] = None,
+    text: Annotated[str | None, about("The column of texts; source or text unless given.")] = None,
+    keep: Annotated[tuple[str, ...], several("A further column to keep, all unless given")] = (),
+    language: Annotated[str | None, about("The column that says the language of a source.")] = None,
+    identify: Annotated[bool, flag("Identify the language where no column says it.", show_default=False)] = (
+        False
+    ),
+    languages: Annotated[
+        str | None, about("The languages to tell apart, de,en; all that are known unless given.")
+    ] = None,
+    against: Annotated[tuple[str, ...], several("A corpus to compare with, files as for the pool")] = (),
+    near: Annotated[bool, flag("Prepare to find near duplicates.", show_default=False)] = False,
     embed: Annotated[
-        str | None, Parameter(help="Embed the sources: hashed, or a sentence-transformers model.")
+        str | None, about("Embed the sources: hashed, or a sentence-transformers model.")
     ] = None,
     bad: Annotated[
-        Literal["skip", "refuse"], Parameter(help="Skip and count bad records, or stop at the first.")
+        Literal["skip", "refuse"], about("Skip and count bad records, or stop at the first.")
     ] = "skip",
-    max_bytes: Annotated[
-        int, Parameter(validator=_ONE_OR_MORE, help="A longer record is a bad one.")
-    ] = 1_000_000,
-    work: WorkOptions = DEFAULT_WORK,
+    max_bytes: Annotated[int, about("A longer record is a bad one.", validator=_ONE_OR_MORE)] = 1_000_000,
+    rows: Annotated[int, about("The records of a part.", validator=_ONE_OR_MORE)] = 100_000,
+    batch: Annotated[int, about("The texts that are scored at once.", validator=_ONE_OR_MORE)] = 10_000,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     json: Json = False,
 ) -> None:
     """Score every source of a pool in one pass, and say what was wrong with the records that are none.
@@ -224,53 +168,54 @@ def score(
     from sparingly.choose.pool.score import score_pool
     from sparingly.show.terminal.pool import show_scored
 
-    settings: dict[str, Any] = {
-        "id": columns.id,
-        "text": columns.text,
-        "keep": columns.keep or None,
-        "against": against or None,
-        "embed": embed,
-        **languages.chosen,
-    }
     with progress("reading") as on_progress:
         scored = score_pool(
             paths,
             out,
             by=by,
+            id=id,
+            text=text,
+            keep=keep or None,
+            language=language,
+            identify=identify,
+            languages=_names(languages) or (),
+            against=against or None,
             near=near,
+            embed=embed,
             bad=bad,
             longest=max_bytes,
+            rows=rows,
+            batch=batch,
+            jobs=jobs,
+            cluster=cluster,
             progress=on_progress,
-            **settings,
-            **vars(work),
         )
     emit(scored.to_dict()) if json else show_scored(scored)
 
 
 @pool.command
 def select(
-    scored: Annotated[Path, Parameter(help="The folder that pool score wrote.")],
+    scored: Annotated[Path, about("The folder that pool score wrote.")],
     /,
     *,
     budget: Annotated[
-        str | None,
-        Parameter(
-            name=["--budget", "-b"], help="1000, 1%, cost:500, 2h; not needed with numbers as --quota."
-        ),
+        str | None, about("1000, 1%, cost:500, 2h; not needed with numbers as --quota.", "--budget", "-b")
     ] = None,
     design: Annotated[
         Literal["top", "uniform", "pivotal", "systematic"],
-        Parameter(name=["--design", "-m"], help="The best by utility, or a probability design."),
+        about("The best by utility, or a probability design.", "--design", "-m"),
     ],
     drawing: DrawingOptions = DEFAULT_DRAWING,
     filters: FilterOptions = DEFAULT_FILTERS,
     quotas: QuotaOptions = DEFAULT_QUOTAS,
-    processes: ProcessOptions = DEFAULT_PROCESSES,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     out: Annotated[
         tuple[Path, ...],
-        Parameter(
-            name=["--out", "-o"],
-            help="Where to write: .json the selection; .jsonl, .csv, .parquet the sources; repeatable.",
+        about(
+            "Where to write: .json the selection; .jsonl, .csv, .parquet the sources; repeatable.",
+            "--out",
+            "-o",
             negative="",
             show_default=False,
         ),
@@ -299,7 +244,8 @@ def select(
             **vars(drawing),
             **filters.chosen,
             **quotas.chosen,
-            **vars(processes),
+            jobs=jobs,
+            cluster=cluster,
         )
     for path in out:
         chosen.save(path)
@@ -312,8 +258,8 @@ def select(
 
 @pool.command
 def verify(
-    scored: Annotated[Path, Parameter(help="The folder that pool score wrote.")],
-    selection: Annotated[Path, Parameter(help="The selection's file.")],
+    scored: Annotated[Path, about("The folder that pool score wrote.")],
+    selection: Annotated[Path, about("The selection's file.")],
     /,
     *,
     json: Json = False,
@@ -336,28 +282,5 @@ def verify(
     return EXIT_DONE if result.ok else EXIT_NO
 
 
-def _ids(paths: tuple[Path, ...]) -> list[str]:
-    """Read ids from selections and from plain lists."""
-    from sparingly.data.selection import Selection
-
-    return [
-        str(name)
-        for path in paths
-        for name in (Selection.load(path).items if path.suffix == ".json" else read_ids(path))
-    ]
-
-
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _quota(text: str) -> str | dict[str, int]:
-    if text in ("equal", "share"):
-        return text
-    counts: dict[str, int] = {}
-    for part in text.split(","):
-        name, sign, count = part.rpartition("=")
-        if not sign or not count.strip().isdecimal():
-            raise UsageError(f'"{text}" is no quota: write equal, share, or news=100,chat=50.')
-        counts[name.strip()] = int(count)
-    return counts

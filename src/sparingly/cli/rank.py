@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, check_strengths, only_result
@@ -21,23 +18,23 @@ from sparingly.cli.options import (
     scale_ends,
     working,
 )
+from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.ranking import Ranking
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class ClaimOptions:
     """A question with a margin about one model, for release gates: exit code 1 when it is not shown."""
 
-    model: Annotated[str | None, Parameter(help="The model that a claim with a margin is about.")] = None
-    against: Annotated[str | None, Parameter(help="The model that it is compared with.")] = None
-    claim: Annotated[
-        Literal["non-inferior", "equivalent", "superior"], Parameter(help="What is to be shown.")
-    ] = "non-inferior"
-    margin: Annotated[float | None, Parameter(help="The margin, in the unit of the scores.")] = None
+    model: Annotated[str | None, about("The model that a claim with a margin is about.")] = None
+    against: Annotated[str | None, about("The model that it is compared with.")] = None
+    claim: Annotated[Literal["non-inferior", "equivalent", "superior"], about("What is to be shown.")] = (
+        "non-inferior"
+    )
+    margin: Annotated[float | None, about("The margin, in the unit of the scores.")] = None
 
     def test(self, ranking: Ranking) -> Ranking:
         """Return the ranking with the answer; as it is where nothing is claimed."""
@@ -49,30 +46,25 @@ class ClaimOptions:
         return ranking.with_claim(self.claim, self.model, self.against, self.margin)
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class DecisionOptions:
     """How pairs of models are decided."""
 
     target: Annotated[
         Literal["set", "population"] | None,
-        Parameter(
-            help="What all numbers speak of: this set, or inputs like these (population). Unless given, "
+        about(
+            "What all numbers speak of: this set, or inputs like these (population). Unless given, "
             "scores are of this set, ranks of inputs like these."
         ),
     ] = None
-    test: Annotated[
-        Literal["t", "permutation", "wilcoxon"], Parameter(help="The test of each pair of models.")
-    ] = "t"
+    test: Annotated[Literal["t", "permutation", "wilcoxon"], about("The test of each pair of models.")] = "t"
     groups_by: Annotated[
         Literal["decisions", "algorithm1", "mt_metrics_eval"],
-        Parameter(help="Groups from the decisions, or by a published rule without correction."),
+        about("Groups from the decisions, or by a published rule without correction."),
     ] = "decisions"
-    alpha: Annotated[float, Parameter(help="The error rate of all decisions together.")] = 0.05
+    alpha: Annotated[float, about("The error rate of all decisions together.")] = 0.05
     scale: ScaleText = None
-    expect: Annotated[
-        bool, Parameter(negative="", help="Also say what judging everything is expected to show.")
-    ] = False
+    expect: Annotated[bool, flag("Also say what judging everything is expected to show.")] = False
     seed: Seed = 0
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.parameters import about
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -16,16 +15,16 @@ def raters(
     /,
     *,
     aspect: Annotated[
-        str | None, Parameter(name=["--aspect", "-a"], help="What was judged; the only one unless given.")
+        str | None, about("What was judged; the only one unless given.", "--aspect", "-a")
     ] = None,
     scores_are: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio"], Parameter(help="What scores mean for agreement.")
+        Literal["nominal", "ordinal", "interval", "ratio"], about("What scores mean for agreement.")
     ] = "interval",
-    metric: Annotated[str | None, Parameter(help="A metric: also show its slope by rater and model.")] = None,
+    metric: Annotated[str | None, about("A metric: also show its slope by rater and model.")] = None,
     controls: Annotated[
-        Path | None, Parameter(help="The control items with their ratings: a file or a directory.")
+        Path | None, about("The control items with their ratings: a file or a directory.")
     ] = None,
-    alpha: Annotated[float, Parameter(help="The chance of flagging anybody wrongly.")] = 0.05,
+    alpha: Annotated[float, about("The chance of flagging anybody wrongly.")] = 0.05,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
-
-from cyclopts import Parameter
 
 from sparingly.cli.estimate import Aspect, EstimatorText
 from sparingly.cli.options import (
@@ -21,13 +18,13 @@ from sparingly.cli.options import (
     scale_ends,
     working,
 )
+from sparingly.cli.parameters import about, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 # --- report ---------------------------------------------------------------------------------------
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class ReportOptions:
     """What is told, and how."""
 
@@ -35,18 +32,16 @@ class ReportOptions:
     estimator: EstimatorText = None
     target: Annotated[
         Literal["set", "population"] | None,
-        Parameter(
-            help="What all numbers speak of: this set, or inputs like these (population). Unless given, "
+        about(
+            "What all numbers speak of: this set, or inputs like these (population). Unless given, "
             "scores are of this set, ranks of inputs like these."
         ),
     ] = None
-    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95
+    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95
     scale: ScaleText = None
-    title: Annotated[str | None, Parameter(help="The title.")] = None
-    figures: Annotated[bool, Parameter(help="Draw pictures, which needs the extra report.")] = True
-    curve: Annotated[
-        bool, Parameter(help="Play the method again over budgets, where everything is judged.")
-    ] = True
+    title: Annotated[str | None, about("The title.")] = None
+    figures: Annotated[bool, about("Draw pictures, which needs the extra report.")] = True
+    curve: Annotated[bool, about("Play the method again over budgets, where everything is judged.")] = True
     seed: Seed = 0
 
 
@@ -57,10 +52,9 @@ def report(
     sources: Sources,
     /,
     *,
-    out: Annotated[Path, Parameter(name=["--out", "-o"], help="The file to write.")] = Path("report.html"),
+    out: Annotated[Path, about("The file to write.", "--out", "-o")] = Path("report.html"),
     format: Annotated[
-        str | None,
-        Parameter(help="html, md, tex, json, or several: html,md. The ending of --out unless given."),
+        str | None, about("html, md, tex, json, or several: html,md. The ending of --out unless given.")
     ] = None,
     options: ReportOptions = DEFAULT_OPTIONS,
     campaign: InCampaign = WHOLE_CAMPAIGN,
@@ -104,7 +98,7 @@ def writeup(
     selection: SelectionFile,
     /,
     *,
-    format: Annotated[Literal["markdown", "latex"], Parameter(help="How it is written.")] = "markdown",
+    format: Annotated[Literal["markdown", "latex"], about("How it is written.")] = "markdown",
     json: Json = False,
 ) -> None:
     """Print the paragraph, the table and the list of items that a paper should have about its selection.

@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os.path import relpath
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import Annotated, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, read_ids, working
+from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import Sources, subject_of
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class DesignOptions:
-    """Parameters of the method's design."""
-
-    balance: Annotated[str | None, Parameter(help="A column: as much from each of its groups.")] = None
-    quota: Annotated[
-        Literal["equal", "share"] | None, Parameter(help="Groups get equal parts, or parts by their size.")
-    ] = None
-    unit: Annotated[Literal["item", "document"] | None, Parameter(help="What is chosen.")] = None
-    cost: Annotated[str | None, Parameter(help="The cost: a column, length, or fit.")] = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class CrowdOptions:
-    """Which models the method sees, and which are judged."""
-
-    crowd: Annotated[
-        tuple[str, ...],
-        Parameter(
-            help="A model that the method may see; repeat for several. All of them unless given.",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
-    crowd_too: Annotated[
-        bool, Parameter(negative="", help="With a crowd: judge its models, too, not only the others.")
-    ] = False
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """The two sides by name."""
-        return {"crowd": self.crowd or None, "judge": "all" if self.crowd_too else "rest"}
-
-
-DEFAULT_DESIGN, DEFAULT_CROWD = DesignOptions(), CrowdOptions()
 
 
 def select(
@@ -59,27 +19,37 @@ def select(
     *,
     method: Annotated[
         str | None,
-        Parameter(
-            name=["--method", "-m"],
-            help="The method, such as metric_var:metric=COMET; chosen by what the data has unless given.",
+        about(
+            "The method, such as metric_var:metric=COMET; chosen by what the data has unless given.",
+            "--method",
+            "-m",
             show_default=False,
         ),
     ] = None,
-    budget: Annotated[str, Parameter(name=["--budget", "-b"], help="100, 10%, cost:500, 2h, 90min.")],
+    budget: Annotated[str, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b")],
     question: Annotated[
         Literal["ranking", "best", "scores"] | None,
-        Parameter(help="Without a method: what you want to know; the ranking unless given."),
+        about("Without a method: what you want to know; the ranking unless given."),
     ] = None,
     seed: Seed = 0,
-    design: DesignOptions = DEFAULT_DESIGN,
-    pool: Annotated[Path | None, Parameter(help="An earlier selection to choose from.")] = None,
-    never: Annotated[
-        Path | None, Parameter(help="A file of ids that must not be chosen, one a line.")
+    balance: Annotated[str | None, about("A column: as much from each of its groups.")] = None,
+    quota: Annotated[
+        Literal["equal", "share"] | None, about("Groups get equal parts, or parts by their size.")
     ] = None,
-    sides: CrowdOptions = DEFAULT_CROWD,
-    out: Annotated[
-        Path | None, Parameter(name=["--out", "-o"], help="Where to write the selection (JSON).")
-    ] = None,
+    unit: Annotated[Literal["item", "document"] | None, about("What is chosen.")] = None,
+    cost: Annotated[str | None, about("The cost: a column, length, or fit.")] = None,
+    pool: Annotated[Path | None, about("An earlier selection to choose from.")] = None,
+    never: Annotated[Path | None, about("A file of ids that must not be chosen, one a line.")] = None,
+    crowd: Annotated[
+        tuple[str, ...],
+        about(
+            "A model that the method may see; repeat for several. All of them unless given.",
+            negative="",
+            show_default=False,
+        ),
+    ] = (),
+    crowd_too: Annotated[bool, flag("With a crowd: judge its models, too, not only the others.")] = False,
+    out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
@@ -107,14 +77,24 @@ def select(
         evalset = subject.data
     first = None if pool is None else Selection.load(pool)
     shut = [] if never is None else read_ids(never)
-    settings: dict[str, Any] = {"question": question, "seed": seed, "pool": first, "never": shut}
     with working("choosing"):
-        chosen = choose(evalset, method, budget, **settings, **sides.chosen, **vars(design))
+        chosen = choose(
+            evalset,
+            method,
+            budget,
+            question=question,
+            seed=seed,
+            pool=first,
+            never=shut,
+            crowd=crowd or None,
+            judge="all" if crowd_too else "rest",
+            balance=balance,
+            quota=quota,
+            unit=unit,
+            cost=cost,
+        )
     folder = Path.cwd() if out is None else out.resolve().parent
     chosen = replace(chosen, data_files=tuple(relpath(Path(source).resolve(), folder) for source in sources))
     if out is not None:
         chosen.save(out)
-    if json:
-        emit(chosen.to_dict())
-    else:
-        show_selection(chosen, out)
+    emit(chosen.to_dict()) if json else show_selection(chosen, out)

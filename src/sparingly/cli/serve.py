@@ -9,14 +9,12 @@ import socket
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
+from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Name, Sources, is_campaign, opened, subject_of
 from sparingly.data.files import naming_target
 from sparingly.data.selection import Selection
@@ -31,58 +29,28 @@ _OPEN = (
 )
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class PageOptions:
-    """What raters see."""
-
-    form: Annotated[
-        str,
-        Parameter(
-            help="What raters fill in for an output: score, stars, esa or mqm; esa and mqm mark errors. "
-            "Pairs have a form of their own."
-        ),
-    ] = "score"
-    texts: Annotated[
-        Literal["plain", "markdown"], Parameter(help="How texts are shown: as they are, or as Markdown.")
-    ] = "plain"
-    assignment: Annotated[
-        Path | None,
-        Parameter(help="Who judges what, from sparingly assign; else whoever comes gets what is open."),
-    ] = None
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
+@options
 class ServerOptions:
     """Address the pages are."""
 
-    host: Annotated[str, Parameter(help="The address to listen at; only this machine unless given.")] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, Parameter(help="The port; 0 takes a free one.")] = 8000
+    host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
+    port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None,
-        Parameter(help="What signs sessions; beside a campaign's file unless given.", show_default=False),
+        Path | None, about("What signs sessions; beside a campaign's file unless given.", show_default=False)
     ] = None
     public: Annotated[
         str | None,
-        Parameter(
-            help="What links begin with, where a proxy stands in front, such as https://judge.example.org.",
+        about(
+            "What links begin with, where a proxy stands in front, such as https://judge.example.org.",
             show_default=False,
         ),
     ] = None
     renew_organiser: Annotated[
-        bool,
-        Parameter(
-            negative="", help="Take back earlier links of the organiser, such as one that others have seen."
-        ),
+        bool, flag("Take back earlier links of the organiser, such as one that others have seen.")
     ] = False
     once_links: Annotated[
         Path | None,
-        Parameter(
-            help="Write the links here, readable only by you, and not on the terminal.", show_default=False
-        ),
+        about("Write the links here, readable only by you, and not on the terminal.", show_default=False),
     ] = None
 
     @property
@@ -101,7 +69,7 @@ class ServerOptions:
         return (*LOOPBACK, self.host) if self.is_local else None
 
 
-DEFAULT_PAGES, DEFAULT_SERVER = PageOptions(), ServerOptions()
+DEFAULT_SERVER = ServerOptions()
 
 
 def serve(
@@ -110,15 +78,28 @@ def serve(
     *,
     budget: Annotated[
         str | None,
-        Parameter(
-            name=["--budget", "-b"],
-            help="Of data that is not yet a campaign: items to judge, 100, 10%; all unless given.",
+        about(
+            "Of data that is not yet a campaign: items to judge, 100, 10%; all unless given.",
+            "--budget",
+            "-b",
         ),
     ] = None,
     raters: Annotated[
-        str, Parameter(help="Make a link for each of these, separated by commas.", show_default=False)
+        str, about("Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
-    showing: PageOptions = DEFAULT_PAGES,
+    form: Annotated[
+        str,
+        about(
+            "What raters fill in for an output: score, stars, esa or mqm; esa and mqm mark errors. "
+            "Pairs have a form of their own."
+        ),
+    ] = "score",
+    texts: Annotated[
+        Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
+    ] = "plain",
+    assignment: Annotated[
+        Path | None, about("Who judges what, from sparingly assign; else whoever comes gets what is open.")
+    ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -147,22 +128,31 @@ def serve(
         address,
         name,
         secret=_secret(address, serving.secret_file, name),
-        form=showing.form,
-        texts=showing.texts,
-        assignment=None if showing.assignment is None else Assignment.load(showing.assignment),
+        form=form,
+        texts=texts,
+        assignment=None if assignment is None else Assignment.load(assignment),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
     web: Web = app.state.web
     try:
-        names = [name.strip() for name in raters.split(",") if name.strip()]
         with _listening(serving) as listener:
-            _begin(web)
+            # The first round is drawn and the data read before anybody waits for it.
+            status = web.campaign.status()
+            if not status.closed and not any(set_status.rounds for set_status in status.sets):
+                web.campaign.next()
+            web.board.refresh()
             if serving.renew_organiser:
                 web.access.retire_organiser(by="command line")
-            _tell(
-                _links(web, names, web.public or _address(serving, listener)), serving.once_links, json=json
-            )
+            host = serving.host
+            if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+                host = socket.gethostname()
+            port = listener.getsockname()[1]
+            start = web.public or f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            links = {"organiser": f"{start}/o/{web.access.invite('organiser', by='command line')}"}
+            for rater in filter(None, map(str.strip, raters.split(","))):
+                links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
+            _tell(links, serving.once_links, json=json)
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             run(app, listener, behind_proxy=web.public is not None)
@@ -202,21 +192,6 @@ def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOpt
     return str(address)
 
 
-def _begin(web: Web) -> None:
-    """Draw the first round, where nothing was asked yet, and read the data before anybody waits for it."""
-    status = web.campaign.status()
-    if not status.closed and not any(set_status.rounds for set_status in status.sets):
-        web.campaign.next()
-    web.board.refresh()
-
-
-def _links(web: Web, names: list[str], address: str) -> dict[str, str]:
-    links = {"organiser": f"{address}/o/{web.access.invite('organiser', by='command line')}"}
-    for name in names:
-        links[f"rater {name}"] = f"{address}/r/{web.access.invite('rater', name, by='command line')}"
-    return links
-
-
 def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     """Tell the links, this once."""
     if file is not None:
@@ -247,14 +222,6 @@ def _listening(serving: ServerOptions) -> socket.socket:
     # Connections inherit it: else the end of an answer waits 40 ms until its beginning is confirmed.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def _address(serving: ServerOptions, listener: socket.socket) -> str:
-    """Return what the links begin with."""
-    host = serving.host
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
-        host = socket.gethostname()
-    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def _secret(address: str, file: Path | None, name: str | None = None) -> str:

@@ -5,43 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
+from sparingly.cli.parameters import about, several
 
 
 def strengths(
     data: Data,
     /,
     *,
-    aspect: Annotated[
-        str | None, Parameter(name=["--aspect", "-a"], help="Use the preferences of this aspect only.")
-    ] = None,
+    aspect: Annotated[str | None, about("Use the preferences of this aspect only.", "--aspect", "-a")] = None,
     from_scores: Annotated[
-        str | None, Parameter(help="An aspect or a metric: derive the preferences from its scores.")
+        str | None, about("An aspect or a metric: derive the preferences from its scores.")
     ] = None,
-    tie: Annotated[float, Parameter(help="With --from-scores: how far apart scores are tied.")] = 0.0,
+    tie: Annotated[float, about("With --from-scores: how far apart scores are tied.")] = 0.0,
     ties: Annotated[
-        Literal["davidson", "half"], Parameter(help="A parameter of their own, or half a win.")
+        Literal["davidson", "half"], about("A parameter of their own, or half a win.")
     ] = "davidson",
-    covariate: Annotated[
-        tuple[str, ...],
-        Parameter(
-            help="What else may sway people: length, or a metric; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
-    ] = (),
+    covariate: Annotated[tuple[str, ...], several("What else may sway people: length, or a metric")] = (),
     rounds: Annotated[
-        tuple[Path, ...],
-        Parameter(
-            help="Files of the rounds that drew the comparisons, to weigh them; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
+        tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")
     ] = (),
-    level: Annotated[float, Parameter(help="How often intervals are to hold the truth.")] = 0.95,
+    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:

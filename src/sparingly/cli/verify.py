@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
+from sparingly.cli.parameters import about
 from sparingly.cli.subject import Name, is_campaign, opened
 
 
 def verify(
     sources: Annotated[
         tuple[str, ...],
-        Parameter(help="The file of a selection, an estimate or a ranking, and its data; or a campaign."),
+        about("The file of a selection, an estimate or a ranking, and its data; or a campaign."),
     ],
     /,
     *,
     earlier: Annotated[
-        tuple[Path, ...], Parameter(help="For a round of several, the files of the rounds before it.")
+        tuple[Path, ...], about("For a round of several, the files of the rounds before it.")
     ] = (),
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,

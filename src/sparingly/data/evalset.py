@@ -234,9 +234,8 @@ class EvalSet:
     @cached_property
     def importance(self) -> Floats | None:
         """How much every item matters (the column ``weight``), with mean 1; None where all are equal."""
-        return (
-            checked_weights(self.columns[fields.WEIGHT], len(self)) if fields.WEIGHT in self.columns else None
-        )
+        weights = self.columns.get(fields.WEIGHT)
+        return None if weights is None else checked_weights(weights, len(self))
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -347,7 +346,18 @@ class EvalSet:
 
     def at(self, rows: Iterable[int] | Ints) -> EvalSet:
         """Return a view of the items at some positions, or under a mask (kept in the order of the ids)."""
-        positions = _as_positions(rows, len(self))
+        count, positions = len(self), rows if isinstance(rows, np.ndarray) else np.array(list(rows))
+        if positions.dtype == bool:
+            if positions.shape != (count,):
+                raise UsageError(f"The mask has {positions.size} values but there are {count} items.")
+            positions = np.flatnonzero(positions)
+        elif positions.size and positions.dtype.kind not in "iu":
+            raise UsageError("Positions of items are whole numbers.")
+        else:
+            positions = np.unique(positions.astype(np.int64))
+        if positions.size and (positions[0] < 0 or positions[-1] >= count):
+            outside = positions[0] if positions[0] < 0 else positions[-1]
+            raise UsageError(f"There is no item at position {outside}: there are {count} items, from 0.")
         return replace(self, _rows=frozen(positions if self._rows is None else self._rows[positions]))
 
     def take(self, items: Iterable[str] | None = None, models: Iterable[str] | None = None) -> EvalSet:
@@ -495,14 +505,9 @@ class EvalSet:
         place, parts = self.references.index(reference), self.parts()
         missing, empty = np.full((len(self), 1), np.nan), np.full((len(self), 1), None, object)
         parts["metrics"] = {name: np.hstack([scores, missing]) for name, scores in self.metrics.items()}
+        spoken = {name: scores[:, [place]] for name, scores in self.reference_aspects.items()}
         parts["aspects"] = {
-            name: np.hstack(
-                [
-                    scores,
-                    self.reference_aspects[name][:, [place]] if name in self.reference_aspects else missing,
-                ]
-            )
-            for name, scores in self.aspects.items()
+            name: np.hstack([scores, spoken.get(name, missing)]) for name, scores in self.aspects.items()
         }
         parts["cells"] = {name: np.hstack([values, empty]) for name, values in self.cells.items()}
         if self.outputs is not None:
@@ -530,23 +535,21 @@ class EvalSet:
 
     def _part_digest(self, name: str) -> bytes:
         """Return the digest of one field, computed once for all sets that share its array."""
-        if name not in self._digests:
-            kind, _, field = name.partition(":")
-            texts = {
-                "sources": self.store.sources,
-                "outputs": self.store.outputs,
-                "references": self.store.reference_texts,
-            }
-            stored = self.store.metrics.get(field) if kind == "metric" else texts.get(name)
-            if stored is None:
-                self._digests[name] = digest_part(name, self._arrays(name))
-            else:
-                self._digests[name] = _shared_digests.get(
-                    [stored],
-                    (name, self.keys.tobytes(), self.models),
-                    lambda: digest_part(name, self._arrays(name)),
-                )
-        return self._digests[name]
+        if name in self._digests:
+            return self._digests[name]
+
+        def compute() -> bytes:
+            return digest_part(name, self._arrays(name))
+
+        kind, _, field = name.partition(":")
+        store = self.store
+        texts = {"sources": store.sources, "outputs": store.outputs, "references": store.reference_texts}
+        stored = store.metrics.get(field) if kind == "metric" else texts.get(name)
+        if stored is None:
+            digest = compute()
+        else:
+            digest = _shared_digests.get([stored], (name, self.keys.tobytes(), self.models), compute)
+        return self._digests.setdefault(name, digest)
 
     def _arrays(self, name: str) -> list[NDArray[Any]]:
         """Return the arrays of one field; the empty name stands for the ids."""
@@ -652,9 +655,8 @@ class EvalSet:
         return html_table(("part", "what is in it"), rows, self.name)
 
     def _scored(self) -> list[tuple[str, NamedArrays]]:
-        return [
-            (kind, names) for kind, names in (("metrics", self.metrics), ("aspects", self.aspects)) if names
-        ]
+        scored = (("metrics", self.metrics), ("aspects", self.aspects))
+        return [(kind, names) for kind, names in scored if names]
 
     def _text_kinds(self) -> list[str]:
         texts = {"outputs": self.outputs, "sources": self.sources, "references": self.reference_texts}
@@ -678,21 +680,6 @@ def _few_names(names: Iterable[str], limit: int = 3, longest: int = 32) -> str:
 
 def _many_names(names: Sequence[str] | NamedArrays, limit: int = 12) -> str:
     return ", ".join(list(names)[:limit]) + (f" … ({len(names)})" if len(names) > limit else "")
-
-
-def _as_positions(rows: Iterable[int] | NDArray[Any], count: int) -> Ints:
-    array = rows if isinstance(rows, np.ndarray) else np.array(list(rows))
-    if array.dtype == bool:
-        if array.shape != (count,):
-            raise UsageError(f"The mask has {array.size} values but there are {count} items.")
-        return np.flatnonzero(array)
-    if array.size and array.dtype.kind not in "iu":
-        raise UsageError("Positions of items are whole numbers.")
-    positions = np.unique(array.astype(np.int64))
-    if positions.size and (positions[0] < 0 or positions[-1] >= count):
-        outside = positions[0] if positions[0] < 0 else positions[-1]
-        raise UsageError(f"There is no item at position {outside}: there are {count} items, from 0.")
-    return positions
 
 
 def the_only(kind: str, name: str | None, known: Iterable[str], how: str) -> str:

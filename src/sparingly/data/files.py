@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from sparingly.base.errors import InputError, UsageError
 
-# --- How much a file may become -------------------------------------------------------------------
+# --- how much a file may become -------------------------------------------------------------------
 # The limits are far above what evaluation data need. ``SPARINGLY_LIMITS=off`` in the environment turns all
 # of them off, for trusted files.
 
@@ -145,7 +145,7 @@ def _size(count: float) -> str:
     return f"{count:.0f} bytes"
 
 
-# --- Reading and writing --------------------------------------------------------------------------
+# --- reading and writing --------------------------------------------------------------------------
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 MAX_LINE_BYTES = 128 * 2**20
@@ -200,19 +200,15 @@ def open_binary(path: Path) -> IO[bytes]:
             if start.startswith(magic):
                 opener = __import__(module).open
                 return io.BufferedReader(Unpacked(opener(path, "rb"), path), _BLOCK)
-        if description := _foreign(start):
+        foreign = next((name for magic, name in _FOREIGN.items() if start.startswith(magic)), None)
+        # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
+        if len(start) == 8 and any(start[0::2]) != any(start[1::2]):
+            foreign = "UTF-16"
+        if foreign is not None:
             raise InputError(
-                f"the file is {description}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
+                f"the file is {foreign}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
             )
         return path.open("rb")
-
-
-def _foreign(start: bytes) -> str | None:
-    """Return what a file is that cannot be read as text, by its first bytes; None where unknown."""
-    # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
-    if len(start) == 8 and (any(start[0::2]), any(start[1::2])) in ((True, False), (False, True)):
-        return "UTF-16"
-    return next((description for magic, description in _FOREIGN.items() if start.startswith(magic)), None)
 
 
 @contextmanager
@@ -267,21 +263,18 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                     line=number,
                     fix="Write one item per line",
                 )
-            yield number, _decoded(raw, path, number)
-
-
-def _decoded(raw: bytes, path: Path, number: int) -> str:
-    if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
-        raw = raw[3:]
-    try:
-        return raw.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte 0x{raw[error.start]:02x} at column {error.start + 1} is not UTF-8",
-            file=path,
-            line=number,
-            fix="Save the file as UTF-8",
-        ) from None
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"byte 0x{raw[error.start]:02x} at column {error.start + 1} is not UTF-8",
+                    file=path,
+                    line=number,
+                    fix="Save the file as UTF-8",
+                ) from None
+            yield number, text.rstrip("\r\n")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -305,7 +298,15 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as error:
-        raise _not_json(text, error).at(file=path, line=error.lineno if line is None else line) from None
+        cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        start = max(0, error.pos - 10)
+        near = f"{'…' if start else ''}{_shorten(text[start : error.pos + 40])}"
+        raise InputError(
+            f"this is not JSON ({error.msg.removesuffix(' at')} at column {error.colno}, near {near})",
+            file=path,
+            line=error.lineno if line is None else line,
+            fix="Is the file cut off?" if cut_off else "Write one JSON value",
+        ) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", file=path, line=line) from None
     except InputError as error:
@@ -315,16 +316,6 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
         raise InputError(
             "a whole number has too many digits", file=path, line=line, fix="Write it as text"
         ) from None
-
-
-def _not_json(text: str, error: json.JSONDecodeError) -> InputError:
-    cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-    start = max(0, error.pos - 10)
-    near = f"{'…' if start else ''}{_shorten(text[start : error.pos + 40])}"
-    return InputError(
-        f"this is not JSON ({error.msg.removesuffix(' at')} at column {error.colno}, near {near})",
-        fix="Is the file cut off?" if cut_off else "Write one JSON value",
-    )
 
 
 def read_json(path: Path) -> Any:

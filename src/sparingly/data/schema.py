@@ -90,15 +90,11 @@ def _readers(kind: type[Any]) -> dict[str, tuple[Read, bool]]:
     readers = {}
     for part in dataclasses.fields(kind):
         required = part.default is dataclasses.MISSING and part.default_factory is dataclasses.MISSING
-        reader = (
-            _text_or_empty if part.default == "" and hints[part.name] is str else _reader(hints[part.name])
-        )
+        reader = _reader(hints[part.name])
+        if part.default == "" and hints[part.name] is str:
+            reader = lambda value, field: as_text(value, field) or ""  # noqa: E731
         readers[part.name] = (reader, required)
     return readers
-
-
-def _text_or_empty(value: Any, field: str) -> str:
-    return as_text(value, field) or ""
 
 
 _SINGLE: dict[Any, Read] = {

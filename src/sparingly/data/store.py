@@ -96,17 +96,13 @@ class Parts(TypedDict, total=False):
 def build_store(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Parts]) -> Store:
     """Check every array, sort it by the ids, and freeze it."""
     item_ids, model_ids = as_ids("item", items), as_ids("model", models)
-    columns = _sorting(model_ids)
-    shape = (len(item_ids), len(model_ids))
     references = as_ids("reference", parts.get("references", {}))
-    place = _ArrayPlacer(
-        shape, _sorting(item_ids), columns, _sorting(references), owned=parts.get("owned", False)
-    )
+    place = _ArrayPlacer(item_ids, model_ids, references, owned=parts.get("owned", False))
     store = Store(
         items=frozen(place.items(np.array(item_ids, object))),
-        models=tuple(model_ids[position] for position in columns),
+        models=tuple(sorted(model_ids)),
         references=tuple(sorted(references)),
-        file_order=frozen(place.items(np.array(parts.get("file_order", np.arange(shape[0])), np.int64))),
+        file_order=frozen(place.items(np.array(parts.get("file_order", np.arange(len(item_ids))), np.int64))),
         metrics=place.numbers("metric", parts.get("metrics", {})),
         aspects=place.numbers("aspect", parts.get("aspects", {})),
         reference_aspects=place.by_reference(parts.get("reference_aspects", {})),
@@ -162,13 +158,11 @@ def _sorting(ids: Sequence[str]) -> Ints:
 class _ArrayPlacer:
     """Checks the shape of every array and puts it into the order of the ids."""
 
-    def __init__(
-        self, shape: tuple[int, int], rows: Ints, models: Ints, references: Ints, *, owned: bool
-    ) -> None:
-        self.shape, self.rows, self.models, self.reference_order = shape, rows, models, references
-        self.owned = owned
-        self.rows_sorted = bool((rows[1:] > rows[:-1]).all())
-        self.models_sorted = bool((models[1:] > models[:-1]).all())
+    def __init__(self, items: list[str], models: list[str], references: list[str], *, owned: bool) -> None:
+        self.shape, self.owned = (len(items), len(models)), owned
+        self.rows, self.models, self.reference_order = map(_sorting, (items, models, references))
+        self.rows_sorted = bool((self.rows[1:] > self.rows[:-1]).all())
+        self.models_sorted = bool((self.models[1:] > self.models[:-1]).all())
 
     def items(self, array: NDArray[Any]) -> NDArray[Any]:
         return array if self.rows_sorted else array[self.rows]
@@ -398,7 +392,16 @@ def as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> ND
         raise DataError(f'The column "{name}" has {len(values)} values but there are {count} items.')
     is_text = name in fields.TEXT_COLUMNS
     if name in fields.NUMBER_COLUMNS:
-        column = _number_column(name, values)
+        is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
+        numbers = values if is_numbers else [np.nan if value is None else value for value in values]
+        try:
+            column = np.array(numbers, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(f'The column "{name}" holds something that is not a number.') from None
+        if name in (fields.COST, fields.WEIGHT) and (column < 0).any():
+            raise DataError(
+                f'The column "{name}" holds a negative number. Costs and weights are zero or more.'
+            )
     elif isinstance(values, np.ndarray) and values.dtype.kind in "fiub" and not is_text:
         column = values.astype(np.float64)
     else:
@@ -409,19 +412,6 @@ def as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> ND
         return texts
     if np.isinf(column).any():
         raise DataError(f'The column "{name}" holds an infinite number.')
-    return column
-
-
-def _number_column(name: str, values: Sequence[Any] | NDArray[Any]) -> Floats:
-    is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
-    try:
-        column = np.array(
-            values if is_numbers else [np.nan if value is None else value for value in values], np.float64
-        )
-    except (TypeError, ValueError, OverflowError):
-        raise DataError(f'The column "{name}" holds something that is not a number.') from None
-    if name in (fields.COST, fields.WEIGHT) and (column < 0).any():
-        raise DataError(f'The column "{name}" holds a negative number. Costs and weights are zero or more.')
     return column
 
 

@@ -46,7 +46,7 @@ def canonical(value: Any) -> str | None:
     return None if value is None else json.dumps(value, sort_keys=True, default=str)
 
 
-# --- Checks of single values ----------------------------------------------------------------------
+# --- checks of single values ----------------------------------------------------------------------
 
 NOT_A_NUMBER = "Write the number without quotes, or null where it is missing"
 NOT_FINITE = "Write a finite number, or null where it is missing"
@@ -182,16 +182,12 @@ def shown(value: Any, length: int = 40) -> str:
         return f'"{value}"' if len(value) <= length else f'"{value[:length]}…"'
     if isinstance(value, bool | None):
         return {True: "true", False: "false", None: "null"}[value]
-    text = _as_repr(value)
-    return text if len(text) <= length else f"{text[:length]}…"
-
-
-def _as_repr(value: Any) -> str:
     try:
-        return repr(value)
+        text = repr(value)
     except (ValueError, RecursionError):
         # Python refuses whole numbers of thousands of digits, and lists nested without end.
-        return f"a {type(value).__name__}"
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def check_version(record: dict[str, Any], kind: str, newest: int) -> None:
