@@ -39,7 +39,6 @@ def assign(
     """
     from sparingly.data import io
     from sparingly.run.raters.assignment import assign as hand_out
-    from sparingly.run.raters.controls import KINDS, control_items
     from sparingly.show.terminal.raters import show_assignment
 
     if bool(controls) != (controls_out is not None):
@@ -50,6 +49,8 @@ def assign(
     with working("handing out"):
         hidden = None
         if controls:
+            from sparingly.run.raters.controls import KINDS, control_items
+
             kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
             hidden = control_items(evalset, chosen, kinds=kinds, share=controls, seed=seed)
         assignment = hand_out(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
     from sparingly.run.campaign.answers import Acknowledgement
 
-# --- data sets by name ----------------------------------------------------------------------------
-
 
 def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | dict[str, EvalSet]:
     """Load one evaluation set, or several that are written NAME=FILE; all have outputs to show."""
@@ -43,14 +41,10 @@ def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | di
     return {name: load(path) for name, _, path in parts}
 
 
-# --- begin, draw, record, close --------------------------------------------------------------------
-
-
 _HELP = """Run a live evaluation: ask, record what people answer, ask again, stop; nothing is lost.
 
 A campaign lives in one database: a SQLite file, or PostgreSQL by its URL (postgresql+psycopg://user@host/name).
 """
-AUTO = "auto"
 campaign = App(name="campaign", help=_HELP)
 
 
@@ -60,7 +54,7 @@ def new(
     data: Annotated[tuple[str, ...], about("The evaluation set, or several as NAME=FILE.")],
     /,
     *,
-    method: Annotated[str, about("A strategy or a method: waves, uniform …", "--method", "-m")] = AUTO,
+    method: Annotated[str, about("A strategy or a method: waves, uniform …", "--method", "-m")] = "auto",
     budget: Annotated[
         str,
         about(
@@ -271,9 +265,6 @@ def close(address: Address, /, *, name: Name = None) -> None:
     sys.stdout.write(f"closed: {title}\n")
 
 
-# --- pause, resume, hours, release ----------------------------------------------------------------
-
-
 @campaign.command
 def pause(
     address: Address,
@@ -378,9 +369,6 @@ def release(
             running, out, texts=not no_texts, licence=licence, title=title, comments=comments, seed=seed
         )
     emit(files.to_dict()) if json else show_release(files)
-
-
-# --- marks ----------------------------------------------------------------------------------------
 
 
 _COLUMNS = ("seq", "data", "round", "rater", "item", "model", "aspect", "score", "corrects", "marks")

@@ -10,7 +10,6 @@ from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Scale
 from sparingly.cli.parameters import about, several
 from sparingly.cli.subject import InCampaign, Name, Sources, subject_of
 
-LIST = "list"
 ToolOptions = Annotated[tuple[str, ...], several("An option of the tool, key=value", "--tool-option", "-T")]
 
 
@@ -76,7 +75,7 @@ def export(
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.terminal.campaign import show_exported, show_tools
 
-    if to == LIST:
+    if to == "list":
         tools = annotation_tools()
         rows = [{"tool": tool.name, "summary": tool.summary, "kinds": list(tool.kinds)} for tool in tools]
         emit(rows) if json else show_tools(tools)

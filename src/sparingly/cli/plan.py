@@ -80,8 +80,6 @@ def plan(
     sparingly plan judged.jsonl pilot.json -a mqm --judge GEMBA --judge-price 0.002 --person-price 0.4
     ```
     """
-    from sparingly.infer.plan.plan import plan as look_ahead
-    from sparingly.infer.plan.sample_size import sample_size
     from sparingly.show.terminal.plan import show_plan, show_sample_size
 
     goals: dict[str, Any] = {"width": width, "detect": detect, "level": level, "power": power}
@@ -90,6 +88,8 @@ def plan(
     if not sources or formula:
         if scale is not None:
             raise UsageError("--scale is for plans from data: leave it out.")
+        from sparingly.infer.plan.sample_size import sample_size
+
         if not sources and not (win_rate or pass_rate or detect):
             raise UsageError(
                 "Name the data, or ask a question that needs none: --win-rate 60%, "
@@ -105,6 +105,8 @@ def plan(
         size = sample_size(**formula, **goals)
         emit(size.to_dict()) if json else show_sample_size(size, sources[0] if sources else "DATA")
         return
+    from sparingly.infer.plan.plan import plan as look_ahead
+
     with subject_of(sources, reading, campaign) as subject:
         data, pilot = subject.data, subject.selection
         name = aspect

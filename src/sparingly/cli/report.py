@@ -21,8 +21,6 @@ from sparingly.cli.options import (
 from sparingly.cli.parameters import about, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
-# --- report ---------------------------------------------------------------------------------------
-
 
 @options
 class ReportOptions:
@@ -89,9 +87,6 @@ def report(
         return
     for sentence in (page.title, *page.lead, *(f"written to {path}" for path in files)):
         line(sentence.replace("`", ""))
-
-
-# --- writeup --------------------------------------------------------------------------------------
 
 
 def writeup(

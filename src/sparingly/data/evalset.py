@@ -287,14 +287,11 @@ class EvalSet:
         if self.roles is not None:
             for part in self.truth_fields(name):
                 self.roles.check_aspect(part.removeprefix("aspect:"))
-        if name in self.aspects:
-            return self.aspects[name]
-        if kind == "aspect" and field in self.aspects:
-            return self.aspects[field]
-        if name in self.metrics:
-            return self.metrics[name]
-        if kind == "metric" and field in self.metrics:
-            return self.metrics[field]
+        for prefix, scores in (("aspect", self.aspects), ("metric", self.metrics)):
+            if name in scores:
+                return scores[name]
+            if kind == prefix and field in scores:
+                return scores[field]
         if kind in HOW and field:
             return Combination.parse(name).combine(self.aspects)
         raise UnknownNameError("aspect or metric", name, [*self.aspects, *self.metrics])
@@ -413,21 +410,17 @@ class EvalSet:
                 first=columns[table.first].astype(np.int32),
                 second=columns[table.second].astype(np.int32),
             )
+        aspects = {
+            name: frozen(np.where(visible, scores, np.nan)) for name, scores in self.store.aspects.items()
+        }
+        repeated = dict(repeats.scores)
+        for name in filter(fields.is_label, repeats.scores):
+            repeated[name] = np.where(visible[repeats.item, repeats.model], repeated[name], np.nan)
         return self._with_store(
-            aspects={
-                name: frozen(np.where(visible, scores, np.nan)) for name, scores in self.store.aspects.items()
-            },
+            aspects=aspects,
             ratings=ratings.take(np.asarray(is_visible)),
             preferences=preferences,
-            repeats=replace(
-                repeats,
-                scores={
-                    name: np.where(visible[repeats.item, repeats.model], scores, np.nan)
-                    if fields.is_label(name)
-                    else scores
-                    for name, scores in repeats.scores.items()
-                },
-            ),
+            repeats=replace(repeats, scores=repeated),
         )
 
     # --- new sets ------------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.arrays import Floats, Mask, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.format import counted, html_table
 from sparingly.base.registry import Method
@@ -112,12 +113,9 @@ class Selection(Tabular):
         return f"Selection({len(self)} of {self.signature.of} items; {self.signature})"
 
     def _repr_html_(self) -> str:
-        first_rows = [self.row(place) for place in range(min(10, len(self)))]
-        rows = [
-            (place + 1, row.item, row.utility, row.probability, row.reason)
-            for place, row in enumerate(first_rows)
-        ]
-        more = f"… and {len(self) - len(first_rows)} more. " if len(self) > len(first_rows) else ""
+        first_rows = enumerate(islice(self, 10), 1)
+        rows = [(place, row.item, row.utility, row.probability, row.reason) for place, row in first_rows]
+        more = f"… and {len(self) - len(rows)} more. " if len(self) > len(rows) else ""
         return html_table(
             ("", "item", "utility", "probability", "reason"),
             rows,
@@ -142,11 +140,8 @@ class Selection(Tabular):
             return RANKING_ONLY
         weighted = ", weighted by one over the probabilities," if self.has_unequal_weights else ""
         exception = " without the items that are never chosen" if self.never else ""
-        if self.same_outputs:
-            return (
-                f"probability sample: differences between models{weighted} estimate the whole set{exception}"
-            )
-        return f"probability sample: scores{weighted} estimate the whole set{exception}"
+        what = "differences between models" if self.same_outputs else "scores"
+        return f"probability sample: {what}{weighted} estimate the whole set{exception}"
 
     @property
     def weight(self) -> Floats | None:
@@ -315,13 +310,13 @@ class _Rows:
 
     def probabilities(self, name: str) -> Floats | None:
         column = self.numbers(name)
-        outside: Ints | list[int] = [] if column is None else np.flatnonzero(~((column > 0) & (column <= 1)))
-        if column is not None and len(outside):
-            raise InputError(
-                f"{column[outside[0]]} is no inclusion probability",
-                field=f"rows[{outside[0]}].{name}",
-                fix="It lies above 0 and is at most 1, for every row or for none",
-            )
+        for place, value in enumerate([] if column is None else column.tolist()):
+            if not 0 < value <= 1:
+                raise InputError(
+                    f"{value} is no inclusion probability",
+                    field=f"rows[{place}].{name}",
+                    fix="It lies above 0 and is at most 1, for every row or for none",
+                )
         return column
 
     def id_lists(self, name: str) -> Objects | None:
