@@ -104,9 +104,9 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "promptfoo": "sparingly.data.io.promptfoo:Promptfoo",
         "mlflow": "sparingly.data.io.mlflow:MlflowTraces",
         "langfuse": "sparingly.data.io.langfuse:LangfuseTraces",
-        "inspect_ai": "sparingly.data.io.inspect_ai:InspectAi",
+        "inspect_ai": "sparingly.data.io.inspect_ai:InspectLogs",
         "lines": "sparingly.data.io.lines:Lines",
-        "table": "sparingly.data.io.table:Table",
+        "table": "sparingly.data.io.table:AnyTable",
     },
     "form": {
         "esa": "sparingly.run.forms.spans:EsaForm",

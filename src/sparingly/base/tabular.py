@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sparingly.base.errors import UsageError
 
 if TYPE_CHECKING:
-    import pandas as pd
     import polars as pl
 
 
@@ -36,13 +35,13 @@ class Tabular:
 
         return pl.DataFrame(self.rows(), infer_schema_length=None)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a pandas frame."""
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas frame; pandas is no dependency of ours."""
         try:
-            import pandas as pd
+            pandas = import_module("pandas")
         except ImportError:
             raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
-        return pd.DataFrame(self.rows())
+        return pandas.DataFrame(self.rows())
 
     def plot(self) -> Any:
         """Draw the picture that belongs to the result, an Altair chart; needs the extra ``report``."""

@@ -48,7 +48,7 @@ class DrawingOptions:
 
 
 @options
-class FilterOptions:
+class SourceFilterOptions:
     """Which sources may be chosen."""
 
     never: Annotated[
@@ -113,7 +113,7 @@ class QuotaOptions:
         return {**vars(self), "quota": counts}
 
 
-DEFAULT_DRAWING, DEFAULT_FILTERS, DEFAULT_QUOTAS = DrawingOptions(), FilterOptions(), QuotaOptions()
+DEFAULT_DRAWING, DEFAULT_FILTERS, DEFAULT_QUOTAS = DrawingOptions(), SourceFilterOptions(), QuotaOptions()
 
 
 @pool.command
@@ -206,7 +206,7 @@ def select(
         about("The best by utility, or a probability design.", "--design", "-m"),
     ],
     drawing: DrawingOptions = DEFAULT_DRAWING,
-    filters: FilterOptions = DEFAULT_FILTERS,
+    filters: SourceFilterOptions = DEFAULT_FILTERS,
     quotas: QuotaOptions = DEFAULT_QUOTAS,
     jobs: Jobs = 1,
     cluster: Cluster = None,

@@ -262,9 +262,10 @@ class CodedNames:
         if bare == names:
             return cls(names, codes)
         # Blanks around ids are mistakes of typing.
-        kept = sorted(set(bare))
-        places = {name: place for place, name in enumerate(kept)}
-        return cls(kept, np.array([places[name] for name in bare], np.int32)[codes], len(names) - len(kept))
+        trimmed = sorted(set(bare))
+        places = {name: place for place, name in enumerate(trimmed)}
+        new_codes = np.array([places[name] for name in bare], np.int32)[codes]
+        return cls(trimmed, new_codes, len(names) - len(trimmed))
 
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:
@@ -274,8 +275,8 @@ def coded(texts: pl.Series) -> tuple[list[str], Codes]:
         names, codes = coded(texts.gather(np.flatnonzero(np.diff(runs, prepend=-1))))
         return names, codes[runs]
     different = texts.drop_nulls().unique().sort()
-    codes = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
-    return different.to_list(), np.array(codes.to_numpy(), np.int32)
+    places = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
+    return different.to_list(), np.array(places.to_numpy(), np.int32)
 
 
 @dataclass(frozen=True, eq=False)

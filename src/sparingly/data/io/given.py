@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sparingly.data.evalset import EvalSet
 
 
-class Frame(Protocol):
+class NativeFrame(Protocol):
     """A frame of pandas or polars, or an Arrow table: something with columns."""
 
     @property
@@ -16,7 +16,7 @@ class Frame(Protocol):
         """The columns."""
 
 
-DataLike = EvalSet | str | Path | Frame
+DataLike = EvalSet | str | Path | NativeFrame
 
 
 def as_evalset(data: DataLike) -> EvalSet:

@@ -43,7 +43,7 @@ _METADATA = "metadata_"
 
 
 @register("inspect_ai")
-class InspectAi(Format):
+class InspectLogs(Format):
     """Logs of inspect_ai, and the table of their samples."""
 
     summary: ClassVar[str] = "inspect_ai's logs (.eval, .json, a folder of them) and its samples_df"
@@ -78,7 +78,7 @@ class InspectAi(Format):
 def _logs(folder: Path) -> Iterator[Path]:
     """Yield the logs of a folder: archives by their extension, JSON files by their content."""
     for path in sorted(folder.iterdir()):
-        if path.suffix == ".eval" or (path.suffix == ".json" and InspectAi().recognises(Head(path))):
+        if path.suffix == ".eval" or (path.suffix == ".json" and InspectLogs().recognises(Head(path))):
             yield path
 
 

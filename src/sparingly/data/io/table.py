@@ -68,7 +68,7 @@ else:
 
 
 @register("table")
-class Table(Format):
+class AnyTable(Format):
     """Rows and columns in any file, whatever they are called."""
 
     summary: ClassVar[str] = "a table: CSV, TSV, Excel, JSON, JSON Lines, Parquet, Arrow, a saved dataset"
