@@ -81,7 +81,7 @@ def test_info_of_a_selection(folder: Path) -> None:
 def test_info_of_a_table_with_named_columns(tmp_path: Path) -> None:
     table = "segment,system,chrF,TER\n1,a,50,0.5\n1,b,60,0.4\n2,a,70,0.3\n2,b,65,0.2\n"
     (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
-    options = ("-S", "item=segment", "-S", "model=system", "--lower-is-better", "TER")
+    options = ("--role", "segment=item", "--role", "system=model", "--lower-is-better", "TER")
     assert parsed(run("info", "scores.csv", *options, "--json", cwd=tmp_path).stdout)["items"] == 2
 
 
@@ -106,7 +106,11 @@ def test_select_writes_what_python_gives(folder: Path) -> None:
     assert "24 of 240 items chosen" in shown
     assert "written to chosen.json" in shown
     expected = sparingly.select(sparingly.load(folder / "data.jsonl"), VAR, "10%", seed=4)
-    assert parsed((folder / "chosen.json").read_text(encoding="utf-8")) == expected.to_dict()
+    # Beside what Python gives, the file says which data it was chosen from.
+    assert parsed((folder / "chosen.json").read_text(encoding="utf-8")) == {
+        **expected.to_dict(),
+        "data": ["data.jsonl"],
+    }
 
 
 def test_select_verifies_and_is_written_up(folder: Path) -> None:

@@ -14,6 +14,7 @@ from cyclopts import Group, Parameter
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, print_roles, the_aspect
+from sparingly.data import files
 from sparingly.data.io.format import Head
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def is_campaign(address: str | Path) -> bool:
     path = Path(address)
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with files.naming(path), path.open("rb") as file:
         if file.read(16) != b"SQLite format 3\x00":
             return False
     from sparingly.data.io.mlflow import MlflowTraces
