@@ -32,7 +32,10 @@ pytestmark = pytest.mark.journey
         ("select data.jsonl -m random -b 5 -o no/x.json", "the folder to write to does not exist."),
         ("verify data.jsonl selection.json", "data.jsonl, line 2: this is not JSON"),
         ("writeup selection.json --format word", 'Invalid value "word" for --format.'),
-        ("agree data.jsonl selection.json --aspect overal", 'There is no aspect or metric "overal". Did you mean'),
+        (
+            "agree data.jsonl selection.json --aspect overal",
+            'There is no aspect or metric "overal". Did you mean',
+        ),
         ("convert data.jsonl data.xyz", 'The extension ".xyz" of data.xyz tells no format to write.'),
         ("demo --out data.jsonl", "data.jsonl: File exists."),
     ],

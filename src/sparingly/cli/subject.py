@@ -52,11 +52,12 @@ def is_campaign(address: str | Path) -> bool:
     if "://" in str(address):
         return True
     path = Path(address)
-    if not path.is_file():
-        return False
-    with files.naming(path), path.open("rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
+    with files.naming(path):
+        if not path.is_file():
             return False
+        with path.open("rb") as file:
+            if file.read(16) != b"SQLite format 3\x00":
+                return False
     from sparingly.data.io.mlflow import MlflowTraces
 
     return not MlflowTraces().recognises(Head(path))
