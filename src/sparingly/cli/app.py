@@ -31,6 +31,7 @@ COMMANDS = {
         "info": "info:info",
         "plan": "plan:plan",
         "select": "select:select",
+        "run-judge": "run_judge:run_judge",
     },
     "Ask people": {
         "serve": "serve:serve",

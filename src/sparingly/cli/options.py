@@ -133,8 +133,9 @@ def the_aspect(data: EvalSet, aspect: str | None) -> str:
     from sparingly.data.evalset import the_only
     from sparingly.data.roles import role_option
 
-    if aspect is None and not data.aspects and data.roles is not None and data.metrics:
-        columns = [part.column for part in data.roles.columns if part.role == "metric"]
+    roles = () if data.roles is None else data.roles.columns
+    columns = [part.column for part in roles if part.role == "metric"]
+    if aspect is None and not data.aspects and columns:
         raise MissingDataError(
             f"{data.name}: no column is known to hold labels of people. If {columns[0]} does, add "
             f"{role_option(columns[0], 'human')}; else have some outputs judged first."

@@ -12,6 +12,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
+from sparingly.data.io.verdicts import are_verdicts, verdict_files, with_verdicts
 from sparingly.data.roles import TableRoles, read_roles, roles_file
 
 KIND = Format.kind
@@ -27,6 +28,8 @@ def load(
     **options: Any,
 ) -> EvalSet:
     """Load an evaluation set from a file or a directory, or from several that are joined by item.
+
+    The verdicts of a judge that ``run_judge`` saved beside a file come with it, as a metric.
 
     Args:
         path: The file or directory; or several, such as two runs of one harness (see ``data.join``).
@@ -48,6 +51,12 @@ def load(
     paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
     if not paths:
         raise UsageError("No file is named: there is nothing to load.")
+    judges = [each.absolute() for each in paths if are_verdicts(each)]
+    paths = [each for each in paths if each.absolute() not in judges]
+    if not paths:
+        raise InputError(
+            "these are verdicts of a judge", file=judges[0], fix="Give the data they belong to, too"
+        )
     said = dict(roles or {})
     sets = [_load(each, format, options, said) for each in paths]
     if unknown := [column for column in said if not any(_has_column(data, column) for data in sets)]:
@@ -62,6 +71,8 @@ def load(
             data = join(sets, names_of_files([str(each) for each in paths]))
         if labels is not None:
             data = with_labels(data, _load(Path(labels), None, {}, {}), str(labels))
+    if judges := [*judges, *(file for each in paths for file in verdict_files(each) if file not in judges)]:
+        data = with_verdicts(data, judges)
     saved = [name for each in paths for name in read_roles(each)[1] if name in data.metrics]
     return flipped(data, dict.fromkeys((*saved, *lower_is_better)))
 

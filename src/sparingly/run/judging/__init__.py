@@ -1,0 +1,1 @@
+"""A judge of one's own: a language model behind a chat endpoint scores every output, or compares pairs."""
