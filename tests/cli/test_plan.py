@@ -70,12 +70,19 @@ def test_without_labels_a_pilot_is_recommended(command: Command) -> None:
 
 
 def test_prices_of_a_judge(command: Command) -> None:
-    told = "plan data.jsonl pilot.json -a overall --width 2.5 --judge judge"
-    out = command(f"{told} --judge-price 0.001 --person-price 1")[1]
-    assert "the judge pays for itself" in out
-    code, _, err = command(f"{told} --judge-price 0.001")
-    assert code == EXIT_WRONG
-    assert "give two prices" in err
+    line = "plan data.jsonl pilot.json -a overall --width 2.5"
+    out = command(f"{line} --price judge=0.001 --price human=1")[1]
+    assert out.startswith("For ± 2.5: ")
+    assert "calls of judge" in out
+    for prices, sentence in (
+        ("--price judge=0.001", "Give two prices or more"),
+        ("--price judge", "not of the form NAME=PRICE"),
+        ("--price human=1 --price jugde=1", "Did you mean judge?"),
+    ):
+        code, _, err = command(f"{line} {prices}")
+        assert code == EXIT_WRONG
+        assert sentence in err
+    assert "leave it out" in command("plan --win-rate 60% --price human=1")[2]
 
 
 def test_errors_are_one_sentence(command: Command) -> None:

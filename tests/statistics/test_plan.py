@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.infer.plan.judge_mix import divide, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
 from sparingly.infer.plan.pilot import pilot_of
 from tests.infer.plan.sets import drawn_pilot, made_set
@@ -38,7 +39,16 @@ def passes_set() -> EvalSet:
     return data.with_aspect("people", (data.aspects["people"] > -1).astype(float))
 
 
-SETS = {"normal": made_set, "errors": errors_set, "passes": passes_set}
+def judge_set(items: int = 1000) -> EvalSet:
+    """One model that passes or fails; its judge passes 30 % of bad answers and fails 8 % of good ones."""
+    drawn = np.random.default_rng(4)
+    people = drawn.random((items, 1)) < 0.75
+    judge = np.where(people, drawn.random((items, 1)) > 0.08, drawn.random((items, 1)) < 0.3)
+    names = [f"i{place:04d}" for place in range(items)], ["model"]
+    return EvalSet.from_arrays(*names, metrics={"judge": judge * 1.0}, aspects={"people": people * 1.0})
+
+
+SETS = {"normal": made_set, "errors": errors_set, "passes": passes_set, "judge": judge_set}
 SIZES = (12, 20, 60, 150)
 
 
@@ -75,6 +85,39 @@ def test_pilots_of_sixty_items_plan_the_printed_half_widths() -> None:
     pilots = np.median([planned(data, drawn_pilot(data, 60, seed)) for seed in range(PILOTS)], axis=0)
     ratio = printed(data) / pilots
     assert ((ratio > 0.9) & (ratio < 1.15)).all(), ratio
+
+
+def test_both_numbers_of_a_mix_give_the_width_that_was_asked_for() -> None:
+    """People alone, and with the judge on everything: the intervals of so many items."""
+    data = judge_set()
+    mix = sparingly.plan(data, None, "people", width=0.05, prices={"human": 1.0, "judge": 0.0}).mix
+    assert mix is not None
+    assert mix.items < 0.75 * mix.items_alone
+    alone = data.only(name for name in data.fields if name != "metric:judge")
+    for view, n in ((data, mix.items), (alone, mix.items_alone)):
+        halves = []
+        for seed in range(DRAWS):
+            chosen = sparingly.select(view, budget=n, seed=2000 + seed)
+            found = sparingly.estimate(view, chosen, "people", seed=seed)
+            halves.append((found.high - found.low) / 2)
+        assert np.nanmedian(halves) == pytest.approx(0.05, rel=0.1)
+
+
+def test_a_judge_on_a_part_of_the_items_is_as_precise_as_people_alone() -> None:
+    """Two-phase draws: m items for the judge, k of them for people, against n for people alone."""
+    data = judge_set(4000)
+    people, judge = data.aspects["people"][:, 0], data.metrics["judge"][:, 0]
+    share = np.corrcoef(people, judge)[0, 1] ** 2
+    n = 200
+    k, m, _ = divide(n, items_with(share, n, 4000), 4000, judge_price=0.05, human_price=1.0)
+    assert k < 0.8 * n < m < 2000
+    slope = np.cov(people, judge)[0, 1] / judge.var()
+    drawn, alone, mixed = np.random.default_rng(0), [], []
+    for _ in range(4000):
+        order = drawn.permutation(4000)[:m]
+        alone.append(people[order[:n]].mean())
+        mixed.append((people - slope * judge)[order[:k]].mean() + slope * judge[order].mean())
+    assert np.std(mixed) == pytest.approx(np.std(alone), rel=0.05)
 
 
 def test_widths_of_whole_documents() -> None:

@@ -44,7 +44,7 @@ def plan(
     ] = None,
     detect: Annotated[
         str | None,
-        about("The difference between two models to be found: 5, 0.3sd.", allow_leading_hyphen=True),
+        about("The difference between two models to be found: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
     ] = None,
     level: Annotated[float, about("How often intervals hold; 1 minus the error rate of tests.")] = 0.95,
     power: Annotated[float, about("How often a difference of that size is to be significant.")] = 0.8,
@@ -53,15 +53,16 @@ def plan(
         about("A win rate that should differ significantly from 50 %: 60%.", allow_leading_hyphen=True),
     ] = None,
     pass_rate: Annotated[
-        str | None, about("The pass rate to expect, with --width: 90%.", allow_leading_hyphen=True)
+        str | None,
+        about("The pass rate to expect, with --width or --detect: 90%.", allow_leading_hyphen=True),
     ] = None,
     models: Annotated[int | None, about("How many models are compared, all pairs; 2 unless given.")] = None,
     of: Annotated[
         int | None, about("How many outputs the pass rate speaks of; those of DATA unless given.")
     ] = None,
-    judge: Annotated[str | None, about("The metric that is an LLM judge's score.")] = None,
-    judge_price: Annotated[float | None, about("The price of one output by the LLM judge.")] = None,
-    person_price: Annotated[float | None, about("The price of one output by a person.")] = None,
+    price: Annotated[
+        tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")
+    ] = (),
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -77,7 +78,8 @@ def plan(
     sparingly plan --detect 0.3sd --models 5
     sparingly plan judged.jsonl pilot.json --aspect overall --width 2
     sparingly plan campaign.db --width 2
-    sparingly plan judged.jsonl pilot.json -a mqm --judge GEMBA --judge-price 0.002 --person-price 0.4
+    sparingly plan --pass-rate 80% --detect 5% --power 0.9
+    sparingly plan judged.jsonl pilot.json -a mqm --width 2 --price human=0.4 --price GEMBA=0.002
     ```
     """
     from sparingly.show.terminal.plan import show_plan, show_sample_size
@@ -86,8 +88,9 @@ def plan(
     formula: dict[str, Any] = {"win_rate": win_rate, "pass_rate": pass_rate, "models": models, "of": of}
     formula = {name: value for name, value in formula.items() if value is not None}
     if not sources or formula:
-        if scale is not None:
-            raise UsageError("--scale is for plans from data: leave it out.")
+        for option, value in (("scale", scale), ("price", price or None)):
+            if value is not None:
+                raise UsageError(f"--{option} is for plans from data: leave it out.")
         from sparingly.infer.plan.sample_size import sample_size
 
         if not sources and not (win_rate or pass_rate or detect):
@@ -98,7 +101,7 @@ def plan(
         if sources and not (win_rate or pass_rate):
             options = " and ".join(f"--{name}" for name in formula)
             raise UsageError(f"{options} is for plans without data: leave out {Path(sources[0]).name}.")
-        if sources and pass_rate is not None and of is None:
+        if sources and pass_rate is not None and of is None and detect is None:
             # A pass rate takes the size of the set from it.
             with subject_of(sources, reading) as subject:
                 formula["of"] = len(subject.data)
@@ -129,10 +132,22 @@ def plan(
             cost=cost,
             target=target,
             scale=scale_ends(scale),
-            judge=judge,
-            judge_price=judge_price,
-            person_price=person_price,
+            prices=_prices(price) if price else None,
             seed=seed,
             **goals,
         )
     emit(result.to_dict()) if json else show_plan(result, subject.names)
+
+
+def _prices(texts: tuple[str, ...]) -> dict[str, float]:
+    """Return prices from texts such as ``human=0.8``."""
+    prices: dict[str, float] = {}
+    for text in texts:
+        name, sign, amount = text.rpartition("=")
+        try:
+            prices[name] = float(amount)
+        except ValueError:
+            sign = ""
+        if not sign or not name:
+            raise UsageError(f'The price "{text}" is not of the form NAME=PRICE: --price human=0.8.')
+    return prices

@@ -91,7 +91,7 @@ def test_without_an_aspect_a_metric_stands_in() -> None:
 
 
 def test_what_is_known_without_a_metric() -> None:
-    found = pilot_without(known(), "good", for_differences=False, seed=0)
+    found = pilot_without(known(), ["good"], for_differences=False, seed=0)
     assert found.saving is not None
     assert found.saving.scores < 0.05
     assert [one.metric for one in found.correlations] == ["weak"]

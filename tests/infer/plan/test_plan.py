@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.plan.judge_mix import JudgeMix, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, PlanUnit
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.plan import SHARES, Plan, plan
@@ -134,6 +136,11 @@ def test_a_metric_in_the_place_of_people() -> None:
     assert told.stands_in
     assert (told.advice.method, told.advice.budget, told.advice.aspect) == ("uniform", 40, None)
     assert "pilot of 40 random items" in told.advice.sentences[0]
+    first = plan(DATA.without_labels(), width=0.3, budgets=["50%"]).advice.sentences[0]
+    without, few, many = map(
+        int, re.findall(r"(\d+) items without the metrics, (\d+) to (\d+) with", first)[0]
+    )
+    assert (few, many) == tuple(items_with(share, without, 400) for share in (0.62, 0.04))
     assert "public sets" in told.advice.sentences[-1]
     assert told.advice.commands()[1] == "sparingly plan DATA chosen.json"
     assert told.headline.startswith("Planned from a metric, ")
@@ -221,40 +228,56 @@ def test_budgets_of_all_kinds() -> None:
         plan(DATA, PILOT, "people", budgets=["1h"])
 
 
+def mix_of(**goal: Any) -> JudgeMix:
+    mix = plan(DATA, PILOT, "people", budgets=[100], **goal).mix
+    assert mix is not None
+    return mix
+
+
 def test_a_judge_is_weighed_by_what_it_adds() -> None:
-    cheap = plan(
-        DATA, PILOT, "people", width=0.15, judge="good", judge_price=0.001, person_price=1.0, budgets=[100]
-    ).judge
-    assert cheap is not None
-    assert cheap.worth_it
+    cheap = mix_of(width=0.15, prices={"human": 1.0, "good": 0.001})
+    assert cheap.judges == ("good",)
     assert cheap.saving == pytest.approx(2 / 3, abs=0.1)
-    useless = plan(
-        DATA, PILOT, "people", width=0.15, judge="weak", judge_price=0.1, person_price=1.0, budgets=[100]
-    ).judge
-    assert useless is not None
-    assert not useless.worth_it
-    differences = plan(
-        DATA, PILOT, "people", detect=0.6, judge="good", judge_price=0.001, person_price=1.0, budgets=[100]
-    )
-    assert differences.judge is not None
-    assert differences.judge.saving == pytest.approx(1 / 2, abs=0.12)
+    assert cheap.cost == pytest.approx(4 * (cheap.items + 0.001 * cheap.judged))
+    assert mix_of(width=0.15, prices={"human": 1.0, "weak": 0.1}).judges == ()
+    differences = mix_of(detect=0.6, prices={"human": 1.0, "good": 0.001})
+    assert differences.saving == pytest.approx(1 / 2, abs=0.12)
+
+
+def test_of_several_judges_those_are_taken_that_save_their_price() -> None:
+    both = mix_of(width=0.15, prices={"human": 1.0, "good": 0.001, "weak": 0.2})
+    assert both.judges == ("good",)
+
+
+def test_all_that_a_plan_says_follows_from_the_cheapest_mix() -> None:
+    """Where the judge is not worth its price, nothing else in the plan counts on it."""
+    for price, judges in ((0.001, ("good",)), (5.0, ())):
+        planned = plan(DATA, PILOT, "people", width=0.15, prices={"human": 1.0, "good": price})
+        assert planned.mix is not None
+        assert planned.mix.judges == judges
+        assert planned.needed == planned.mix.items
+        assert planned.advice.sentences[0] == planned.mix.sentence("For ± 0.15")
+        assert f"Judge {planned.mix.items} of the 400 items" in planned.advice.sentences[1]
+        assert ("good" in [row.metric for row in planned.correlations]) is bool(judges)
+
+
+def test_the_first_sentence_names_the_items_without_the_metrics() -> None:
+    first = plan(DATA, PILOT, "people", width=0.15, budgets=[100]).advice.sentences[0]
+    bare = DATA.only(name for name in DATA.fields if not name.startswith("metric:"))
+    without = plan(bare, PILOT, "people", width=0.15, budgets=[100]).needed
+    assert f"; {without} without the metrics)" in first
 
 
 def test_what_cannot_be_weighed() -> None:
-    with pytest.raises(UsageError, match="give two prices"):
-        plan(DATA, PILOT, "people", judge="good", judge_price=0.1)
-    with pytest.raises(UsageError, match=r"There are 2 metrics.*judge="):
-        plan(DATA, PILOT, "people", judge_price=0.1, person_price=1.0, budgets=[100])
+    for prices in ({"good": 0.1}, {"human": 1.0}):
+        with pytest.raises(UsageError, match="Give two prices or more"):
+            plan(DATA, PILOT, "people", prices=prices)
+    with pytest.raises(UnknownNameError, match=r'no metric "judge".*METRIC=0\.01'):
+        plan(DATA, PILOT, "people", prices={"human": 1.0, "judge": 0.1})
+    with pytest.raises(UsageError, match="price of good is a number of zero or more, not -1"):
+        plan(DATA, PILOT, "people", prices={"human": 1.0, "good": -1.0})
     with pytest.raises(MissingDataError, match="at least 30 judged items"):
-        plan(
-            DATA,
-            drawn_pilot(DATA, 20),
-            "people",
-            judge="good",
-            judge_price=0.1,
-            person_price=1.0,
-            budgets=[100],
-        )
+        plan(DATA, drawn_pilot(DATA, 20), "people", prices={"human": 1.0, "good": 0.1})
 
 
 # --- the result ---------------------------------------------------------------------------------------

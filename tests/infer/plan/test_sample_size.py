@@ -23,6 +23,7 @@ from sparingly.infer.plan.sample_size import (
     expected_half_width,
     outputs_for,
     parse_share,
+    pass_rate_items,
     percent_text,
     points_text,
     sample_size,
@@ -121,7 +122,7 @@ def test_as_plain_values() -> None:
         ({}, "ask one question"),
         ({"win_rate": 0.6, "detect": "0.3sd"}, "ask one question"),
         ({"pass_rate": 0.9}, "A pass rate needs a width"),
-        ({"win_rate": 0.6, "width": 0.1}, "A width is for a pass rate"),
+        ({"win_rate": 0.6, "width": 0.1}, "A width is for a pass rate alone"),
         ({"win_rate": 0.5}, "no difference"),
         ({"win_rate": 60}, "write 60%"),
         ({"win_rate": "100%"}, "between 0 and 100 %"),
@@ -131,6 +132,11 @@ def test_as_plain_values() -> None:
         ({"pass_rate": "90%", "width": "4%", "of": 0}, "at least one output"),
         ({"win_rate": "60%", "of": 100}, "pass rate only"),
         ({"detect": "5"}, 'write "5sd"'),
+        ({"detect": "5%"}, "--pass-rate 80% --detect 5%"),
+        ({"pass_rate": "80%", "detect": "0.3sd"}, "in points: 5%"),
+        ({"pass_rate": "80%", "detect": "90%"}, "leave no other rate"),
+        ({"pass_rate": "80%", "detect": "5%", "width": "4%"}, "for a pass rate alone"),
+        ({"pass_rate": "80%", "detect": "5%", "of": 100}, "pass rate only"),
         ({"detect": "0sd"}, "above zero"),
         ({"detect": "0.00001sd"}, "more than 10,000,000"),
         ({"win_rate": 0.50001}, "more than 10,000,000"),
@@ -170,3 +176,31 @@ def test_a_win_rate_says_what_strengths_prints() -> None:
     assert found.commands[-1] == "sparingly strengths DATA"
     assert "one without 0 means a win rate other than 50 %" in found.notes[-1]
     assert "without 0" not in sample_size(win_rate="60%", models=3).notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("rate", "other", "correlation"), [(0.8, 0.85, 0.0), (0.8, 0.85, 0.5), (0.6, 0.8, 0.0)]
+)
+@pytest.mark.statistics
+def test_the_planned_items_find_a_difference_of_pass_rates(
+    rate: float, other: float, correlation: float
+) -> None:
+    """Of 4,000 data sets, McNemar's test by mid-p finds the difference in as many as planned."""
+    n = pass_rate_items(rate, other, correlation, 0.05, 0.9)
+    both = rate * other + correlation * np.sqrt(rate * (1 - rate) * other * (1 - other))
+    cells = [rate - both, other - both, 1 - rate - other + 2 * both]
+    first, second, _ = np.random.default_rng(0).multinomial(n, cells, 4000).T
+    most, total = np.maximum(first, second), first + second
+    p = np.minimum(1, 2 * stats.binom.sf(most, total, 0.5) + stats.binom.pmf(most, total, 0.5))
+    assert np.mean(p < 0.05) == pytest.approx(0.9, abs=0.02)
+
+
+def test_a_difference_of_pass_rates_comes_first() -> None:
+    found = sample_size(pass_rate=0.8, detect="5%", power=0.9)
+    assert found.answer == (
+        f"Judge {found.n:,} items with both models ({2 * found.n:,} labels): a difference of 5 points in "
+        "pass rate (80 % against 85 %) is then significant with a probability of about 90 %."
+    )
+    assert found.n == pass_rate_items(0.8, 0.85, 0.0, 0.05, 0.9)
+    assert "97 % against 92 %" in sample_size(pass_rate=0.97, detect="5%").answer
+    assert "all 3 models" in sample_size(pass_rate=0.8, detect="5%", models=3).answer

@@ -1,134 +1,170 @@
-"""People and an LLM judge: how to divide the money between them."""
+"""People and LLM judges: how to divide the money between them. The one rule of what a judge is worth."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from typing import Any
 
-import numpy as np
-
-from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.data.evalset import the_only
-from sparingly.infer.plan.outlook import PlanOutlook, fewest_items
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.infer.estimate.predictions import FEWEST
+from sparingly.infer.plan.outlook import PlanOutlook
 from sparingly.infer.plan.pilot import Pilot, pilot_without
-from sparingly.infer.plan.power import pair_total
+
+HUMAN, JUDGE = "human", "judge"
+# Each subset of the judges is learned from anew.
+_MOST_JUDGES = 3
 
 
 @dataclass(frozen=True)
 class JudgeMix:
-    """What the same precision costs with people alone, and with an LLM judge beside them.
+    """The cheapest way to the goal of a plan, and what people alone would cost.
 
-    ``saving`` is the share ρ² of the variance that the judge's scores explain, ``with_judge`` the money for
-    the judge on ``judged`` of ``size`` items and for the people who are still needed.
+    Attributes:
+        judges: The judges that are worth their price; empty where people alone are cheapest.
+        items: How many items people judge.
+        judged: How many items the judges judge; those of people are among them.
+        cost: What that costs.
+        items_alone: How many items people judge without any judge.
+        cost_alone: What that costs.
+        size: How many items there are.
+        models: How many outputs an item has.
+        saving: The share of the variance that the judges explain beyond the metrics without a price.
     """
 
-    saving: float
-    people_alone: float
-    with_judge: float
-    items_alone: int
-    items_with_judge: int
+    judges: tuple[str, ...]
+    items: int
     judged: int
+    cost: float
+    items_alone: int
+    cost_alone: float
     size: int
+    models: int
+    saving: float = 0.0
 
-    @property
-    def worth_it(self) -> bool:
-        """Whether the judge pays for itself."""
-        return self.with_judge < self.people_alone
-
-    def __str__(self) -> str:
-        if not self.worth_it:
-            return (
-                f"the judge is not worth its price: people on {self.items_alone} items cost "
-                f"{self.people_alone:.2f}, and no mix with the judge costs less"
-            )
-        judged_text = "everything" if self.judged == self.size else f"{self.judged} random items"
+    def sentence(self, goal: str) -> str:
+        """Return the answer: how many of each, and what it costs."""
+        alone = f"{self.items_alone * self.models:,} {_noun(self.items_alone * self.models, 'label')}"
+        if not self.judges:
+            return f"{goal}: {alone} of people, {_money(self.cost_alone)} in all; no judge saves its price."
+        labels, calls = self.items * self.models, self.judged * self.models
+        each = " and ".join(f"{calls:,} {_noun(calls, 'call')} of {judge}" for judge in self.judges)
+        where = "" if self.judged == self.size else f" on {self.judged:,} random items"
         return (
-            f"the judge pays for itself: {self.with_judge:.2f} for the judge on {judged_text} and people on "
-            f"{self.items_with_judge} of them, against {self.people_alone:.2f} for people on "
-            f"{self.items_alone} items"
+            f"{goal}: {labels:,} {_noun(labels, 'label')} of people and {each}{where}, {_money(self.cost)} "
+            f"in all; people alone: {alone}, {_money(self.cost_alone)}."
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**vars(self), "judges": list(self.judges)}
 
-def judge_mix(
-    n: int, size: int, models: int, saving: float, *, judge_price: float, person_price: float
-) -> JudgeMix:
-    """Return the cheapest mix of judge and people that is as precise as n items judged by people alone.
 
-    With a share ρ² of the variance explained (``saving``), m items judged by the LLM and k ≤ m of them by
-    people have the variance (1 − ρ²)/k + ρ²/m of a score of inputs like these (in units of one item's),
-    people alone 1/n. The cost k·p + m·j is least at k/m = √((1 − ρ²)j/(ρ²p)); m is at most the set (Cochran
-    1977, section 12.4). Prices are those of one output.
+def _noun(count: int, singular: str) -> str:
+    return singular if count == 1 else f"{singular}s"
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}".removesuffix(".00")
+
+
+def divide(
+    alone: int, with_judge: int, size: int, *, judge_price: float, human_price: float
+) -> tuple[int, int, float]:
+    """Return the items of people, those of the judge, and the least cost of the precision of n items.
+
+    People alone need n (``alone``) of N items for it, and k (``with_judge``) where the judge scores all N.
+    With m items for the judge and k' ≤ m of them for people the variance is (1 − ρ²)/k' + ρ²/m − 1/N, against
+    1/n − 1/N (two-phase sampling; Cochran 1977, section 12.4; ρ² see ``explained``). The cost k'·p + m·j is
+    least at k'/m = √((1 − ρ²)j/(ρ²p)), a budget split as in multiple prediction-powered inference. Prices are
+    those of an item.
     """
-    for name, price in (("judge", judge_price), ("person", person_price)):
+    if not 1 <= with_judge <= alone <= size:
+        raise UsageError(f"A judge makes fewer items enough: {with_judge} of {alone} of {size} cannot be.")
+    everything = with_judge, size, with_judge * human_price + size * judge_price
+    share = explained(alone, with_judge, size)
+    if not 0 < share < 1 or judge_price == 0:
+        return everything
+    best = math.sqrt(human_price * (1 - share)) + math.sqrt(judge_price * share)
+    judged = min(size, max(alone, math.ceil(alone * math.sqrt(share / judge_price) * best)))
+    items, fewest = items_with(share, alone, judged), min(FEWEST, alone)
+    if items < fewest:
+        # An estimate does not use a judge below so many items of people; fewer of the judge are enough then.
+        items, judged = fewest, max(alone, math.ceil(share / (1 / alone - (1 - share) / fewest) - 1e-9))
+    part = items, judged, items * human_price + judged * judge_price
+    return min(everything, part, key=lambda way: way[2])
+
+
+def explained(alone: int, with_judge: int, size: int) -> float:
+    """Return the share of the variance that a judge explains, ρ² = (1/k − 1/n)/(1/k − 1/N)."""
+    if with_judge >= alone:
+        return 0.0
+    return (1 / with_judge - 1 / alone) / (1 / with_judge - 1 / size)
+
+
+def items_with(share: float, alone: int, judged: int) -> int:
+    """Return the items of people that are as precise as n alone, beside a judge of m items.
+
+    k = (1 − ρ²)/(1/n − ρ²/m), with ρ² the share of the variance that the judge explains.
+    """
+    return max(1, math.ceil((1 - share) / (1 / alone - share / judged) - 1e-9)) if share < 1 else 1
+
+
+def judge_prices(pilot: Pilot, prices: Mapping[str, float]) -> dict[str, float]:
+    """Return the prices of one output, checked: of a person's label, and of each judge by its metric."""
+    checked: dict[str, float] = {}
+    metrics = list(pilot.data.metrics)
+    for name, price in prices.items():
         if not math.isfinite(price) or price < 0:
-            raise UsageError(f"The price of a {name}'s judgement is a number of zero or more, not {price:g}.")
-    if not 0 <= saving <= 1:
-        raise UsageError(f"The share of variance that a judge explains lies between 0 and 1, not {saving:g}.")
-    if not 1 <= n <= size:
-        raise UsageError(f"A plan for {n} of {size} items cannot be made.")
-    judged = size
-    if judge_price > 0 and saving > 0:
-        best = n * math.sqrt(saving / judge_price)
-        best *= math.sqrt(person_price * (1 - saving)) + math.sqrt(judge_price * saving)
-        judged = min(size, max(n, math.ceil(best)))
-    remaining = 1 / n - saving / judged
-    people_items = math.ceil((1 - saving) / remaining - 1e-9) if remaining > 0 else judged
-    fewer = min(n, judged, max(1, people_items))
-    people_cost = n * models * person_price
-    mixed_cost = judged * models * judge_price + fewer * models * person_price
-    return JudgeMix(saving, people_cost, mixed_cost, n, fewer, judged, size)
-
-
-# --- a judge's price against what it saves, learned from a pilot ---
-
-
-@dataclass(frozen=True)
-class JudgePrices:
-    """An LLM judge's metric, and the prices of one output by the judge and by a person."""
-
-    metric: str
-    judge: float
-    person: float
-
-
-def judge_prices(
-    pilot: Pilot, judge: str | None, judge_price: float | None, person_price: float | None
-) -> JudgePrices | None:
-    """Return the judge and the prices, checked; None where no judge is to be weighed."""
-    if judge_price is None and person_price is None and judge is None:
-        return None
-    if judge_price is None or person_price is None:
+            raise UsageError(f"The price of {name} is a number of zero or more, not {price:g}.")
+        known = name
+        if name == JUDGE and JUDGE not in metrics:
+            # The metric that is called a judge, or the only one.
+            found = [metric for metric in metrics if JUDGE in metric.lower()]
+            found = found if len(found) == 1 else metrics
+            known = found[0] if len(found) == 1 else name
+        if name != HUMAN and known not in metrics:
+            raise UnknownNameError("metric", name, metrics, "Give prices as human=0.8 and METRIC=0.01.")
+        checked[known] = price
+    if HUMAN not in checked or len(checked) < 2:
         raise UsageError(
-            "To weigh an LLM judge, give two prices: of one output by the judge, and by a person."
+            "Give two prices or more: of a person's label (human=0.8), and of a judge's (judge=0.01)."
         )
-    name = the_only("metric", judge, pilot.data.metrics, "Name the one that is the judge's: judge=….")
+    if len(checked) - 1 > _MOST_JUDGES:
+        raise UsageError(f"Weigh at most {_MOST_JUDGES} judges at once.")
     if pilot.saving is None:
-        raise MissingDataError("What an LLM judge saves is learned from a pilot of at least 30 judged items.")
-    return JudgePrices(name, judge_price, person_price)
+        raise MissingDataError(
+            f"What a judge saves is learned from a pilot of at least {FEWEST} judged items."
+        )
+    return checked
 
 
-def judge_or_people(outlook: PlanOutlook, budget: int, prices: JudgePrices) -> JudgeMix:
-    """Return the cheapest mix of judge and people for the precision of a budget.
+def cheapest_mix(outlook: PlanOutlook, prices: Mapping[str, float]) -> tuple[JudgeMix, PlanOutlook]:
+    """Return the cheapest mix of people and judges for the goal, and the plan with its judges and no others.
 
-    What the judge explains beyond the other metrics, ρ² = 1 − (variance left with it)/(left without it), is
-    learned from the pilot: of scores, or of differences where these are wanted. The judge's scores are needed
-    on the pilot's items only.
+    Metrics without a price are free. How many items people judge with each subset of the judges is planned as
+    always: by samples of the pilot, with the intervals that ``estimate`` prints. Judges' scores are needed on
+    the pilot's items only.
     """
-    pilot, differences = outlook.pilot, outlook.goals.for_differences
-    without_judge = replace(
-        outlook, pilot=pilot_without(pilot, prices.metric, differences, outlook.goals.seed)
-    )
-    reached = without_judge.detectable if differences else without_judge.half_width
-    goal = outlook.detectable(budget) if differences else outlook.half_width(budget)
-    left_with, left_without = (
-        pair_total(each_pilot.residual_spread) if differences else float(np.trace(each_pilot.residual_spread))
-        for each_pilot in (pilot, without_judge.pilot)
-    )
-    return judge_mix(
-        fewest_items(reached, goal, pilot.size) or pilot.size,
-        pilot.size,
-        len(pilot.data.models),
-        max(0.0, 1.0 - left_with / left_without) if left_without > 0 else 0.0,
-        judge_price=prices.judge,
-        person_price=prices.person,
-    )
+    pilot, goals = outlook.pilot, outlook.goals
+    judges = [name for name in prices if name != HUMAN]
+    subsets = list(chain.from_iterable(combinations(judges, count) for count in range(len(judges) + 1)))
+    plans: dict[tuple[str, ...], tuple[PlanOutlook, int]] = {}
+    for subset in subsets:
+        left_out = [name for name in judges if name not in subset]
+        view = pilot_without(pilot, left_out, goals.for_differences, goals.seed) if left_out else pilot
+        each = replace(outlook, pilot=view)
+        plans[subset] = each, each.items_needed() or pilot.size
+    alone, models = plans[()][1], pilot.models
+    human = prices[HUMAN] * models
+    best = JudgeMix((), alone, 0, alone * human, alone, alone * human, pilot.size, models)
+    for subset in subsets[1:]:
+        price = models * sum(prices[name] for name in subset)
+        needed = min(plans[subset][1], alone)
+        items, judged, cost = divide(alone, needed, pilot.size, judge_price=price, human_price=human)
+        if cost < best.cost:
+            saving = explained(alone, needed, pilot.size)
+            best = replace(best, judges=subset, items=items, judged=judged, cost=cost, saving=saving)
+    return best, plans[best.judges][0]

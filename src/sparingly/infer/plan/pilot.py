@@ -311,9 +311,10 @@ def pilot_of(
     return replace(pilot, notes=(*pilot.notes, *notes))
 
 
-def pilot_without(pilot: Pilot, metric: str, for_differences: bool, seed: int) -> Pilot:
-    """Return the pilot without a metric."""
-    view = pilot.data.only(name for name in pilot.data.fields if name != fields.metric(metric))
+def pilot_without(pilot: Pilot, metrics: Sequence[str], for_differences: bool, seed: int) -> Pilot:
+    """Return the pilot without some metrics."""
+    hidden = set(map(fields.metric, metrics))
+    view = pilot.data.only(name for name in pilot.data.fields if name not in hidden)
     return _pilot_from_ratings(view, pilot.truth, pilot.sample, for_differences, seed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.predictions import FEWEST
-from sparingly.infer.plan.judge_mix import JudgeMix, judge_or_people, judge_prices
+from sparingly.infer.plan.judge_mix import JudgeMix, cheapest_mix, items_with, judge_prices
 from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, PlanUnit, Precision
 from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
 from sparingly.infer.plan.power import DocumentEffects, pair_deviations
@@ -37,9 +37,14 @@ from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 PILOT = 40
 # Where a plan rounds up, or nothing is printed of fewer items, more is reached than was asked for.
 _CLEARLY_LESS = 0.9
+# The shares of the variance of people's scores that metrics explained on 20 public sets.
+EXPLAINED = (0.04, 0.62)
 OPTIMISM = (
     "On 20 public sets, people needed 0.2 to 6 times as many items as such a plan said (median 1.0), and "
     "metrics explained 4 to 62 % of the variance of people's scores."
+)
+PART_JUDGED = (
+    "let the judge score a random part only, make that part the data, and estimate with --target population."
 )
 
 
@@ -83,11 +88,11 @@ class Advice:
         return (draw, f"sparingly {result} {data} {selection}{aspect}")
 
 
-def advise(outlook: PlanOutlook, items_needed: int | None) -> Advice:
-    """Return the recommendation."""
+def advise(outlook: PlanOutlook, items_needed: int | None, mix: JudgeMix | None = None) -> Advice:
+    """Return the recommendation; where there are prices, for the cheapest mix of people and judges."""
     pilot, goals = outlook.pilot, outlook.goals
     if pilot.stands_in:
-        return _pilot_first(outlook)
+        return _pilot_first(outlook, items_needed)
     reached = []
     if goals.width is not None:
         reached.append(f"scores are known to ± {_goal_text(goals.width, outlook)}")
@@ -107,15 +112,43 @@ def advise(outlook: PlanOutlook, items_needed: int | None) -> Advice:
     elif items_needed >= NEARLY_ALL * size:
         first = f"Judge all {size} items: {items_needed} are needed, so sampling saves too little. {goal}."
     else:
-        first = f"Judge {items_needed} of the {size} items ({100 * items_needed / size:.0f} %). {goal}."
+        alternative = "" if mix is not None else _without_metrics(outlook, items_needed)
+        share = f"{100 * items_needed / size:.0f} %{alternative}"
+        first = f"Judge {items_needed} of the {size} items ({share}). {goal}."
         method, budget, expected = AUTO, items_needed, _expected(outlook, items_needed)
         estimator = "greg" if outlook.uses_predictions(budget) else estimator
-    sentences = tuple(sentence for sentence in (first, expected, _why(outlook, items_needed)) if sentence)
+    answer = "" if mix is None else mix.sentence(_for_goal(outlook))
+    sentences = tuple(filter(None, (answer, first, expected, _why(outlook, items_needed))))
     # The command that shows what was planned for.
     result = ("rank", "--target set") if goals.target == "set" else ("rank",)
     if pilot.models < 2 or (goals.width is not None and goals.detect is None):
         result = ("estimate",)
     return Advice(method, estimator, budget, pilot.truth, goals.unit, sentences, result)
+
+
+def _for_goal(outlook: PlanOutlook) -> str:
+    """Return the goal as the beginning of an answer."""
+    goals, parts = outlook.goals, []
+    if goals.width is not None:
+        parts.append(f"± {_goal_text(goals.width, outlook)}")
+    if goals.detect is not None:
+        power = percent_text(goals.power)
+        parts.append(f"a difference of {_goal_text(goals.detect, outlook)} with {power} power")
+    return f"For {' and '.join(parts) or 'the best model'}"
+
+
+def _without_metrics(outlook: PlanOutlook, items_needed: int) -> str:
+    """Say how many items the goal takes where the metrics are not used."""
+    if not outlook.uses_predictions(items_needed):
+        return ""
+    pilot = outlook.pilot
+    metrics = list(pilot.data.metrics)
+    hidden = set(map(fields.metric, metrics))
+    view = pilot.data.only(name for name in pilot.data.fields if name not in hidden)
+    bare = replace(pilot, data=view, predicted=None, saving=None, residual_spread=pilot.spread)
+    count = replace(outlook, pilot=bare).items_needed() or pilot.size
+    whose = metrics[0] if len(metrics) == 1 else "the metrics"
+    return f"; {count} without {whose}"
 
 
 def _goal_text(goal: float, outlook: PlanOutlook) -> str:
@@ -152,10 +185,9 @@ def _why(outlook: PlanOutlook, items_needed: int | None) -> str:
     saving = outlook.pilot.saving
     if saving is None:
         return ""
-    shares = (
-        f"The metrics explain {100 * saving.scores:.0f} % of the variance of scores and "
-        f"{100 * saving.differences:.0f} % of that of differences"
-    )
+    shares = f"The metrics explain {100 * saving.scores:.0f} % of the variance of scores"
+    if outlook.pilot.models > 1:
+        shares += f" and {100 * saving.differences:.0f} % of that of differences"
     if not outlook.predicts:
         return f"{shares}: too little to help."
     if items_needed is not None and not outlook.uses_predictions(items_needed):
@@ -180,8 +212,8 @@ def _expected(outlook: PlanOutlook, n: int) -> str:
     )
 
 
-def _pilot_first(outlook: PlanOutlook) -> Advice:
-    """Recommend a pilot: it tells more than any metric."""
+def _pilot_first(outlook: PlanOutlook, items_needed: int | None) -> Advice:
+    """Answer roughly, and recommend a pilot: it tells more than any metric."""
     pilot = outlook.pilot
     budget = min(PILOT, pilot.size)
     if budget >= NEARLY_ALL * pilot.size:
@@ -195,7 +227,15 @@ def _pilot_first(outlook: PlanOutlook) -> Advice:
         f"Until then the table is rough: it takes {pilot.truth} for people's scores, in its unit, and counts "
         "on no help from the other metrics."
     )
-    return Advice("uniform", "weighted_mean", budget, None, "item", (first, rough, OPTIMISM))
+    answer: tuple[str, ...] = ()
+    if items_needed is not None and (outlook.goals.width, outlook.goals.detect) != (None, None):
+        few, many = (items_with(share, items_needed, pilot.size) for share in reversed(EXPLAINED))
+        judge = pilot.truth if len(pilot.data.metrics) == 1 else "the metrics"
+        answer = (
+            f"{_for_goal(outlook)}: people judge about {items_needed} items without {judge}, {few} to {many} "
+            "with.",
+        )
+    return Advice("uniform", "weighted_mean", budget, None, "item", (*answer, first, rough, OPTIMISM))
 
 
 # --- the plan ---
@@ -224,7 +264,7 @@ class Plan(Tabular):
         needed: The fewest items for what is wanted (for a sure winner where nothing is); None if all are not
             enough.
         cost: How hours were estimated, as text; None where they were not.
-        judge: People and an LLM judge against people alone, where prices were given.
+        mix: The cheapest mix of people and judges, where prices were given.
         advice: The recommendation.
         notes: What to mind.
         epochs: How much of what was judged is noise between epochs, where outputs are repeated.
@@ -246,7 +286,7 @@ class Plan(Tabular):
     table: tuple[Precision, ...]
     needed: int | None
     cost: str | None
-    judge: JudgeMix | None
+    mix: JudgeMix | None
     advice: Advice
     notes: tuple[str, ...] = ()
     epochs: EpochVariance | None = None
@@ -273,7 +313,7 @@ class Plan(Tabular):
         return html_table(_HEAD, self._rows(), self.headline, after)
 
     def facts(self) -> tuple[str, ...]:
-        """Return what the pilot tells of probabilities, documents, a judge and epochs, a sentence each."""
+        """Return what the pilot tells of probabilities, documents and epochs, a sentence each."""
         facts = []
         if self.unequal is not None:
             fact, trial = "Unequal sampling would help too little here; not recommended.", self.unequal.trial
@@ -288,8 +328,6 @@ class Plan(Tabular):
                 f"Whole documents instead of single items: {self.documents.scores:.2f} times as many items "
                 f"for the same precision of scores, {self.documents.differences:.2f} times for differences."
             )
-        if self.judge is not None:
-            facts.append(str(self.judge))
         if self.epochs is not None:
             facts.append(str(self.epochs))
         return tuple(facts)
@@ -322,7 +360,7 @@ class Plan(Tabular):
             "unequal": None if self.unequal is None else asdict(self.unequal),
             "documents": None if self.documents is None else asdict(self.documents),
             "table": [plain(asdict(row)) for row in self.table],
-            "judge": None if self.judge is None else {**asdict(self.judge), "worth_it": self.judge.worth_it},
+            "mix": None if self.mix is None else self.mix.to_dict(),
             "advice": {**plain(asdict(self.advice)), "commands": list(self.advice.commands())},
             "notes": list(self.notes),
             "epochs": None if self.epochs is None else asdict(self.epochs),
@@ -354,9 +392,7 @@ def plan(
     detect: float | str | None = None,
     unit: PlanUnit = "item",
     cost: str | None = None,
-    judge: str | None = None,
-    judge_price: float | None = None,
-    person_price: float | None = None,
+    prices: Mapping[str, float] | None = None,
     target: Target = "population",
     level: float = 0.95,
     power: float = 0.8,
@@ -379,9 +415,8 @@ def plan(
         unit: What is drawn: items, or whole documents.
         cost: The seconds of an item: a column, ``fit`` (to the set's own seconds), or ``length`` (Zouhar et
             al. 2025); the first of ``cost``, ``fit`` and ``length`` that there is unless given.
-        judge: The metric that is an LLM judge's score, to weigh its price against people's.
-        judge_price: The price of one output judged by the LLM.
-        person_price: The price of one output judged by a person.
+        prices: What one output costs: ``{"human": 0.8, "gpt-4o": 0.01}``, judges by their metrics (``judge``
+            where only one metric can be meant). The plan is then the cheapest mix of people and judges.
         target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
         level: The level of intervals and tests.
         power: The probability of finding the difference.
@@ -402,16 +437,23 @@ def plan(
     goals = replace(
         goals, width=_goal_in_scores(wide, pilot, _WIDTH), detect=_goal_in_scores(gap, pilot, _GAP)
     )
-    prices = judge_prices(pilot, judge, judge_price, person_price)
+    checked = None if prices is None else judge_prices(pilot, prices)
     cost, notes = cost if cost is not None else _known_cost(pilot.data), pilot.notes
     if cost is None:
         outlook = PlanOutlook(pilot, goals)
     else:
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
-    items_needed = outlook.items_needed()
+    mix, items_needed = None, None
+    if checked is not None:
+        mix, outlook = cheapest_mix(outlook, checked)
+        pilot, items_needed = outlook.pilot, mix.items if mix.judges else None
+        if mix.judges and mix.judged < mix.size:
+            notes += (PART_JUDGED,)
+    if items_needed is None:
+        items_needed = outlook.items_needed()
     table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
-    advice = advise(outlook, items_needed)
+    advice = advise(outlook, items_needed, mix)
     return Plan(
         truth=pilot.truth,
         stands_in=pilot.stands_in,
@@ -427,7 +469,7 @@ def plan(
         table=table,
         needed=items_needed,
         cost=cost,
-        judge=None if prices is None else judge_or_people(outlook, advice.budget, prices),
+        mix=mix,
         advice=advice,
         notes=notes,
         epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),

@@ -148,9 +148,10 @@ def sample_size(
 ) -> SampleSize:
     """Return how many labels a question needs, before there is any data.
 
-    One of three questions. Is a win rate different from 50 %? Smallest n from which on the interval that is
+    One of four questions. Is a win rate different from 50 %? Smallest n from which on the interval that is
     printed for it excludes 50 % with the power. How exact is a pass rate? Smallest n whose printed interval
-    is expected to have the half-width (both mid-p intervals, see ``proportion_interval``). Do two models
+    is expected to have the half-width (both mid-p intervals, see ``proportion_interval``). Do the pass rates
+    of two models differ by so many points? See ``pass_rate_items``. Do two models
     judged on the same items differ by d standard deviations of their per-item differences? Smallest n from
     which on ``rank`` decides it with the power, for normal scores (see ``decision_power``). With more than
     two models the error rate is divided by the number of pairs, as in the first step of ``rank``; later steps
@@ -158,9 +159,10 @@ def sample_size(
 
     Args:
         win_rate: The win rate that is to differ from 50 %: 0.6 or "60%"; a tie counts as half a win.
-        pass_rate: The pass rate to expect: 0.9 or "90%"; needs ``width``.
+        pass_rate: The pass rate to expect: 0.9 or "90%"; needs ``width`` or ``detect``.
         width: The half-width of its interval: 0.04 or "4%" for ± 4 points.
-        detect: The difference between two models in standard deviations, such as "0.3sd".
+        detect: The difference between two models in standard deviations, such as "0.3sd"; "5%" beside a pass
+            rate.
         models: The number of models that are compared, all pairs.
         of: The size of the set that a pass rate speaks of; unless given it speaks of inputs like these.
         level: The level of the interval, or 1 minus the error rate of the test.
@@ -174,23 +176,30 @@ def sample_size(
     check_level(level)
     if not 0.0 < power < 1.0:
         raise UsageError(f"The power is a probability between 0 and 1, such as 0.8, not {power:g}.")
-    if [win_rate, pass_rate, detect].count(None) != 2:
+    if [win_rate, pass_rate if detect is None else None, detect].count(None) != 2:
         raise UsageError(
-            "Without a pilot, ask one question: a win rate (60%), a pass rate with a width (90%, 4%), or a "
-            "difference to detect (0.3sd)."
+            "Without a pilot, ask one question: a win rate (60%), a pass rate with a width (90%, 4%) or a "
+            "difference to detect (80%, 5%), or a difference alone (0.3sd)."
         )
-    if (pass_rate is None) != (width is None):
-        extra = "A width is for a pass rate" if pass_rate is None else "A pass rate needs a width"
+    if (pass_rate is None or detect is not None) != (width is None):
+        needs_width = pass_rate is not None and detect is None
+        extra = "A pass rate needs a width" if needs_width else "A width is for a pass rate alone"
         raise UsageError(f"{extra}: for ± 4 points around 90 %, write --pass-rate 90% --width 4%.")
     if models < 2:
         raise UsageError(f"A comparison needs at least 2 models, not {models}.")
     if of is not None and of < 1:
         raise UsageError(f"A set has at least one output, not {of}.")
-    if of is not None and pass_rate is None:
+    if of is not None and (pass_rate is None or detect is not None):
         raise UsageError(
             "The size of the set matters for a pass rate only: which model is better is a question about "
             "inputs like these."
         )
+    if pass_rate is not None and detect is not None:
+        quantity = Quantity.parse(str(detect))
+        if quantity.unit == SD:
+            raise UsageError(f"Beside a pass rate a difference is in points: 5%, not {quantity}.")
+        rate, gap = parse_share(pass_rate, "pass rate"), parse_share(str(detect), "difference")
+        return _pass_rates(rate, gap, models, level, power)
     if pass_rate is not None and models != 2:
         raise UsageError("A pass rate is that of one model: leave out the number of models.")
     if pass_rate is not None and width is not None:
@@ -331,14 +340,66 @@ def expected_half_width(rate: float, n: int, of: int | None, level: float) -> fl
     return float(weights @ (high - low) / (2.0 * weights.sum()))
 
 
+# --- a difference of two pass rates ---
+
+
+def _pass_rates(rate: float, gap: float, models: int, level: float, power: float) -> SampleSize:
+    other = rate + gap if rate + gap < 1 else rate - gap
+    if not 0 < other < 1:
+        raise UsageError(f"From a pass rate of {percent_text(rate)}, {points_text(gap)} leave no other rate.")
+    alpha = 1.0 - pair_level(models, level)
+    n = pass_rate_items(rate, other, 0.0, alpha, power)
+    whom = "both models" if models == 2 else f"all {models:,} models"
+    rates, half_agreed = f"{percent_text(rate)} against {percent_text(other)}", 0.5
+    goals = {
+        f"{rates}, correlation 0.5": pass_rate_items(rate, other, half_agreed, alpha, power),
+        rates: n,
+        f"{rates}, probability {percent_text(_higher_power(power))}": pass_rate_items(
+            rate, other, 0.0, alpha, _higher_power(power)
+        ),
+    }
+    return SampleSize(
+        n,
+        "items",
+        f"Judge {n:,} items with {whom} ({n * models:,} labels): a difference of {points_text(gap)} in pass "
+        f"rate ({rates}) is then significant with a probability of about {percent_text(power)}.",
+        rates,
+        tuple(starmap(Alternative, goals.items())),
+        (
+            "The models are taken to fail independently. They often fail on the same items, and then fewer "
+            "are enough: see the row with a correlation of 0.5.",
+            f"The test is McNemar's: two-sided, at the {percent_text(1 - level)} level"
+            f"{_correction_text(models, level)}.",
+            "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
+        ),
+        _select(n, "sparingly rank DATA chosen.json"),
+    )
+
+
+def pass_rate_items(rate: float, other: float, correlation: float, alpha: float, power: float) -> int:
+    """Return the items on which two models' pass rates p and q differ significantly with a power.
+
+    n = (z_α √D + z_β √(D − d²))²/d², with d = q − p and D = p(1 − q) + q(1 − p) − 2r√(p(1 − p)q(1 − q)) the
+    share of items on which only one of them passes (Connor 1987).
+    """
+    from scipy.special import ndtri
+
+    shared = correlation * math.sqrt(rate * (1 - rate) * other * (1 - other))
+    gap = abs(other - rate)
+    # No fewer items can differ than the rates do.
+    differing = max(rate * (1 - other) + other * (1 - rate) - 2 * shared, gap)
+    reach = -ndtri(alpha / 2) * math.sqrt(differing) + ndtri(power) * math.sqrt(max(differing - gap**2, 0.0))
+    return _in_reach(max(FEWEST_UNITS, math.ceil((float(reach) / gap) ** 2)))
+
+
 # --- a difference ---
 
 
 def _difference(detect: Quantity, models: int, level: float, power: float) -> SampleSize:
     if detect.unit != SD:
         raise UsageError(
-            f'Without data a difference is counted in standard deviations: write "{detect.value:g}sd", or '
-            "give the data with a pilot."
+            f'Without data a difference is counted in standard deviations: write "{detect.value:g}sd", name '
+            f"the pass rate (--pass-rate 80% --detect {detect.value:g}%), or give the data with a pilot."
         )
     effect = detect.value
     goals = {
