@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import socket
@@ -95,7 +96,17 @@ def test_a_limit_and_pairs(command: Command) -> None:
         code, out, _ = command(f"run-judge ab.jsonl --endpoint {server.url} {line} --ask pairs")
         assert len(server.bodies) == 4
     assert code == EXIT_DONE
-    assert out.startswith("The judge made 4 of 4 comparisons (two for each pair)")
+    assert out.startswith("The judge made 4 of 4 comparisons (two for each pair): ")
+    with chat_server(mostly_pass) as server:
+        _, out, _ = command(f"run-judge answers.csv --endpoint {server.url} {line} --name n --limit 4 --json")
+    values = json.loads(out)
+    assert {key: values[key] for key in ("questions", "judged", "left", "mean", "calls")} == {
+        "questions": 40,
+        "judged": 4,
+        "left": 36,
+        "mean": 0.75,
+        "calls": 4,
+    }
 
 
 def test_a_judge_that_is_down_is_one_sentence(command: Command) -> None:

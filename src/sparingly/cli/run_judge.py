@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import EXIT_DONE, DataError, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, progress
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, progress
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import Sources, is_campaign, subject_of
 
@@ -39,6 +39,7 @@ def run_judge(
     rate: Annotated[float | None, about("At most this many calls a minute.")] = None,
     workers: Annotated[int, about("Calls at a time.")] = 4,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    json: Json = False,
 ) -> int:
     """Let a language model judge every output, or every pair, with your rubric.
 
@@ -86,19 +87,19 @@ def run_judge(
             on_judged=None if on_progress is None else lambda done, of: on_progress(done, of, "judging"),
             **settings,
         )
-    first, *further = result.sentences()
-    line(first, style="bold")
-    for sentence in further:
-        line(sentence)
-    line(f"Saved in {file.name}: {result.head}")
-    left = result.questions - len(result.verdicts)
+    left = f"the {result.left:,} that are left"
+    if json:
+        emit(result.to_dict())
+    else:
+        first, *further = result.sentences()
+        line(first, style="bold")
+        for sentence in (*further, f"Saved in {file.name}: {result.head}"):
+            line(sentence)
     if result.stopped:
-        raise DataError(f"{result.stopped} The same command goes on with the {left:,} that are left.")
-    line(
-        f"Next: the same command judges the {left:,} that are left."
-        if left
-        else f"Next: sparingly judge {shlex.join(places)}"
-    )
+        raise DataError(f"{result.stopped} The same command goes on with {left}.")
+    if not json:
+        then = f"the same command judges {left}." if result.left else f"sparingly judge {shlex.join(places)}"
+        line(f"Next: {then}")
     return _INTERRUPTED if stop.is_set() else EXIT_DONE
 
 

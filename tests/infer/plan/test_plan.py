@@ -261,6 +261,12 @@ def test_all_that_a_plan_says_follows_from_the_cheapest_mix() -> None:
         assert ("good" in [row.metric for row in planned.correlations]) is bool(judges)
 
 
+def test_a_goal_out_of_reach_has_no_price() -> None:
+    planned = plan(DATA, PILOT, "people", detect=0.01, prices={"human": 1.0, "good": 0.001}, budgets=[100])
+    assert planned.mix is None
+    assert planned.advice.sentences[0].startswith("All 400 items are too few")
+
+
 def test_the_first_sentence_names_the_items_without_the_metrics() -> None:
     first = plan(DATA, PILOT, "people", width=0.15, budgets=[100]).advice.sentences[0]
     bare = DATA.only(name for name in DATA.fields if not name.startswith("metric:"))

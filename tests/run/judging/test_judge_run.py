@@ -20,6 +20,7 @@ import sparingly
 from sparingly.base.errors import InputError, MissingDataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.verdicts import PAIRS, read_verdicts, verdict_file
+from sparingly.data.scale import Scale
 from sparingly.run.judging.endpoint import Endpoint
 from sparingly.run.judging.judge_run import JudgeRun, run_judge
 from sparingly.run.judging.prompt import JudgePrompt
@@ -77,8 +78,9 @@ def test_every_output_is_judged_once_and_becomes_a_metric(file: Path) -> None:
     data = sparingly.load(file)
     assert data.models == ("new", "old")
     np.testing.assert_array_equal(data.metrics["judge-m"], [[1, 0], [1, 0], [1, 0], [0, 0]])
-    assert data.scales["metric:judge-m"] == (0, 1)
-    assert "judge-m → judge (m, from answers.csv.judge-m.jsonl)" in data.roles.lines()  # type: ignore[union-attr]
+    assert data.scales["metric:judge-m"] == Scale(0, 1)
+    assert data.roles is not None
+    assert "judge-m → judge (m, from answers.csv.judge-m.jsonl)" in data.roles.lines()
 
 
 def test_head_and_records_say_how_the_judge_was_asked(file: Path) -> None:
@@ -114,7 +116,7 @@ def test_another_prompt_model_or_temperature_does_not_mix(file: Path) -> None:
         ({"prompt": JudgePrompt("Be kind.", "1-5")}, "another scale, rubric"),
     ):
         with pytest.raises(UsageError, match=what) as raised:
-            judged(file, kind_is_new, **options)  # type: ignore[arg-type]
+            judged(file, kind_is_new, **options)
         assert f"{result.file} holds 7 verdicts" in str(raised.value)
     judged(file, kind_is_new, prompt=JudgePrompt("Be rude."), name="judge-rude")
     assert set(sparingly.load(file).metrics) == {"judge-m", "judge-rude"}

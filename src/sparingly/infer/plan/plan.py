@@ -444,14 +444,13 @@ def plan(
     else:
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
-    mix, items_needed = None, None
-    if checked is not None:
+    mix, items_needed = None, outlook.items_needed()
+    # A goal that all items do not reach has no price.
+    if checked is not None and items_needed is not None:
         mix, outlook = cheapest_mix(outlook, checked)
-        pilot, items_needed = outlook.pilot, mix.items if mix.judges else None
+        pilot, items_needed = outlook.pilot, mix.items
         if mix.judges and mix.judged < mix.size:
             notes += (PART_JUDGED,)
-    if items_needed is None:
-        items_needed = outlook.items_needed()
     table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
     advice = advise(outlook, items_needed, mix)
     return Plan(

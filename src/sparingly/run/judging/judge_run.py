@@ -93,6 +93,30 @@ class JudgeRun:
         """How many answers could not be read."""
         return len(self.verdicts) - len(self.scores)
 
+    @property
+    def left(self) -> int:
+        """How many questions have no answer yet."""
+        return self.questions - len(self.verdicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values."""
+        mean = float(np.mean(self.scores)) if self.scores else None
+        counts = {
+            "questions": self.questions,
+            "judged": len(self.scores),
+            "failed": self.failed,
+            "left": self.left,
+        }
+        return {
+            **counts,
+            "calls": self.calls,
+            "mean": None if self.head.ask == PAIRS else mean,
+            "wins": dict(self.wins),
+            "file": str(self.file),
+            "signature": str(self.head),
+            "stopped": self.stopped,
+        }
+
     def sentences(self) -> list[str]:
         """Return the result in words, the answer first."""
         scores = self.scores
@@ -224,6 +248,8 @@ def run_judge(
     waiting = [question for question in questions if question.key not in known]
     done, reason = len(questions) - len(waiting), ""
     stop = threading.Event() if stop is None else stop
+    if on_judged is not None:
+        on_judged(done, len(questions))
     if waiting:
         with _appending(file, head, anew=not known) as append:
             ask = _Asking(prompt, endpoint, model, temperature, stop)
@@ -239,7 +265,7 @@ def run_judge(
             except EndpointError as error:
                 reason = str(error)
     verdicts = tuple(known[question.key] for question in questions if question.key in known)
-    wins = _wins(data, verdicts) if prompt.ask == PAIRS else {}
+    wins = _wins(data, verdicts) if prompt.ask == PAIRS and any(map(_is_read, verdicts)) else {}
     return JudgeRun(head, file, len(questions), verdicts, endpoint.calls, reason, prompt.scale, wins)
 
 
