@@ -105,7 +105,7 @@ def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str
 
 
 def formats() -> tuple[Format, ...]:
-    """Return every format, in the order in which files are tried; those of other packages come last."""
+    """Return every format; those of other packages come last."""
     return tuple(made() for made in registered_classes((KIND,)).values())
 
 
@@ -118,9 +118,14 @@ def format_named(name: str) -> Format:
 
 
 def _candidates() -> Iterator[Format]:
-    """Yield the formats in the order in which files are tried; each is loaded when it is its turn."""
-    yield from (format_named(name) for name in CATALOGUE[KIND])
+    """Yield the formats in the order in which files are tried; each is loaded when it is its turn.
+
+    Tables come after the formats of other packages, since nearly any file may be a table.
+    """
+    *special, table = CATALOGUE[KIND]
+    yield from (format_named(name) for name in special)
     yield from formats()[len(CATALOGUE[KIND]) :]
+    yield format_named(table)
 
 
 def recognise(path: Path) -> Format:
