@@ -908,7 +908,14 @@ def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
             b",".join(b"c%d" % n for n in range(10_000)) + b"\n" + b"1," * 9_999 + b"1\n",
             "10,000 columns",
         ),
-        ("list.json", b"[1, 2]", "the format is not recognised"),
+        ("list.json", b"[1, 2]", r"line 1: this is a JSON list without objects \(the first is 1\)"),
+        ("none.json", b"[]", r"line 1: this is a JSON list without objects \(it is empty\)"),
+        (
+            "no_head.csv",
+            b"How do I cancel my account today?,Open the settings page now.\nWhere is it?,Here.\n",
+            "line 1: the first line names no columns. Begin with a header line",
+        ),
+        ("title.csv", b"A review\nprompt,response\na,b\n", "If a title stands above the line that names"),
         ("broken.jsonl", b'{"prompt": "x", "response": "y"}\n{"prompt": \n', "line 2: this is not JSON"),
     ],
 )

@@ -13,6 +13,7 @@ from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
 from sparingly.data.roles import TableRoles, read_roles, roles_file
+from sparingly.data.values import shown
 
 KIND = Format.kind
 
@@ -159,6 +160,14 @@ def _explain(head: Head) -> None:
         elif not head.is_directory:
             files.open_binary(head.path).close()
         return
+    if isinstance(value, list) and not (value and isinstance(value[0], dict)):
+        first = f"the first is {shown(value[0])}" if value else "it is empty"
+        raise InputError(
+            f"this is a JSON list without objects ({first})",
+            file=head.path,
+            line=1,
+            fix='Write one object for each row: [{"prompt": "…", "response": "…"}, …]',
+        )
     kind = value.get("format") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind.startswith("sparingly/"):
         raise InputError(f'this is a "{kind}" file, not an evaluation set', file=head.path, field="format")
