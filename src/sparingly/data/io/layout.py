@@ -139,6 +139,7 @@ class _Layout:
         self.profiles = {
             column: ColumnProfile(series[column], source) for column in source.names if column not in prefixed
         }
+        self._counts: dict[str, int] = {}
         self.free = dict.fromkeys(column for column in self.profiles if column not in said)
         self.form = LongForm(self.source, source.count, source.names, said)
         self.form.several = {kind: {} for kind in ("metric", "aspect", "reference", "cell", "column")}
@@ -591,19 +592,19 @@ class _Layout:
             if (rank := id_rank(self.profiles[name])) is not None
         } or {name: 0 for name in self.free if self._identifies_inputs(name)}
         rows = source.count
-        inputs = None if not form.inputs else source.column(form.inputs[0])
-        compared = "model" in form.single and source.column(form.single["model"]).n_unique() > 1
+        inputs = None if not form.inputs else self._distinct(form.inputs[0])
+        compared = "model" in form.single and self._distinct(form.single["model"]) > 1
         for column in sorted(ranks, key=ranks.__getitem__):
-            ids = source.column(column).n_unique()
+            ids = self._distinct(column)
             text_like = self.profiles[column].has_texts and self.profiles[column].length > 40
             if text_like and not form.inputs:
                 # A text that serves as an id is what the models were given.
                 self._claim(column, "input")
                 form.inputs.append(column)
                 return
-            is_row = compared and inputs is not None and ids == rows > inputs.n_unique()
+            is_row = compared and inputs is not None and ids == rows > inputs
             may_group = ids < rows and (not compared or plain_name(column) == "docid")
-            is_group = may_group and inputs is not None and ids < inputs.n_unique()
+            is_group = may_group and inputs is not None and ids < inputs
             if not is_row and not is_group:
                 self._claim(column, "item")
                 form.single["item"] = column
@@ -629,9 +630,9 @@ class _Layout:
         key, model = next(iter(form.inputs), None) or form.single.get("item"), form.single.get("model")
         if key is None or said_roles(self.said, "model"):
             return
-        if model is not None and source.column(model).n_unique() > 1:
+        if model is not None and self._distinct(model) > 1:
             return
-        different = source.column(key).n_unique()
+        different = self._distinct(key)
         for name in list(self.free):
             if is_variant(self.profiles[name]):
                 pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
@@ -647,6 +648,12 @@ class _Layout:
                         self._add(MODEL, source.column(name).cast(pl.String))
                         form.single["model"] = MODEL
                     return
+
+    def _distinct(self, column: str) -> int:
+        """Return the number of different values in a column of the long form, counted once."""
+        if column not in self._counts:
+            self._counts[column] = self.form.source.column(column).n_unique()
+        return self._counts[column]
 
     def _identifies_inputs(self, column: str) -> bool:
         """Say whether an id of anything but people and runs goes with one input each."""
