@@ -195,7 +195,7 @@ def _flat(series: pl.Series) -> Iterator[pl.Series]:
         yield from _conversation(series.name, messages)
     elif not _holds_objects(series):
         yield series
-    elif int(series.list.len().max() or 0) <= 1:  # type: ignore[call-overload]
+    elif int(series.list.len().max() or 0) <= 1:  # type: ignore[arg-type]
         # A list that never has more than one object is that object.
         yield from _flat(series.list.first().alias(series.name))
     else:
