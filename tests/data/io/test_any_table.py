@@ -332,6 +332,13 @@ def test_targets_are_outputs_where_they_differ_between_models(tmp_path: Path) ->
     del data
 
 
+def test_short_texts_are_outputs_and_codes_are_not(tmp_path: Path) -> None:
+    rows = [{"id": place, "text": f"nine {place}", "score": 3} for place in range(COUNT)]
+    assert described(tmp_path, rows)[1]["text"] == "output"
+    coded = [{"id": place, "result": "ab"[place % 2], "score": 3} for place in range(COUNT)]
+    assert described(tmp_path, coded)[1]["result"] == "column"
+
+
 def test_texts_are_no_names_of_models(tmp_path: Path) -> None:
     rows = [
         {"source": q, **{name: text(q, name) for name in ("DeepL", "our system", "model_2")}} for q in INPUTS

@@ -328,8 +328,9 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
         if role == "reference" and profile.kind in ("number", "score"):
             return not profile.is_ordinal
-        if role == "output" and profile.head in WEAK and profile.kind == "text" and profile.distinct <= 30:
-            return profile.has_texts
+        if role == "output" and profile.head in WEAK and profile.kind == "text":
+            # Words such as "result" also name short codes, which come again and again.
+            return profile.has_texts or 2 * profile.distinct > len(profile.sample)
         return profile.kind in ("text", "empty") or profile.plain in NAMES[role]
     if role == "model":
         if profile.kind in ("number", "score") and profile.plain not in NAMES[role]:
