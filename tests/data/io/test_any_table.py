@@ -153,7 +153,7 @@ def test_what_is_no_score_is_ignored(tmp_path: Path) -> None:
         ("rating", "human?"),
         ("correct", "human?"),
         ("fluency", "human?"),
-        ("strange", "metric"),
+        ("strange", "metric?"),
     ],
 )
 def test_judges_and_people(tmp_path: Path, name: str, role: str) -> None:
@@ -264,6 +264,109 @@ def test_three_decimals_after_a_comma_are_no_thousands_where_semicolons_separate
     assert io.load(path).metrics["judge"].tolist() == [[3.125, 4.25]]
 
 
+# --- what names mean --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "model", "answer", "score"),
+    [
+        ("Frage", "Modell", "Antwort", "Bewertung"),
+        ("Kundenanfrage", "Modellname", "Antwort KI", "Zufriedenheit"),
+        ("pregunta", "modelo", "respuesta", "puntuación"),
+        ("Question", "Modèle", "Réponse", "Note"),
+        ("質問", "モデル", "回答", "評価"),
+        ("customer_message", "agent", "bot_message", "helpful"),
+        ("User", "llm_used", "Assistant", "grounded"),
+        ("problem_statement", "model_name_or_path", "model_patch", "resolved"),
+        ("src", "mtSystem", "mtText", "quality"),
+    ],
+)
+def test_other_languages_speakers_and_compounds(
+    tmp_path: Path, question: str, model: str, answer: str, score: str
+) -> None:
+    rows = [{**row, score: mark(*row.values())} for row in long(input=question, model=model, output=answer)]
+    data, found = described(tmp_path, rows)
+    assert (found[question], found[model], found[answer]) == ("input", "model", "output")
+    assert found[score] == "human?"
+    assert data.shape == (COUNT, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("bewertung_llm", (3, 4, 5), "metric"),
+        ("auto_csat", (3, 4, 5), "metric"),
+        ("empathy_chatbot", (3, 4, 5), "metric?"),
+        ("status_code", (200, 200, 200), "ignored"),
+        ("constant", (7, 7, 7), "ignored"),
+        ("cluster", (0, 1, 2), "ignored"),
+        ("mean", (2.5, 3.5, 4.0), "ignored"),
+        ("metrics.duration", (0.3, 0.4, 0.5), "ignored"),
+        ("hallucinated", ("yes", "no", "no"), "metric?"),
+        ("safe", ("yes", "no", "yes"), "human?"),
+        ("Annotator", ("x", "y", "x"), "column"),
+    ],
+)
+def test_what_a_further_column_is(tmp_path: Path, name: str, values: tuple[Any, ...], role: str) -> None:
+    rows = [
+        {"prompt": question, "response": text(question), name: values[place % 3]}
+        for place, question in enumerate(INPUTS)
+    ]
+    assert described(tmp_path, rows)[1][name] == role
+
+
+def test_a_judge_with_reasons_or_a_name_beside_makes_scores_a_metric(tmp_path: Path) -> None:
+    rows = [{"prompt": q, "response": text(q), "style_score": mark(q)} for q in INPUTS]
+    assert described(tmp_path, rows)[1]["style_score"] == "human?"
+    reasoned = [{**row, "style_reason": text(row["prompt"], "why")} for row in rows]
+    assert described(tmp_path, reasoned)[1]["style_score"] == "metric"
+    named = [{**row, "evaluator": "gpt-4o"} for row in rows]
+    assert described(tmp_path, named)[1]["style_score"] == "metric"
+
+
+def test_targets_are_outputs_where_they_differ_between_models(tmp_path: Path) -> None:
+    data, found = described(tmp_path, long(input="source", model="model", output="target"))
+    assert found["target"] == "output"
+    rows = [{"source": q, "target": text(q), "reference_id": q, "output": text(q, 1)} for q in INPUTS]
+    assert described(tmp_path, rows)[1]["target"] == "reference"
+    del data
+
+
+def test_short_texts_are_outputs_and_codes_are_not(tmp_path: Path) -> None:
+    rows = [{"id": place, "text": f"nine {place}", "score": 3} for place in range(COUNT)]
+    assert described(tmp_path, rows)[1]["text"] == "output"
+    coded = [{"id": place, "result": "ab"[place % 2], "score": 3} for place in range(COUNT)]
+    assert described(tmp_path, coded)[1]["result"] == "column"
+
+
+def test_texts_are_no_names_of_models(tmp_path: Path) -> None:
+    rows = [
+        {"source": q, **{name: text(q, name) for name in ("DeepL", "our system", "model_2")}} for q in INPUTS
+    ]
+    data, found = described(tmp_path, rows)
+    assert data.models == ("DeepL", "model_2", "our system")
+    assert "model" not in found.values()
+
+
+def test_versions_by_the_names_of_models_or_a_setting(tmp_path: Path) -> None:
+    for name, values in (("pipeline", MODELS), ("temperature", (0.0, 1.0)), ("candidate", ("x1", "x2"))):
+        rows = [{"prompt": q, name: value, "response": text(q, value)} for q in INPUTS for value in values]
+        data, found = described(tmp_path, rows)
+        assert found[name] == "model"
+        assert data.shape == (COUNT, 2)
+
+
+def test_an_id_of_anything_that_goes_with_one_input(tmp_path: Path) -> None:
+    rows = [
+        {"user_id": 5, "clip_id": f"0{place}", **row}
+        for place, row in enumerate(long(input="prompt", model="model", output="response"))
+    ]
+    rows = [{**row, "clip_id": f"0{INPUTS.index(row['prompt'])}"} for row in rows]
+    data, found = described(tmp_path, rows)
+    assert (found["clip_id"], found["user_id"]) == ("item", "ignored")
+    assert "00" in data.items.tolist()
+
+
 # --- layouts --------------------------------------------------------------------------------------
 
 
@@ -367,6 +470,52 @@ def test_two_sides_that_name_their_models(tmp_path: Path) -> None:
     assert io.load(saved(tmp_path, "t.csv", rows)).models == ("new", "old")
 
 
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (("A", "B", "tie (bothbad)"), (1, -1, 0)),
+        (("model_a", "model_b", "both_bad"), (1, -1, 0)),
+        (("A>B", "B>>A", "A=B"), (1, -1, 0)),
+        (("Response A is better", "Response B is better", "neither"), (1, -1, 0)),
+        ((1, 2, 0), (1, -1, 0)),
+        (("a", "b", "unentschieden"), (1, -1, 0)),
+        (("old", "new", "tie"), (1, -1, 0)),
+        ((1, 0, 1), ()),
+    ],
+)
+def test_words_for_the_better_side(tmp_path: Path, words: tuple[Any, ...], values: tuple[int, ...]) -> None:
+    rows = [
+        {
+            "prompt": q,
+            "model_a": "old",
+            "model_b": "new",
+            "answer_a": text(q, 1),
+            "answer_b": text(q, 2),
+            "better": words[place % 3],
+        }
+        for place, q in enumerate(INPUTS)
+    ]
+    preferences = io.load(saved(tmp_path, "t.csv", rows)).preferences
+    assert set(preferences.value.tolist()) == set(values)
+
+
+def test_the_better_model_by_name_on_either_side(tmp_path: Path) -> None:
+    rows = [
+        {
+            "prompt": q,
+            "model_a": MODELS[place % 2],
+            "model_b": MODELS[1 - place % 2],
+            "answer_a": text(q, 1),
+            "answer_b": text(q, 2),
+            "preferred_model": MODELS[0],
+        }
+        for place, q in enumerate(INPUTS)
+    ]
+    data = io.load(saved(tmp_path, "t.csv", rows))
+    first = [data.models[code] for code in data.preferences.first]
+    assert [value == 1 for value in data.preferences.value] == [model == MODELS[0] for model in first]
+
+
 def test_a_judges_preference_is_a_metric(tmp_path: Path) -> None:
     rows = [
         {
@@ -398,6 +547,66 @@ def test_chosen_and_rejected(tmp_path: Path) -> None:
 
 
 # --- nested values --------------------------------------------------------------------------------
+
+
+def test_a_list_of_one_object_is_that_object(tmp_path: Path) -> None:
+    rows = [
+        {
+            "messages": [{"role": "user", "content": q}],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text(q)}}],
+        }
+        for q in INPUTS
+    ]
+    data, found = described(tmp_path, rows)
+    assert found["choices.message.content"] == "output"
+    assert data.outputs is not None
+    assert data.shape == (COUNT, 1)
+
+
+def test_lists_of_outputs_are_rows(tmp_path: Path) -> None:
+    by_model = [
+        {"prompt": q, "outputs": [{"model": model, "text": text(q, model)} for model in MODELS]}
+        for q in INPUTS
+    ]
+    assert described(tmp_path, by_model)[0].models == tuple(sorted(MODELS))
+    repeated = [{"prompt": q, "completions": [text(q, 1), text(q, 2), text(q, 3)]} for q in INPUTS]
+    data = described(tmp_path, repeated)[0]
+    assert (data.shape, len(data.repeats.item)) == ((COUNT, 1), 3 * COUNT)
+    pair = [
+        {"prompt": q, "responses": [text(q, 1), text(q, 2)], "preferred": place % 2}
+        for place, q in enumerate(INPUTS)
+    ]
+    data = described(tmp_path, pair)[0]
+    assert (data.shape, len(data.preferences)) == ((COUNT, 2), COUNT)
+
+
+def test_an_error_in_a_list_of_outputs_names_the_line(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "outputs": [{"model": model, "text": text(place, model)} for model in MODELS]}
+        for place in range(2)
+    ]
+    with pytest.raises(InputError, match=r"there twice \(lines 1 and 2\)"):
+        io.load(saved(tmp_path, "t.jsonl", rows))
+
+
+def test_lists_of_named_scores_are_columns(tmp_path: Path) -> None:
+    rows = [
+        {
+            "prompt": q,
+            "response": text(q),
+            "scores": [{"name": "fluency", "score": mark(q)}, {"name": "gpt-judge", "score": mark(q, 2)}],
+        }
+        for q in INPUTS
+    ]
+    found = described(tmp_path, rows)[1]
+    assert (found["scores.fluency"], found["scores.gpt-judge"]) == ("human?", "metric")
+
+
+def test_objects_by_id_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({f"q{n}": {"question": q, "answer": text(q)} for n, q in enumerate(INPUTS)}))
+    data = io.load(path)
+    assert data.items.tolist()[:2] == ["q0", "q1"]
 
 
 def test_conversations_with_an_answer_at_the_end(tmp_path: Path) -> None:
@@ -479,7 +688,12 @@ def test_excel(tmp_path: Path) -> None:
         io.load(tmp_path / "t.xlsx", sheet="third")
 
 
-def workbook(path: Path) -> Path:
+def test_a_title_above_the_head_of_a_sheet(tmp_path: Path) -> None:
+    with_title = io.load(workbook(tmp_path / "t.xlsx", "Our review of October"))
+    assert roles(with_title) == roles(io.load(workbook(tmp_path / "u.xlsx")))
+
+
+def workbook(path: Path, title: str = "") -> Path:
     """A workbook as Excel writes it: shared and inline strings, numbers, a date, an empty row."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -493,7 +707,8 @@ def workbook(path: Path) -> Path:
     second = (
         '<c r="A4"><v>2</v></c><c r="B4" t="s"><v>5</v></c><c r="C4" t="s"><v>6</v></c><c r="D4"><v>1</v></c>'
     )
-    rows = f'<row r="1">{header}</row><row r="2">{first}</row><row r="3"/><row r="4">{second}</row>'
+    rows = f"<row><c t='str'><v>{title}</v></c></row>" if title else ""
+    rows += f'<row r="1">{header}</row><row r="2">{first}</row><row r="3"/><row r="4">{second}</row>'
     other = '<row><c t="str"><v>prompt</v></c></row><row><c t="str"><v>What is it, and why?</v></c></row>'
     sheets = "".join(
         f'<sheet name="{name}" sheetId="{place}" r:id="rId{place}"/>'
@@ -700,7 +915,14 @@ def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
             b",".join(b"c%d" % n for n in range(10_000)) + b"\n" + b"1," * 9_999 + b"1\n",
             "10,000 columns",
         ),
-        ("list.json", b"[1, 2]", "the format is not recognised"),
+        ("list.json", b"[1, 2]", r"line 1: this is a JSON list without objects \(the first is 1\)"),
+        ("none.json", b"[]", r"line 1: this is a JSON list without objects \(it is empty\)"),
+        (
+            "no_head.csv",
+            b"How do I cancel my account today?,Open the settings page now.\nWhere is it?,Here.\n",
+            "line 1: the first line names no columns. Begin with a header line",
+        ),
+        ("title.csv", b"A review\nprompt,response\na,b\n", "If a title stands above the line that names"),
         ("broken.jsonl", b'{"prompt": "x", "response": "y"}\n{"prompt": \n', "line 2: this is not JSON"),
     ],
 )

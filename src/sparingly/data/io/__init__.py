@@ -14,6 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
 from sparingly.data.io.verdicts import are_verdicts, verdict_files, with_verdicts
 from sparingly.data.roles import TableRoles, read_roles, roles_file
+from sparingly.data.values import shown
 
 KIND = Format.kind
 
@@ -116,7 +117,7 @@ def save(data: EvalSet, path: str | Path, format: str | None = None) -> list[str
 
 
 def formats() -> tuple[Format, ...]:
-    """Return every format, in the order in which files are tried; those of other packages come last."""
+    """Return every format; those of other packages come last."""
     return tuple(made() for made in registered_classes((KIND,)).values())
 
 
@@ -129,9 +130,14 @@ def format_named(name: str) -> Format:
 
 
 def _candidates() -> Iterator[Format]:
-    """Yield the formats in the order in which files are tried; each is loaded when it is its turn."""
-    yield from (format_named(name) for name in CATALOGUE[KIND])
+    """Yield the formats in the order in which files are tried; each is loaded when it is its turn.
+
+    Tables come after the formats of other packages, since nearly any file may be a table.
+    """
+    *special, table = CATALOGUE[KIND]
+    yield from (format_named(name) for name in special)
     yield from formats()[len(CATALOGUE[KIND]) :]
+    yield format_named(table)
 
 
 def recognise(path: Path) -> Format:
@@ -165,6 +171,14 @@ def _explain(head: Head) -> None:
         elif not head.is_directory:
             files.open_binary(head.path).close()
         return
+    if isinstance(value, list) and not (value and isinstance(value[0], dict)):
+        first = f"the first is {shown(value[0])}" if value else "it is empty"
+        raise InputError(
+            f"this is a JSON list without objects ({first})",
+            file=head.path,
+            line=1,
+            fix='Write one object for each row: [{"prompt": "…", "response": "…"}, …]',
+        )
     kind = value.get("format") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind.startswith("sparingly/"):
         raise InputError(f'this is a "{kind}" file, not an evaluation set', file=head.path, field="format")

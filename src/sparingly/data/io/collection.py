@@ -42,7 +42,9 @@ class Collection(Format):
     def recognises(self, head: Head) -> bool:
         """Look for an item with its scores by model and what people said."""
         record = head.first_object
-        return record is not None and "item" in record and bool({"human", "scores"} & set(record))
+        if record is None or "item" not in record or isinstance(record["item"], dict):
+            return False
+        return isinstance(record.get("scores", record.get("human")), dict)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""

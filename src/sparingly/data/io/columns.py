@@ -15,7 +15,7 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.data.io.frames import to_objects
-from sparingly.data.io.words import SCALE, mixed, word_kind, written_numbers
+from sparingly.data.io.words import SCALE, kind_of, mixed, written_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.values import EXACT, shown
 
@@ -138,10 +138,10 @@ def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
         return None
     plain = series.str.replace_all("_", " ").str.strip_chars().str.to_lowercase()
     present = ~(plain.is_in(_MISSING) | series.is_null())
-    different = plain.filter(plain.str.len_chars() <= _LONGEST_WORD).unique(maintain_order=True)
+    different = plain.filter(plain.str.len_chars() <= _LONGEST_WORD).drop_nulls().unique(maintain_order=True)
     if len(different) > _MOST_SCORES:
         return None
-    kind = next((kind for text in different if (kind := word_kind(text)) is not None), None)
+    kind = kind_of(different.filter(~different.is_in(_MISSING)))
     if kind is None:
         return None
     values = plain.replace_strict(kind, default=None, return_dtype=pl.Float64)
@@ -363,7 +363,7 @@ class CellGrid:
         raise self.source.error(
             f"the item {shown(item)} and the model {shown(model)} are there twice ({both_rows})",
             fix="Keep one of them, or say what tells them apart: --role COLUMN=epoch for repeated runs,"
-            " --role COLUMN=rater for several raters",
+            " --role COLUMN=rater for several raters, --role COLUMN=input for a part of what was asked",
         )
 
     def per_item(self, series: pl.Series) -> pl.Series:

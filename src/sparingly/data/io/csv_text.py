@@ -23,6 +23,8 @@ else:
 
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "\\t": "\t"}
 _LONGEST_FIELD = 2**31 - 1
+# A line in which every field is longer holds texts, not names of columns.
+_LONGEST_NAME = 25
 
 
 class CsvText:
@@ -99,9 +101,13 @@ class CsvText:
         return max(",", "\t", ";", "|", key=first.count)
 
     def _check_header(self) -> None:
-        if not any(self.header):
+        is_text = len(self.header) > 1 and all(len(name) > _LONGEST_NAME for name in self.header)
+        if not any(self.header) or is_text:
             raise InputError(
-                "the first line names no columns", file=self.path, line=1, fix="Begin with a header line"
+                "the first line names no columns",
+                file=self.path,
+                line=1,
+                fix="Begin with a header line, such as prompt,response",
             )
         files.check_columns(self.path, len(self.header))
         earlier: set[str] = set()
@@ -142,11 +148,14 @@ class CsvText:
         width = len(self.header)
         for line, record in self.records():
             if record and len(record) != width:
+                fix = "Fill the line up, and quote fields that hold the separator"
+                if width == 1:
+                    fix = "If a title stands above the line that names the columns, delete it"
                 raise InputError(
                     f"the line has {len(record)} fields, but the header has {width}",
                     file=self.path,
                     line=line,
-                    fix="Fill the line up, and quote fields that hold the separator",
+                    fix=fix,
                 )
 
 

@@ -1,7 +1,7 @@
 """Excel workbooks (.xlsx): the cells of one sheet as texts, read with the standard library alone.
 
 Numbers and truth values are written out, dates as 2026-11-16, errors (#N/A) are missing. The first row that
-is not empty names the columns.
+is filled at least half as far as the widest names the columns; titles above it are passed over.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def open_workbook(path: Path, sheet: str | None = None) -> TableSource:
             raise InputError(
                 f"the workbook cannot be read ({error})", file=path, fix="Save it again, or save it as CSV"
             ) from None
-    numbers = [number for number, cells in rows if any(cells.values())]
-    filled = [cells for _, cells in rows if any(cells.values())]
+    rows = _without_title([(number, cells) for number, cells in rows if any(cells.values())])
+    numbers, filled = [number for number, _ in rows], [cells for _, cells in rows]
     if len(filled) < 2:
         raise InputError("there is no row below the header", file=path)
     header = {place: name.strip() for place, name in filled[0].items() if name and name.strip()}
@@ -71,6 +71,13 @@ def open_workbook(path: Path, sheet: str | None = None) -> TableSource:
         for place, name in header.items()
     }
     return TableSource(path, list(columns), columns.__getitem__, lambda row: numbers[row + 1], is_text=True)
+
+
+def _without_title(rows: list[tuple[int, dict[int, str | None]]]) -> list[tuple[int, dict[int, str | None]]]:
+    """Return the rows from the one on that names the columns: titles above it fill less than half as much."""
+    widths = [sum(map(bool, cells.values())) for _, cells in rows]
+    widest = max(widths, default=0)
+    return rows[next((place for place, width in enumerate(widths) if 2 * width >= widest), 0) :]
 
 
 class _Workbook:

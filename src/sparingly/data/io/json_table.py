@@ -1,6 +1,7 @@
 """Tables in JSON: a list of objects, one object a line, an object of lists; and nested values of any table.
 
-Objects inside a row become columns with dotted names (``judge.score``). A list of chat messages becomes the
+Objects inside a row become columns with dotted names (``judge.score``), and so do lists of named scores. A
+list of outputs becomes a row for each. A list of chat messages becomes the
 conversation as raters read it, one message a paragraph; an answer of the assistant at its end becomes a
 column of its own (``messages.answer``). Other lists stay as they are.
 """
@@ -8,7 +9,8 @@ column of its own (``messages.answer``). Other lists stay as they are.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,8 @@ from sparingly.data.io.columns import TableSource
 from sparingly.data.io.format import LINES, Head
 from sparingly.data.io.frames import from_values
 from sparingly.data.io.records import array_records
+from sparingly.data.io.roles import plain_name, words_of
+from sparingly.data.io.vocabulary import HEADS, NAMES, PREFERENCES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +51,13 @@ def open_json(path: Path) -> TableSource:
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
                 # Values of several types in one field, or a mistake: reading row by row names its line.
                 return _from_records(path, [record for _, record in rows()], rows)
-        return _checked(path, flatten(TableSource(path, frame.columns, frame.get_column)), rows)
+        return _table(path, frame.columns, frame.get_column, rows)
     document = files.read_json(path)
+    if len(document) > 1 and all(isinstance(value, dict) for value in document.values()):
+        shared = set.intersection(*(set(value) for value in document.values()))
+        if shared and not any(isinstance(value, dict) for row in document.values() for value in row.values()):
+            # Rows by their ids.
+            return _from_records(path, [{"id": key, **value} for key, value in document.items()], None)
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     objects = [name for name, values in lists.items() if values and isinstance(values[0], dict)]
     if len(objects) == 1:
@@ -72,13 +81,17 @@ def _has_lines(head: Head) -> bool:
     return head.extension in LINES or len(list(islice(files.json_lines(head.path), 2))) > 1
 
 
-def _checked(path: Path, source: TableSource, rows: Rows | None) -> TableSource:
+def _table(
+    path: Path, names: list[str], column: Callable[[str], pl.Series], rows: Rows | None
+) -> TableSource:
+    def line(row: int) -> int:
+        return next(islice(rows(), row, None))[0] if rows is not None else 0
+
+    source = flatten(TableSource(path, names, column, line if rows is not None else None))
     files.check_columns(path, len(source.names))
     if not source.names or not source.count:
         raise InputError("there is no row in it", file=path)
-    if rows is None:
-        return source
-    return TableSource(path, source.names, source.column, lambda row: next(islice(rows(), row, None))[0])
+    return source
 
 
 def _from_records(path: Path, records: list[dict[str, Any]], rows: Rows | None) -> TableSource:
@@ -98,7 +111,7 @@ def _from_records(path: Path, records: list[dict[str, Any]], rows: Rows | None) 
             held[name] = pl.Series(name, values) if lists else from_values(name, values, {})
         except (pl.exceptions.PolarsError, TypeError):
             held[name] = from_values(name, values, {})
-    return _checked(path, flatten(TableSource(path, list(held), held.__getitem__)), rows)
+    return _table(path, list(held), held.__getitem__, rows)
 
 
 def _leaves(record: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -118,17 +131,104 @@ def flatten(source: TableSource) -> TableSource:
     for name in source.names:
         for series in _flat(source.column(name)):
             columns[series.name] = series
-    return TableSource(source.file, list(columns), columns.__getitem__, source.line, source.is_text)
+    line = source.line
+    for name in [name for name in columns if _is_output(name) and _is_pair(columns, columns[name])]:
+        for place in (0, 1):
+            columns[f"{name}.{place}"] = columns[name].list.get(place).alias(f"{name}.{place}")
+        del columns[name]
+    for name in columns:
+        if columns[name].dtype == pl.List and (rows := _rows_in(columns, name)) is not None:
+            # Outputs in a list: a row for each.
+            places, parts = rows
+            columns = {
+                other: series.gather(places) for other, series in columns.items() if other != name
+            } | parts
+            line = None if source.line is None else partial(_line_of, source.line, places)
+            break
+    return TableSource(source.file, list(columns), columns.__getitem__, line, source.is_text)
+
+
+def _line_of(line: Callable[[int], int], places: pl.Series, row: int) -> int:
+    return line(int(places[row]))
+
+
+def _rows_in(columns: dict[str, pl.Series], name: str) -> tuple[pl.Series, dict[str, pl.Series]] | None:
+    """Return the rows that a column of lists stands for, as places of the rows around and as columns.
+
+    Objects that name a model beside a text are its outputs; texts under a name of outputs, where no other
+    column has one, are repeated outputs.
+    """
+    series = columns[name]
+    inner = getattr(series.dtype, "inner", None)
+    if isinstance(inner, pl.Struct):
+        names = [plain_name(field.name) for field in inner.fields]
+        if not (set(names) & {*NAMES["model"], "name"} and set(names) & set(NAMES["output"])):
+            return None
+    elif inner != pl.String or not _is_output(name) or any(map(_is_output, columns.keys() - {name})):
+        return None
+    filled = series.list.len().fill_null(0)
+    if int(filled.sum()) == 0:
+        return None
+    frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series})
+    frame = frame.filter(filled > 0).with_columns(nth=pl.int_ranges(1, pl.col("part").list.len() + 1))
+    frame, repeat = frame.explode("part", "nth"), f"{name}.repeat"
+    if isinstance(inner, pl.Struct):
+        return frame["place"], {part.name: part for part in _flat(frame["part"].alias(name))}
+    return frame["place"], {name: frame["part"].alias(name), repeat: frame["nth"].alias(repeat)}
+
+
+def _is_pair(columns: Iterable[str], outputs: pl.Series) -> bool:
+    """Say whether a list holds two outputs, and another column says which is better."""
+    is_compared = any(set(words_of(name)) & PREFERENCES for name in columns)
+    return is_compared and outputs.dtype == pl.List(pl.String) and bool((outputs.list.len() == 2).all())
+
+
+def _is_output(name: str) -> bool:
+    return plain_name(name) in NAMES["output"] or bool(set(words_of(name)[-1:]) & HEADS["output"])
 
 
 def _flat(series: pl.Series) -> Iterator[pl.Series]:
     if isinstance(series.dtype, pl.Struct):
         for field in series.dtype.fields:
             yield from _flat(series.struct.field(field.name).alias(f"{series.name}.{field.name}"))
-    elif (messages := _messages(series)) is None:
-        yield series
-    else:
+    elif (messages := _messages(series)) is not None:
         yield from _conversation(series.name, messages)
+    elif not _holds_objects(series):
+        yield series
+    elif int(series.list.len().max() or 0) <= 1:  # type: ignore[arg-type]
+        # A list that never has more than one object is that object.
+        yield from _flat(series.list.first().alias(series.name))
+    else:
+        yield series
+        yield from _named_scores(series)
+
+
+def _holds_objects(series: pl.Series) -> bool:
+    return isinstance(series.dtype, pl.List) and isinstance(series.dtype.inner, pl.Struct)
+
+
+_SCORE_NAMES = ("name", "key", "judge", "metric", "evaluator", "criterion", "aspect", "rater", "annotator")
+_SCORE_VALUES = ("score", "value", "rating", "grade", "label", "result", "verdict")
+_MOST_NAMED = 30
+
+
+def _named_scores(series: pl.Series) -> Iterator[pl.Series]:
+    """Yield a column for each name in lists of objects with a name and a score: ``scores.fluency``."""
+    fields = {field.name.lower(): field.name for field in series.dtype.inner.fields}  # type: ignore[attr-defined]
+    name = next((fields[known] for known in _SCORE_NAMES if known in fields), None)
+    value = next((fields[known] for known in _SCORE_VALUES if known in fields), None)
+    if name is None or value is None:
+        return
+    frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series}).explode("part")
+    part = pl.col("part").struct
+    frame = frame.select("place", name=part.field(name), value=part.field(value)).drop_nulls("name")
+    if frame["name"].dtype != pl.String or frame.select("place", "name").is_duplicated().any():
+        return
+    names = frame["name"].unique(maintain_order=True).to_list()
+    for each in names if len(names) <= _MOST_NAMED else ():
+        own = frame.filter(pl.col("name") == each)
+        values = own["value"].clear(len(series)).scatter(own["place"], own["value"])
+        yield values.alias(f"{series.name}.{each}")
 
 
 def _messages(series: pl.Series) -> pl.Series | None:

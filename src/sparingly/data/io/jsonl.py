@@ -72,7 +72,12 @@ class JsonLines(Format):
         if record.get("format") == FORMAT:
             return True
         keys = set(record)
-        return "item" in keys and not keys & _FOREIGN and bool(keys & (_OURS | {"outputs", "source"}))
+        return (
+            "item" in keys
+            and not isinstance(record["item"], dict)
+            and not keys & _FOREIGN
+            and bool(keys & (_OURS | {"outputs", "source"}))
+        )
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""

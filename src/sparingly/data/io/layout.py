@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,15 @@ from sparingly.data.io.roles import (
     words_of,
 )
 from sparingly.data.io.vocabulary import (
+    ANY_MODEL,
     FILLERS,
     HEAD_WORDS,
     HEADS,
+    ID_WORDS,
+    JUDGE_WORDS,
     JUDGING,
     NAMES,
+    NO_ITEMS,
     NO_MODELS,
     PREFERENCES,
     SCORE_WORDS,
@@ -59,7 +63,7 @@ MODEL, OUTPUT, SCORE = "\0model", "\0output", "score"
 MOST_GUESSED = 1_000
 _SPLIT = re.compile(r"[_.:/\s|-]+|(?<=[^\W\d_])(?=\d+$)")
 _SIDES = (
-    *(("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
+    *(("a", "b"), ("0", "1"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
     *(("baseline", "candidate"), ("control", "treatment"), ("old", "new"), ("before", "after")),
 )
 
@@ -84,6 +88,7 @@ class LongForm:
         judges: The column with the names of automatic judges.
         are_ratings: Whether a row is a rating.
         by_rater: Columns of ratings by aspect and rater.
+        has_judge: Whether a column names the automatic judge of all scores.
     """
 
     source: TableSource
@@ -102,6 +107,7 @@ class LongForm:
     judges: str | None = None
     are_ratings: bool = False
     by_rater: dict[str, dict[str, str]] = field(default_factory=dict)
+    has_judge: bool = False
 
 
 def lay_out(source: TableSource, said: SaidRoles, name: str) -> LongForm:
@@ -123,10 +129,17 @@ class _Layout:
         self.said, self.system = said, name
         series = {column: source.column(column) for column in source.names}
         self.source = TableSource(source.file, source.names, series.__getitem__, source.line, source.is_text)
-        prefixed = {name for name in source.names if PREFIX.fullmatch(name)}
+        # ``metric:chrF`` is as the package writes it; ``metrics.duration`` of a log may be anything.
+        prefixed = {
+            name
+            for name in source.names
+            if PREFIX.fullmatch(name) and (":" in name or not ColumnProfile(series[name], source).nuisance())
+        }
+        self.prefixed = prefixed
         self.profiles = {
             column: ColumnProfile(series[column], source) for column in source.names if column not in prefixed
         }
+        self._counts: dict[str, int] = {}
         self.free = dict.fromkeys(column for column in self.profiles if column not in said)
         self.form = LongForm(self.source, source.count, source.names, said)
         self.form.several = {kind: {} for kind in ("metric", "aspect", "reference", "cell", "column")}
@@ -137,12 +150,13 @@ class _Layout:
         if not self._take_wide():
             self._take_models()
         self._take_said()
-        for role in ("reference", "input", "output"):
+        for role in ("input", "output", "reference"):
             self._take_by_name(role)
         self._settle_texts()
         self._take_variant()
         self._take_item()
         self._take_variant()
+        self._take_epoch()
         if "model" not in form.single:
             self._add(MODEL, pl.Series(MODEL, [self.system]).new_from_index(0, form.source.count))
             form.single["model"] = MODEL
@@ -161,7 +175,7 @@ class _Layout:
     def _take_prefixes(self) -> None:
         for column in self.source.names:
             match = PREFIX.fullmatch(column)
-            if match is None or column in self.said:
+            if match is None or column not in self.prefixed or column in self.said:
                 continue
             kind, name = match.groups()
             if name in self.form.several[kind]:
@@ -214,6 +228,10 @@ class _Layout:
         if role in ITEM_COLUMNS and self._varies_in_item(column):
             # What differs between the models of an item is no property of the item.
             return
+        if role == "reference" and self._is_target(column):
+            self._claim(column, "output", doubtful=not self._varies_in_item(column), other="reference")
+            form.single["output"] = column
+            return
         self._claim(column, role)
         if role == "input":
             form.inputs.append(column)
@@ -224,6 +242,13 @@ class _Layout:
                 form.inputs = sorted([column, second], key=lambda name: plain_name(name) != "instruction")
         else:
             form.single[role] = column
+
+    def _is_target(self, column: str) -> bool:
+        """Say whether a target is the output: it differs between models, or stands alone beside a source."""
+        if self._has("output") or "target" not in self.profiles[column].words:
+            return False
+        beside_source = any(set(words_of(name)) & {"source", "src"} for name in self.form.inputs)
+        return beside_source or self._varies_in_item(column)
 
     def _named(self, plain: str) -> str | None:
         return next((name for name in self.free if plain_name(name) == plain), None)
@@ -253,7 +278,7 @@ class _Layout:
         naming = next((kind for kind in kinds if kind in NAMES["model"]), None) if sides else None
         names = kinds.pop(naming) if naming is not None else {}
         if len(models) == 2 and outputs:
-            self._take_preference(models, outputs)
+            self._take_preference(models, outputs, names)
         labels = {model: outputs.get(model, model) if model.isdigit() else model for model in models}
         used = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
         rows = form.count
@@ -345,14 +370,20 @@ class _Layout:
             for model, kind, place in _splits(name):
                 words = words_of(kind)
                 head = words[-1] if words else ""
-                if head not in HEADS["output"] or set(words_of(model)) & (NO_MODELS | FILLERS | HEAD_WORDS):
+                # ``model_1`` with texts in it is what model 1 wrote.
+                is_numbered = head in HEADS["model"] and _is_side(model) and self.profiles[name].has_texts
+                if not (is_numbered or (head in HEADS["output"] and _may_be_model(model))):
                     continue
                 if head in WEAK and not (looks_like_model(model) or _is_side(model)):
                     continue
+                side = [word for word in words_of(model) if word not in HEAD_WORDS]
+                if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0]:
+                    model = side[0]
                 groups.setdefault((plain_name(kind), place), {}).setdefault(model, name)
         best = max(groups.values(), key=len, default={})
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
-            return best, set(best.values())
+            is_known = any(_is_side(model) or looks_like_model(model) for model in best)
+            return best, set(best.values()) if is_known else set()
         pair = {plain_name(name): name for name in texts if plain_name(name) in ("chosen", "rejected")}
         if len(pair) == 2:
             return {side: pair[side] for side in ("chosen", "rejected")}, set(pair.values())
@@ -369,7 +400,9 @@ class _Layout:
         named_texts = [
             name
             for name in texts
-            if looks_like_model(name) and len(name) <= 60 and not set(words_of(name)) & STRAYS
+            if looks_like_model(re.sub("llm", "", name, flags=re.IGNORECASE))
+            and len(name) <= 60
+            and not set(words_of(name)) & STRAYS
         ]
         if len(named_texts) < 2 and best_column("output", self.profiles, self.free) is not None:
             return {}, set()
@@ -427,17 +460,31 @@ class _Layout:
             )
         return by_plain
 
-    def _take_preference(self, models: list[str], outputs: Mapping[str, str]) -> None:
-        """Take the column that says which of two outputs is better; chosen is better than rejected."""
+    def _take_preference(
+        self, models: list[str], outputs: Mapping[str, str], names: Mapping[str, str]
+    ) -> None:
+        """Take the column that says which of two outputs is better; chosen is better than rejected.
+
+        ``names``: the columns that name the models of the two sides.
+        """
         form = self.form
         form.chosen_wins = [model.lower() for model in models] == ["chosen", "rejected"]
         if said_roles(self.said, "preference") or form.chosen_wins:
             return
-        sides = [{model.lower(), outputs[model].lower()} for model in models]
+        sides = [{model.lower(), outputs[model].lower(), model.lower().split()[-1]} for model in models]
+        if shared := sides[0] & sides[1]:
+            sides = [side - shared for side in sides]
         for name in self.free:
             profile = self.profiles[name]
-            if set(profile.words) & PREFERENCES and (words := _outcomes(profile, sides)) is not None:
-                by_judge = judge_or_human(profile) == "metric" or any(
+            if not set(profile.words) & PREFERENCES or profile.kind == "list":
+                continue
+            if len(names) == 2:
+                profile = self._with_sides(name, models, names)
+            if (words := _outcomes(profile, sides)) is not None:
+                by_name = judge_or_human(profile) == "metric" and set(profile.words) & JUDGE_WORDS != {
+                    "model"
+                }
+                by_judge = by_name or any(
                     plain_name(other) in JUDGING["rater"] and self.profiles[other].models_in_values()
                     for other in self.free
                 )
@@ -448,6 +495,20 @@ class _Layout:
                     self._claim(name, "preference", detail=detail)
                 form.preference, form.preference_by_judge = (name, words), by_judge
                 return
+
+    def _with_sides(self, column: str, models: list[str], names: Mapping[str, str]) -> ColumnProfile:
+        """Put the side in place of the name of its model, where a column gives the better model by name."""
+        texts = self.source.column(column).cast(pl.String).str.strip_chars()
+        sides = texts
+        for model in models:
+            is_model = texts == self.source.column(names[model]).cast(pl.String).str.strip_chars()
+            sides = sides.set(is_model.fill_null(False), model.lower())
+        if sides.equals(texts):
+            return self.profiles[column]
+        held = self.source.column
+        self.source = replace(self.source, column=lambda name: sides if name == column else held(name))
+        self.profiles[column] = ColumnProfile(sides, self.source)
+        return self.profiles[column]
 
     def _side_names(self) -> list[set[str]]:
         by_model = next(iter(self.form.origins.values()), {})
@@ -529,27 +590,35 @@ class _Layout:
             name: rank
             for name in (*self.free, *form.inputs)
             if (rank := id_rank(self.profiles[name])) is not None
-        }
+        } or {name: 0 for name in self.free if self._identifies_inputs(name)}
         rows = source.count
-        inputs = None if not form.inputs else source.column(form.inputs[0])
-        compared = "model" in form.single and source.column(form.single["model"]).n_unique() > 1
+        inputs = None if not form.inputs else self._distinct(form.inputs[0])
+        compared = "model" in form.single and self._distinct(form.single["model"]) > 1
         for column in sorted(ranks, key=ranks.__getitem__):
-            ids = source.column(column).n_unique()
+            ids = self._distinct(column)
             text_like = self.profiles[column].has_texts and self.profiles[column].length > 40
             if text_like and not form.inputs:
                 # A text that serves as an id is what the models were given.
                 self._claim(column, "input")
                 form.inputs.append(column)
                 return
-            is_row = compared and inputs is not None and ids == rows > inputs.n_unique()
+            is_row = compared and inputs is not None and ids == rows > inputs
             may_group = ids < rows and (not compared or plain_name(column) == "docid")
-            is_group = may_group and inputs is not None and ids < inputs.n_unique()
+            is_group = may_group and inputs is not None and ids < inputs
             if not is_row and not is_group:
                 self._claim(column, "item")
                 form.single["item"] = column
                 return
             if is_row:
                 self._claim(column, "ignored", detail="looks like the id of a row")
+        if not form.inputs and not ranks:
+            # What the models were given may be behind an address or a hash.
+            ranks = {
+                name: 0
+                for name in self.free
+                if self.profiles[name].kind == "text"
+                and self.profiles[name].nuisance() in ("an address", "a hash", "an id")
+            }
         if not form.inputs and ranks:
             column = min(ranks, key=ranks.__getitem__)
             self._claim(column, "item")
@@ -561,9 +630,9 @@ class _Layout:
         key, model = next(iter(form.inputs), None) or form.single.get("item"), form.single.get("model")
         if key is None or said_roles(self.said, "model"):
             return
-        if model is not None and source.column(model).n_unique() > 1:
+        if model is not None and self._distinct(model) > 1:
             return
-        different = source.column(key).n_unique()
+        different = self._distinct(key)
         for name in list(self.free):
             if is_variant(self.profiles[name]):
                 pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
@@ -574,7 +643,41 @@ class _Layout:
                         self.free[model] = None
                     self._claim(name, "model")
                     form.single["model"] = name
+                    if source.column(name).dtype.is_float():
+                        # A setting, such as the temperature.
+                        self._add(MODEL, source.column(name).cast(pl.String))
+                        form.single["model"] = MODEL
                     return
+
+    def _distinct(self, column: str) -> int:
+        """Return the number of different values in a column of the long form, counted once."""
+        if column not in self._counts:
+            self._counts[column] = self.form.source.column(column).n_unique()
+        return self._counts[column]
+
+    def _identifies_inputs(self, column: str) -> bool:
+        """Say whether an id of anything but people and runs goes with one input each."""
+        words = self.profiles[column].words
+        if not self.form.inputs or not set(words[-1:]) & ID_WORDS or set(words) & NO_ITEMS:
+            return False
+        pairs = pl.DataFrame([self.form.source.column(name) for name in (column, self.form.inputs[0])])
+        return pairs.n_unique() == pairs.to_series(0).n_unique() == pairs.to_series(1).n_unique() > 1
+
+    def _take_epoch(self) -> None:
+        """Take the column that numbers a model's outputs for an input, where nothing else names items."""
+        form, source = self.form, self.form.source
+        if "item" in form.single or "epoch" in form.single or not form.inputs:
+            return
+        keys = [*form.inputs, *([form.single["model"]] if "model" in form.single else [])]
+        cells = pl.DataFrame([source.column(key) for key in keys])
+        most = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
+        for name in self.epochs:
+            numbers = source.column(name)
+            # The id of a run is no number of an output.
+            if 1 < numbers.n_unique() <= 2 * most and not cells.with_columns(numbers).is_duplicated().any():
+                self._claim(name, "epoch")
+                form.single["epoch"] = name
+                return
 
     # --- ratings and judges ---
 
@@ -601,6 +704,7 @@ class _Layout:
                 form.judges, form.single["judged"] = rater, score
                 self._claim(rater, "rater", detail="names of automatic judges")
                 self.free.pop(score, None)
+            form.has_judge = True
             return
         if rater is None and score is None and self._take_rater_columns():
             return
@@ -613,7 +717,7 @@ class _Layout:
                 if self.profiles[name].kind in ("number", "score")
                 and not self.profiles[name].nuisance()
                 and judge_or_human(self.profiles[name]) != "metric"
-                and self.profiles[name].is_ordinal
+                and self.profiles[name].is_rating
             ]
             for name in humans:
                 form.several["aspect"][name] = name
@@ -684,6 +788,18 @@ def _is_side(name: str) -> bool:
     return any(name.lower() in pair for pair in _SIDES) or name.lower() in ("c", "d", "3", "4")
 
 
+def _may_be_model(name: str) -> bool:
+    """Say whether a part of a column's name may be a model's, and does not say what its text is."""
+    words = set(words_of(name))
+    if _is_side(" ".join(words - ANY_MODEL - HEAD_WORDS)):
+        return True
+    return (
+        _is_side(name)
+        or (looks_like_model(name) and not words <= NO_MODELS)
+        or not words & (NO_MODELS | FILLERS | HEAD_WORDS)
+    )
+
+
 def _splits(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield every way to read a name as a model and a kind: ``gpt-4o_judge`` is the judge of gpt-4o."""
     for gap in _SPLIT.finditer(name):
@@ -718,26 +834,43 @@ def _stacked(name: str, columns: list[str | None], source: TableSource) -> pl.Se
     )
 
 
+_SIDE_WORDS = r"(?:model|response|answer|output|assistant|system|option|side|candidate|translation|summary)"
+_OUTCOME = re.compile(
+    rf"(?:{_SIDE_WORDS}[ _-]*)?(?P<side>.+?)(?:\.0)?"
+    r"(?:[ _-]*(?:is |was )?(?:much |slightly |a bit )?(?:better|best|wins?|won|preferred))?"
+)
+_COMPARED = re.compile(r"\[*(?P<first>\w+) *(?P<sign>[<>=]+) *(?P<second>\w+)\]*")
+
+
 def _outcomes(profile: ColumnProfile, sides: list[set[str]]) -> dict[str, float] | None:
-    """Return what the words for the better side mean: 1 the first, -1 the second, 0 a tie."""
+    """Return what the words for the better side mean: 1 the first, -1 the second, 0 a tie.
+
+    The names of the two sides come first, then words that are usual for them (a and b, 1 and 2). 0 and 1
+    alone may mean either side, unless that is what the sides are called.
+    """
     if len(sides) != 2:
         return None
-    words: dict[str, float] = {}
     values = profile.series.cast(pl.String).drop_nulls().str.strip_chars().unique().to_list()
-    for value in values:
-        plain = value.lower().strip()
-        bare = re.sub(r"^(model|response|answer|output|assistant|system|option|side)[ _-]*", "", plain)
-        bare = re.sub(r"\.0$", "", bare)
-        first, second = (
-            plain in side or bare in side or any(bare in pair[place : place + 1] for pair in _SIDES)
-            for place, side in enumerate(sides)
-        )
-        if first != second:
-            words[value] = 1.0 if first else -1.0
-        elif (
-            plain in TIES or bare in TIES or plain.startswith(("tie", "both", "neither", "no pref", "equal"))
-        ):
-            words[value] = 0.0
-        else:
-            return None
-    return words if any(words.values()) else None
+    plain = {value: value.lower().removesuffix(".0") for value in values if value}
+    if set(plain.values()) == {"0", "1"} and not {"0", "1"} <= sides[0] | sides[1]:
+        return None
+    words = {value: _outcome(text, sides) for value, text in plain.items()}
+    known = {value: number for value, number in words.items() if number is not None}
+    return known if len(known) == len(words) and any(known.values()) else None
+
+
+def _outcome(text: str, sides: list[set[str]]) -> float | None:
+    if (compared := _COMPARED.fullmatch(text)) is not None:
+        better = _outcome(compared["first"], sides)
+        if better is None or "=" in compared["sign"]:
+            return None if better is None else 0.0
+        return better if ">" in compared["sign"] else -better
+    match = _OUTCOME.fullmatch(text)
+    bare = match["side"] if match is not None else text
+    usual = [{pair[place] for pair in _SIDES if "0" not in pair} for place in (0, 1)]
+    for first, second in (sides, usual):
+        is_first, is_second = ({text, bare} & side != set() for side in (first, second))
+        if is_first != is_second:
+            return 1.0 if is_first else -1.0
+    is_tie = {text, bare} & TIES or text.startswith(("tie", "both", "neither", "no pref", "equal"))
+    return 0.0 if is_tie else None

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -28,14 +29,21 @@ from sparingly.data.io.vocabulary import (
     JUDGE_WORDS,
     LABEL_WORDS,
     LOWER_WORDS,
+    MADE_WORDS,
     MARKS,
+    MEANINGS,
     NAMES,
     NUISANCE,
+    PEOPLES_SCALES,
     PLAIN_WORDS,
     REFERENCE_WORDS,
+    SPEAKERS,
+    SPOKEN,
+    SUMMARIES,
     VARIANTS,
+    WEAK,
 )
-from sparingly.data.io.words import word_kind
+from sparingly.data.io.words import kind_of, plain_word
 from sparingly.data.roles import ColumnRole, SaidRoles
 
 if TYPE_CHECKING:
@@ -55,20 +63,38 @@ _MODEL_NAME = re.compile(
     re.IGNORECASE,
 )
 _SAMPLE = 3000
-_FEW_STEPS = 11
+# Marks are whole numbers up to this, or any halves on few steps.
+_MOST_MARKS, _FEW_STEPS, _HIGHEST_MARK = 20, 11, 100
 # Texts at least as long as this are read, not looked up.
 READABLE = 15.0
+# Labels of people seldom fill more than this of a table.
+_MOSTLY = 0.6
 
 
+@lru_cache(maxsize=10_000)
 def words_of(name: str) -> tuple[str, ...]:
-    """Return the words and numbers of a name, in small letters."""
+    """Return the words and numbers of a name, in small letters; those of other languages in English."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return tuple(re.findall(r"[^\W\d_]+\d?\b|[^\W\d_]+|\d+", spaced.lower()))
+    words = re.findall(r"[^\W\d_]+\d?\b|[^\W\d_]+|\d+", spaced.lower())
+    return tuple(part for word in words for part in _in_english(word))
+
+
+def _in_english(word: str) -> tuple[str, ...]:
+    """Return what a word means, and of a compound its parts: ``kundenfrage`` is *customer* and *question*."""
+    if word in MEANINGS:
+        return (MEANINGS[word],)
+    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 4)):
+        if word[cut:] in MEANINGS:
+            return (*_in_english(word[:cut]), MEANINGS[word[cut:]])
+    return (word,)
+
+
+_CJK = "\u2e80"
 
 
 def plain_name(name: str) -> str:
-    """Return the letters and digits of a name, small."""
-    return re.sub(r"[\W_]+", "", name).lower()
+    """Return the words of a name without what stands between them."""
+    return "".join(words_of(name))
 
 
 def looks_like_model(name: str) -> bool:
@@ -133,8 +159,14 @@ class ColumnProfile:
                 return "empty"
         few = sample.filter(sample.str.len_chars() <= 12).unique()
         if 0 < len(few) <= 20:
-            share = sum(word_kind(text) is not None for text in few) / len(few)
-            if share >= 0.5 and sample.is_in(few.implode()).mean() == 1.0:
+            # A letter alone ("y") is a word only among others of its kind.
+            kind = kind_of(few) or {}
+            known = [word for text in few if (word := plain_word(text) or "") in kind]
+            share = len(known) / len(few) * (len(known) == len(few) or max(map(len, known), default=0) > 1)
+            # One other word is a mistake to be named; where others come often, the words are categories.
+            words = sample.str.to_lowercase().str.replace_all("_", " ").str.strip_chars()
+            is_usual = len(sample) < 20 or words.is_in(list(kind)).mean() >= 0.9  # type: ignore[operator]
+            if share >= 0.5 and is_usual and sample.is_in(few.implode()).mean() == 1.0:
                 return "score"
         return "text"
 
@@ -160,9 +192,35 @@ class ColumnProfile:
         """Whether the values are marks on few steps."""
         if self.kind == "score" and self.numbers is None:
             return True
-        return self.numbers is not None and bool(
-            self.numbers.n_unique() <= _FEW_STEPS
-            and (self.kind == "score" or (self.numbers * 2 % 1 == 0).all())
+        if self.numbers is None:
+            return False
+        if self.kind == "score" or (
+            (self.numbers % 1 == 0).all() and self.numbers.is_between(0, _MOST_MARKS).all()
+        ):
+            return True
+        return bool(self.numbers.n_unique() <= _FEW_STEPS and (self.numbers * 2 % 1 == 0).all())
+
+    @cached_property
+    def is_rating(self) -> bool:
+        """Whether the values are marks, or whole numbers from 0 to 100."""
+        return self.is_ordinal or (
+            self.numbers is not None
+            and bool((self.numbers % 1 == 0).all() and self.numbers.is_between(0, _HIGHEST_MARK).all())
+        )
+
+    @cached_property
+    def is_named_score(self) -> bool:
+        """Whether the name is one that scores have."""
+        return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS))
+
+    @cached_property
+    def is_running(self) -> bool:
+        """Whether the values are whole numbers that count up from row to row."""
+        if self.kind != "number":
+            return False
+        steps = self.series.cast(pl.Float64, strict=False).drop_nulls().diff().drop_nulls()
+        return len(steps) > _FEW_STEPS and bool(
+            steps.is_in([0.0, 1.0]).all() and steps.sum() > _FEW_STEPS / 2
         )
 
     @cached_property
@@ -190,6 +248,8 @@ class ColumnProfile:
     def nuisance(self) -> str:
         """Return what the column looks like that is neither a score nor a text to read; else nothing."""
         present = set(self.words)
+        if present and present <= SUMMARIES and self.kind == "number":
+            return "a summary"
         if self.kind in ("text", "empty") and self.has_texts:
             return ""
         for kind, words in NUISANCE.items():
@@ -218,7 +278,7 @@ class ColumnProfile:
 def judge_or_human(profile: ColumnProfile) -> str:
     """Return ``human``, ``metric`` or ``label`` (likely people's) where the name tells it; else nothing."""
     words = set(profile.words)
-    if words & HUMAN_WORDS:
+    if words & HUMAN_WORDS and not (words & JUDGE_WORDS and words & HUMAN_WORDS <= PEOPLES_SCALES):
         return "human"
     if words & JUDGE_WORDS or any(word.startswith(("rouge", "bleu", "chrf", "gpt")) for word in words):
         return "metric"
@@ -229,18 +289,29 @@ def name_fit(role: str, profile: ColumnProfile) -> float:
     """Return how well a column's name fits a role: 2 for the likeliest name, above 0 for a likely one."""
     if profile.plain in NAMES[role]:
         return 2.0 - NAMES[role].index(profile.plain) / 100
-    heads = HEADS.get(role, frozenset())
-    words = set(profile.words)
+    heads, words = HEADS.get(role, frozenset()), set(profile.words)
+    if role in SPEAKERS:
+        speakers = SPEAKERS[role]
+        is_said = bool(set(profile.words[-1:]) & SPOKEN and words & speakers)
+        if is_said or (words <= speakers and profile.has_texts):
+            return 1.0
+    if role == "output" and words & MADE_WORDS and profile.kind == "text":
+        return 0.9
     if role == "reference":
-        text_words = HEADS["output"] | heads
+        text_words = HEADS["output"] | heads | {"label", "class", "category", "intent"}
         return 1.0 if words & REFERENCE_WORDS and profile.head in text_words and len(words) > 1 else 0.0
-    if profile.head not in heads or (role != "model" and words & (REFERENCE_WORDS | {"judge", "template"})):
-        return 0.0
-    if role == "model" and words & (
-        HUMAN_WORDS | {"judge", "evaluator", "grader", "embedding", "eval", "prompt"}
-    ):
+    if profile.head not in heads or words & _NOT_IN[role]:
         return 0.0
     return 1.0 - 0.1 * (words & {"system"} != set() and role == "input")
+
+
+_JUDGES = frozenset({"judge", "grader", "evaluator", "rater", "annotator", "embedding", "eval"})
+# Words that say that a column is not what its last word promises.
+_NOT_IN: dict[str, frozenset[str]] = {
+    "input": frozenset({"judge", "template", "reference", "expected", "gold"}),
+    "output": REFERENCE_WORDS | {"judge", "template"},
+    "model": HUMAN_WORDS | MARKS | SPOKEN | _JUDGES | {"prompt"},
+}
 
 
 def values_fit(role: str, profile: ColumnProfile) -> bool:
@@ -257,9 +328,18 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
         if role == "reference" and profile.kind in ("number", "score"):
             return not profile.is_ordinal
+        if role == "output" and profile.head in WEAK and profile.kind == "text":
+            # Words such as "result" also name short codes, which come again and again.
+            return profile.has_texts or 2 * profile.distinct > len(profile.sample)
         return profile.kind in ("text", "empty") or profile.plain in NAMES[role]
     if role == "model":
-        return profile.kind in ("text", "number", "empty", "score") and profile.length <= 120
+        if profile.kind in ("number", "score") and profile.plain not in NAMES[role]:
+            return False
+        # Names come again and again; texts to read do not.
+        are_texts = profile.has_texts and 2 * profile.distinct > len(profile.sample) and profile.length > 25
+        return (
+            profile.kind in ("text", "number", "empty", "score") and profile.length <= 120 and not are_texts
+        )
     if role == "document":
         return not (profile.has_texts and profile.length > 100)
     if role in fields.NUMBER_COLUMNS:
@@ -298,10 +378,13 @@ class ColumnFacts(Protocol):
         """Whether an item and model have two values, so that they belong to ratings."""
 
 
-def rest_role(profile: ColumnProfile, facts: ColumnFacts, *, has_human: bool, is_vector: bool) -> ColumnRole:
+def rest_role(
+    profile: ColumnProfile, facts: ColumnFacts, *, has_human: bool, has_judge: bool, is_vector: bool
+) -> ColumnRole:
     """Say what a further column is, by its name and its values.
 
-    ``has_human``: another column certainly holds labels of people.
+    ``has_human``: another column certainly holds labels of people. ``has_judge``: one names an automatic
+    judge.
     """
     name, nuisance = profile.name, profile.nuisance()
     known = judge_or_human(profile)
@@ -320,27 +403,39 @@ def rest_role(profile: ColumnProfile, facts: ColumnFacts, *, has_human: bool, is
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
         return ColumnRole(name, "column", why="values", has_texts=texts)
+    if not (profile.is_named_score or known) and (facts.same_in_item or profile.kind == "score"):
+        return ColumnRole(name, "column", why="values")
+    return _score_role(profile, known, facts.same_in_item, has_human=has_human, has_judge=has_judge)
+
+
+def _score_role(
+    profile: ColumnProfile, known: str, same_in_item: bool, *, has_human: bool, has_judge: bool
+) -> ColumnRole:
+    """Say whether scores are labels of people or a metric; in doubt where neither name nor values tell."""
+    name = profile.name
     filled = f"{profile.present:,} of {profile.count:,}" if profile.filled < 0.995 else profile.range
     human = ColumnRole(name, "human", name, detail=filled)
     metric = ColumnRole(name, "metric", name, detail=profile.range)
-    is_plain = bool(set(profile.words) & PLAIN_WORDS)
     if known == "human":
         return human
     if known == "metric":
         return _with_direction(metric, profile)
-    if facts.same_in_item or (profile.kind == "score" and not (is_plain or known)):
+    if same_in_item:
         return ColumnRole(name, "column", why="values")
-    if known == "label":
+    if known == "label" and (profile.is_ordinal or profile.filled < _MOSTLY):
         return human
     if set(profile.words) & LOWER_WORDS:
         return _with_direction(metric, profile)
-    if profile.filled < 0.6:
-        return ColumnRole(name, "human", name, detail=filled, why="values")
-    is_doubtful = is_plain and (profile.is_ordinal or bool(set(profile.words) & MARKS))
-    if is_doubtful and not has_human:
-        likely, other = (human, "metric") if profile.is_ordinal else (metric, "human")
-        return ColumnRole(name, likely.role, name, detail=likely.detail, doubtful=True, other=other)
-    return metric
+    if profile.filled < _MOSTLY and (profile.is_ordinal or profile.is_named_score):
+        return replace(human, why="values")
+    if not profile.is_named_score and profile.is_running:
+        return ColumnRole(name, "ignored", detail="looks like an index", why="values")
+    if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
+        return ColumnRole(name, "ignored", detail="the same everywhere", why="values")
+    if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
+        return metric
+    likely, other = (human, "metric") if profile.is_named_score and profile.is_ordinal else (metric, "human")
+    return replace(likely, doubtful=True, other=other)
 
 
 def _with_direction(metric: ColumnRole, profile: ColumnProfile) -> ColumnRole:
@@ -378,7 +473,9 @@ def best_column(role: str, profiles: Mapping[str, ColumnProfile], free: Iterable
 
 def is_variant(profile: ColumnProfile) -> bool:
     """Say whether a column may name versions of one system that are compared."""
-    has_name = bool(set(profile.words[-1:]) & VARIANTS) or profile.plain in VARIANTS
+    has_name = bool(set(profile.words[-1:]) & VARIANTS) or (
+        profile.models_in_values() and not set(profile.words) & _JUDGES
+    )
     is_run = set(profile.words) & EPOCHS and profile.kind == "number"
     return has_name and not is_run and profile.length <= 60 and 2 <= profile.distinct <= 30
 

@@ -54,7 +54,7 @@ from sparingly.data.io.roles import (
     rest_role,
     vectors,
 )
-from sparingly.data.io.vocabulary import NAMES
+from sparingly.data.io.vocabulary import NAMES, REASONS
 from sparingly.data.io.words import SCALE, word_kind
 from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale
@@ -90,7 +90,7 @@ class AnyTable(Format):
             return is_dataset(head.path)
         if head.start.startswith(MAGIC):
             names = parquet_names(head.start, head.path)
-            return names is not None and not _is_known(names) and not is_ours(head.path)
+            return names is not None and not are_samples(names) and not is_ours(head.path)
         if head.start.startswith(ARROW) or is_workbook(head.path):
             return True
         if head.content.startswith((b"{", b"[")):
@@ -417,11 +417,21 @@ class _TableReader:
         form = self.form
         profiles = {column: self._profile(column) for column in dict.fromkeys(form.rest)}
         numbered = vectors(profiles.values())
+        # Where a judge gives its reasons in ``style_reason``, it also gave ``style_score``.
+        explained = {
+            profile.words[:-1]
+            for profile in profiles.values()
+            if profile.has_texts and set(profile.words[-1:]) & REASONS and len(profile.words) > 1
+        }
         facts = {column: _GridFacts(self, column) for column in profiles}
 
         def role(column: str, has_human: bool) -> ColumnRole:
             return rest_role(
-                profiles[column], facts[column], has_human=has_human, is_vector=column in numbered
+                profiles[column],
+                facts[column],
+                has_human=has_human,
+                has_judge=form.has_judge or profiles[column].words[:-1] in explained,
+                is_vector=column in numbered,
             )
 
         sure = bool(form.several["aspect"]) or form.are_ratings

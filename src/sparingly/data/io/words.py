@@ -29,6 +29,18 @@ KINDS: tuple[dict[str, float], ...] = (
     {"like": 1.0, "dislike": 0.0},
     {"helpful": 1.0, "unhelpful": 0.0, "not helpful": 0.0},
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
+    {"yes": 1.0, "no": 0.0, "partially": 0.5, "partly": 0.5},
+    {"correct": 1.0, "incorrect": 0.0, "partially correct": 0.5, "partial": 0.5},
+    {"success": 1.0, "failure": 0.0, "succeeded": 1.0, "failed": 0.0},
+    {"ja": 1.0, "nein": 0.0, "nee": 0.0},
+    {"oui": 1.0, "non": 0.0},
+    {"sí": 1.0, "no": 0.0, "si": 1.0, "sì": 1.0},
+    {"sim": 1.0, "não": 0.0},
+    {"richtig": 1.0, "falsch": 0.0},
+    {"vrai": 1.0, "faux": 0.0},
+    {"gut": 1.0, "schlecht": 0.0},
+    {"是": 1.0, "否": 0.0},
+    {"はい": 1.0, "いいえ": 0.0},
 )
 
 
@@ -36,6 +48,14 @@ def word_kind(value: Any) -> dict[str, float] | None:
     """Return the words that a value belongs to and their numbers, or None for any other value."""
     text = plain_word(value)
     return next((words for words in KINDS if text in words), None)
+
+
+def kind_of(words: Iterable[str]) -> dict[str, float] | None:
+    """Return the kind that all words of a column are of, or that of the first that is one; else None."""
+    texts = [plain_word(word) for word in words]
+    return next((kind for kind in KINDS if all(text in kind for text in texts)), None) or next(
+        (kind for text in texts if (kind := word_kind(text)) is not None), None
+    )
 
 
 def word_number(value: Any) -> float | None:
