@@ -477,8 +477,8 @@ class _Union:
                 output[place[has_text]] = table.output[has_text]
             for name, values in table.scores.items():
                 scores[name][place[~np.isnan(values)]] = values[~np.isnan(values)]
-        codes = (array.astype(np.int32) for array in (item, model, epoch))
-        return Repeats(*codes, epochs=epochs, output=output, scores=scores)
+        item, model, epoch = (codes.astype(np.int32) for codes in (item, model, epoch))
+        return Repeats(item, model, epoch, epochs, output, scores)
 
 
 def _judgements(tables: Sequence[tuple[_Part, Ratings | Preferences]]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class LogFormat(Format):
 
 def _with_score_roles(data: EvalSet, roles: Mapping[str, str | Iterable[str]]) -> tuple[EvalSet, list[str]]:
     """Return the set with metrics that are people's labels as aspects, and without those to be ignored."""
-    human, ignored = [], []
+    human, ignored = list[str](), list[str]()
     for name, said in check_said(roles, (*data.metrics, *data.aspects)).items():
         if name in data.metrics and said[-1] in ("human", "ignored"):
             (human if said[-1] == "human" else ignored).append(name)
