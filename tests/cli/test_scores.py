@@ -131,8 +131,8 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
     code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'}")
     if verb == "plan":
         assert code == EXIT_DONE
-    elif verb == "rank":
-        assert (code, "no human labels, so models are compared by learned" in err) == (EXIT_DONE, True)
+    else:
+        assert (code, "no human labels, so scores are those of learned" in err) == (EXIT_DONE, True)
     if verb != "plan":
         code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'} drawn.json")
         assert err == "sparingly: The evaluation set has no aspect. Name one: --aspect ….\n"

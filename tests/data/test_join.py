@@ -142,6 +142,26 @@ def test_ratings_of_a_second_file(tmp_path: Path) -> None:
     assert data.ratings.raters == ("ana", "bob")
 
 
+def test_labels_by_input(tmp_path: Path) -> None:
+    data = sparingly.load(LOGS / "inspect-small.eval")
+    assert data.sources is not None
+    path = labels(tmp_path, f"input,model,human\n{data.sources[2]},mockllm/small,1\n")
+    labelled = sparingly.load(LOGS / "inspect-small.eval", labels=path)
+    np.testing.assert_array_equal(labelled.aspects["human"].ravel(), [np.nan, np.nan, 1, np.nan, np.nan])
+    path = labels(tmp_path, f"input,model,human\n{data.sources[2]},mockllm/small,1\nelse,mockllm/small,0\n")
+    with pytest.raises(DataError, match='1 of 2 inputs are not in the data: "else"'):
+        sparingly.load(LOGS / "inspect-small.eval", labels=path)
+
+
+def test_labels_of_epochs_belong_to_their_outputs(tmp_path: Path) -> None:
+    path = labels(tmp_path, "item,model,epoch,human\nq0,mockllm/small,1,1\nq0,mockllm/small,2,0\n")
+    before = sparingly.load(LOGS / "inspect-small.eval")
+    data = sparingly.load(LOGS / "inspect-small.eval", labels=path)
+    assert len(data.repeats) == len(before.repeats) == 10
+    np.testing.assert_array_equal(data.repeats.scores["aspect:human"][:3], [1, 0, np.nan])
+    assert data.aspects["human"][0, 0] == 0.5
+
+
 def test_labels_that_match_nothing(tmp_path: Path) -> None:
     path = labels(tmp_path, "item,model,human\n1,mockllm/small,4\n2,mockllm/small,5\nq0,mockllm/small,5\n")
     with pytest.raises(DataError) as caught:

@@ -94,7 +94,7 @@ def estimate(
             check_strengths(settings, format)
             results[""] = bradley_terry(subject.data, level=intervals.level)
         elif (running := subject.campaign) is None:
-            name, data = subject.aspect(aspect), subject.data
+            name, data = subject.scores(aspect)
             with working("estimating"):
                 results[""] = infer(data, subject.selection, name, seed=seed, **settings)
                 results[""] = with_rater_errors(results[""], data) if raters else results[""]

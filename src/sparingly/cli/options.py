@@ -114,8 +114,9 @@ DEFAULT_READ_OPTIONS = ReadOptions()
 
 def print_roles(data: EvalSet) -> None:
     """Say on standard error what the columns of a table were taken for, where the user did not say it all."""
-    if data.roles is not None and data.roles.is_guessed:
-        sys.stderr.write(f"{data.roles.file}: {' · '.join(data.roles.lines())}\n")
+    if data.roles is not None:
+        if data.roles.is_guessed:
+            sys.stderr.write(f"{data.roles.file}: {' · '.join(data.roles.lines())}\n")
         sys.stderr.writelines(f"note: {note}\n" for note in data.roles.notes)
 
 

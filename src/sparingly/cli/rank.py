@@ -120,7 +120,7 @@ def rank(
                 rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
             )
         elif (running := subject.campaign) is None:
-            name, data = subject.aspect(aspect, or_metric=True), subject.data
+            name, data = subject.scores(aspect)
             with working("ranking"):
                 rankings[""] = claim.test(order(data, subject.selection, name, **how))
         else:

@@ -20,8 +20,8 @@ def strengths(
     ] = None,
     tie: Annotated[float, about("With --from-scores: how far apart scores are tied.")] = 0.0,
     ties: Annotated[
-        Literal["davidson", "half"], about("A parameter of their own, or half a win.")
-    ] = "davidson",
+        Literal["davidson", "half"] | None, about("A parameter of their own, or half a win.")
+    ] = None,
     covariate: Annotated[tuple[str, ...], several("What else may sway people: length, or a metric")] = (),
     rounds: Annotated[
         tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")

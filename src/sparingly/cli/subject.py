@@ -117,21 +117,36 @@ class Subject:
         """Whether the files hold comparisons of two outputs and no scores of people."""
         return self.campaign is None and not self.data.aspects and len(self.data.preferences) > 0
 
-    def aspect(self, named: str | None, or_metric: bool = False) -> str:
-        """Return what was judged: what was named, what the campaign is about, or the only aspect.
+    def scores(self, named: str | None) -> tuple[str, EvalSet]:
+        """Return what was judged, and the data; where nobody judged anything, the scores of a metric.
 
-        Where nobody judged anything and a metric will do, it is the first one, and a note says so.
+        It is the first of the metrics that have the most scores, and a note says so. Items that it does not
+        score, such as those of another task, are no sample of what is left to judge: they are left out.
         """
-        if self.campaign is None:
-            metrics = list(self.data.metrics)
-            # What was chosen to be judged waits for people.
-            without_labels = self.selection is None and not self.data.aspects
-            if named is None and or_metric and metrics and without_labels:
-                others = f"; choose another with --aspect: {', '.join(metrics[1:])}" if metrics[1:] else ""
+        import numpy as np
+
+        data, metrics = self.data, list(self.data.metrics)
+        # What was chosen to be judged waits for people.
+        if named is None and self.selection is None and not data.aspects and metrics:
+            items = {name: ~np.isnan(scores).all(axis=1) for name, scores in data.metrics.items()}
+            named = max(metrics, key=lambda name: int(items[name].sum()))
+            if others := [name for name in metrics if name != named]:
+                choice = f"; choose another with --aspect: {', '.join(others)}"
+            else:
+                choice = ""
+            sys.stderr.write(f"sparingly: no human labels, so scores are those of {named}{choice}.\n")
+        if named in metrics and named not in data.aspects and self.selection is None:
+            scored = ~np.isnan(data.metrics[named]).all(axis=1)
+            if scored.any() and not scored.all():
                 sys.stderr.write(
-                    f"sparingly: no human labels, so models are compared by {metrics[0]}{others}.\n"
+                    f"note: {named} scores {scored.sum():,} of {len(data):,} items; only these count.\n"
                 )
-                return metrics[0]
+                data = data.at(np.flatnonzero(scored))
+        return self.aspect(named), data
+
+    def aspect(self, named: str | None) -> str:
+        """Return what was judged: what was named, what the campaign is about, or the only aspect."""
+        if self.campaign is None:
             return the_aspect(self.data, named)
         about = self.campaign.settings.aspect
         if named not in (None, about):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Ints, Mask, Objects
 from sparingly.base.errors import DataError, listing
 from sparingly.data.evalset import EvalSet
+from sparingly.data.roles import ColumnRole, TableRoles
 from sparingly.data.tables import Codes, Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import shown
 
@@ -19,6 +20,7 @@ from sparingly.data.values import shown
 def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
     """Return one evaluation set of several, in which the same id is the same item.
 
+    - Where logs of several tasks use the same ids, items are called ``task/id``.
     - Where no id is in two sets, items are matched by their input. Sets that have neither an item nor a model
       in common are an error, and so is an item with two inputs.
     - A model of several sets is one model where they do not overlap (a log in parts), or hold other epochs of
@@ -30,7 +32,7 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
         sets: The evaluation sets.
         names: What they are called, in names of models and in errors.
     """
-    sets = _matched_by_input(list(sets))
+    sets = _matched_by_input(_named_by_task(list(sets)))
     for place, data in enumerate(sets[1:], 1):
         before = sets[:place]
         if not any({*data.items} & {*other.items} or {*data.models} & {*other.models} for other in before):
@@ -51,14 +53,47 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
             continue
         for place in holders:
             models[place][sets[place].models.index(model)] = f"{model} ({names[place]})"
-    return _merged(sets, models, names)
+    joined = _merged(sets, models, names)
+    return joined.with_parts(roles=_joined_roles(sets, joined))
+
+
+def _joined_roles(sets: Sequence[EvalSet], joined: EvalSet) -> TableRoles | None:
+    """Return the roles of the columns of all files, with the notes of their readers."""
+    known = [data.roles for data in sets if data.roles is not None]
+    if not known:
+        return None
+    now = {(part.role, part.column): part for part in score_roles(joined)}
+    parts = {(part.role, part.column): part for roles in known for part in roles.columns}
+    return replace(
+        known[0],
+        file=joined.name or known[0].file,
+        columns=tuple(
+            replace(part, detail=now[key].detail) if key in now and not part.doubtful else part
+            for key, part in parts.items()
+        ),
+        notes=tuple(dict.fromkeys(note for roles in known for note in roles.notes)),
+    )
+
+
+def score_roles(data: EvalSet) -> list[ColumnRole]:
+    """Return the roles of all scores: metrics with their range, labels with their number."""
+    roles = []
+    for role, scores_by_name in (("metric", data.metrics), ("human", data.aspects)):
+        for name, scores in scores_by_name.items():
+            count, detail = int((~np.isnan(scores)).sum()), ""
+            if role == "human" and count < scores.size:
+                detail = f"{count:,} of {scores.size:,}"
+            elif count:
+                detail = f"{np.nanmin(scores):.3g}–{np.nanmax(scores):.3g}"
+            roles.append(ColumnRole(name, role, name, detail=detail, why="said"))
+    return roles
 
 
 def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
     """Return the set with labels from another file: scores, ratings and preferences of its items and models.
 
-    Every score in the labels counts as given by people. Labels of one model belong to the only model of the
-    data, whatever it is called.
+    Every score in the labels counts as given by people. Where no id is in both, labels belong to the item
+    with the same input. Labels of one model belong to the only model of the data, whatever it is called.
 
     Args:
         data: The evaluation set.
@@ -67,6 +102,7 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
     """
     if not (labels.metrics or labels.aspects or len(labels.ratings) or len(labels.preferences)):
         raise DataError(f"{name}: there are no labels in it. A row needs an item, its model and a score.")
+    labels = _labels_by_input(data, labels, name)
     known = set(data.items)
     if unknown := [item for item in labels.items if item not in known]:
         raise DataError(
@@ -90,6 +126,51 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
     return _merged([data, said], [list(data.models), list(models)], [data.name or "the data", name])
 
 
+def _labels_by_input(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
+    """Return labels with the ids of the items that have their inputs, where they have no id of the data."""
+    if labels.sources is None or data.sources is None or {*labels.items} & {*data.items}:
+        return labels
+    items: dict[str, set[str]] = {}
+    for item, text in zip(data.items, data.sources, strict=True):
+        items.setdefault(_plain(text), set()).add(item)
+    matches = [items.get(_plain(text), set()) for text in labels.sources]
+    if not any(matches):
+        return labels
+    for count, problem in ((0, "not in the data"), (2, "those of several items")):
+        texts = [
+            text for text, found in zip(labels.sources, matches, strict=True) if min(len(found), 2) == count
+        ]
+        if texts:
+            raise DataError(
+                f"{name}: {len(texts):,} of {len(labels):,} inputs are {problem}: {_examples(texts)}. "
+                f"Items of the data are called {_examples(data.items)}. Use the same ids in both files."
+            )
+    return _with_ids(labels, [next(iter(found)) for found in matches])
+
+
+def _named_by_task(sets: list[EvalSet]) -> list[EvalSet]:
+    """Return the sets with the task in the ids, where an id is one of several tasks."""
+    if not all("task" in data.columns for data in sets):
+        return sets
+    tasks: dict[str, set[str]] = {}
+    for data in sets:
+        for item, task in zip(data.items, data.columns["task"], strict=True):
+            tasks.setdefault(item, set()).add(str(task))
+    if all(len(names) == 1 for names in tasks.values()):
+        return sets
+    return [
+        _with_ids(
+            data,
+            [f"{task}/{item}" for item, task in zip(data.items, data.columns["task"], strict=True)],
+        )
+        for data in sets
+    ]
+
+
+def _with_ids(data: EvalSet, items: Sequence[str]) -> EvalSet:
+    return EvalSet.from_arrays(list(items), list(data.models), **data.parts())
+
+
 def _matched_by_input(sets: list[EvalSet]) -> list[EvalSet]:
     """Return the sets with the ids of the first one that has the input, where no id is in two sets."""
     ids = [item for data in sets for item in data.items]
@@ -102,7 +183,7 @@ def _matched_by_input(sets: list[EvalSet]) -> list[EvalSet]:
         if None in texts or len(set(texts)) < len(texts):
             return sets
         items = [id_of.setdefault(text, item) for text, item in zip(texts, data.items, strict=True)]
-        matched.append(EvalSet.from_arrays(items, list(data.models), **data.parts()))
+        matched.append(_with_ids(data, items))
     return matched
 
 
@@ -375,25 +456,29 @@ class _Union:
         if not tables:
             return Repeats()
         epochs = epoch_order(name for _, table in tables for name in table.epochs)
-        names = dict.fromkeys(name for _, table in tables for name in table.scores)
-        return Repeats(
-            item=np.concatenate([part.items[table.item] for part, table in tables]).astype(np.int32),
-            model=np.concatenate([part.models[table.model] for part, table in tables]).astype(np.int32),
-            epoch=np.concatenate([_recoded(table.epoch, table.epochs, epochs) for _, table in tables]),
-            epochs=epochs,
-            output=np.concatenate(
+        # Labels of an epoch belong to the row of its output.
+        keys = [
+            np.stack(
                 [
-                    np.full(len(table), None, object) if table.output is None else table.output
-                    for _, table in tables
+                    part.items[table.item],
+                    part.models[table.model],
+                    _recoded(table.epoch, table.epochs, epochs),
                 ]
-            ),
-            scores={
-                name: np.concatenate(
-                    [table.scores.get(name, np.full(len(table), np.nan)) for _, table in tables]
-                )
-                for name in names
-            },
-        )
+            )
+            for part, table in tables
+        ]
+        (item, model, epoch), rows = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
+        parts = np.split(rows.ravel(), np.cumsum([len(table) for _, table in tables])[:-1])
+        output = np.full(len(item), None, object)
+        scores = {name: np.full(len(item), np.nan) for _, table in tables for name in table.scores}
+        for place, (_, table) in zip(parts, tables, strict=True):
+            if table.output is not None:
+                has_text = table.output != np.array(None)
+                output[place[has_text]] = table.output[has_text]
+            for name, values in table.scores.items():
+                scores[name][place[~np.isnan(values)]] = values[~np.isnan(values)]
+        item, model, epoch = (codes.astype(np.int32) for codes in (item, model, epoch))
+        return Repeats(item, model, epoch, epochs, output, scores)
 
 
 def _judgements(tables: Sequence[tuple[_Part, Ratings | Preferences]]) -> dict[str, Any]:

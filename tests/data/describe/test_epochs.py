@@ -9,6 +9,7 @@ from sparingly.data.describe.description import describe
 from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Repeats
+from sparingly.infer.estimate.estimate import estimate
 
 
 def repeated(scores: list[list[list[float]]]) -> EvalSet:
@@ -39,6 +40,24 @@ def test_components_are_those_that_were_simulated() -> None:
     assert variance.between_items == pytest.approx(4, rel=0.1)
     assert variance.between_epochs == pytest.approx(1, rel=0.1)
     assert variance.share == pytest.approx(0.2, abs=0.03)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("epochs", [3, 6])
+def test_errors_for_inputs_like_these_hold_both_components(epochs: int) -> None:
+    random, means, errors, formula, held, repetitions = np.random.default_rng(7), [], [], [], 0, 200
+    for _ in range(repetitions):
+        chance = random.beta(2, 1.5, (1, 60, 1))
+        data = repeated((random.random((1, 60, epochs)) < chance).astype(float).tolist())
+        found = estimate(data, None, "s", target="population")
+        means.append(found.scores[0])
+        errors.append(found.standard_errors[0])
+        (variance,) = epoch_variances(data)
+        formula.append(np.sqrt(variance.variance(60, epochs)))
+        held += int(found.low[0] <= 2 / 3.5 <= found.high[0])
+    assert held / repetitions >= 0.92
+    assert np.mean(errors) == pytest.approx(np.std(means), rel=0.12)
+    assert np.mean(formula) == pytest.approx(np.mean(errors), rel=0.02)
 
 
 def test_the_sentence_says_what_helps_more() -> None:

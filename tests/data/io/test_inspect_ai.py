@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import io
 
 ODD = "vllm/Llama 3 (p = 0.3) + tools"
@@ -155,9 +155,16 @@ def test_summaries_of_a_log_are_no_scores(tmp_path: Path) -> None:
 
 def test_the_scores_to_take(tmp_path: Path) -> None:
     path = parquet(tmp_path / "samples.parquet", sample("1", "m"), sample("1", "n", score_match="I"))
-    data = io.load(path, metrics="f1", aspects="match")
-    assert list(data.metrics) == ["f1"]
+    assert list(io.load(path, metrics="f1").metrics) == ["f1"]
+    data = io.load(path, roles={"match": "human", "f1": "ignored"})
+    assert not data.metrics
     assert data.aspects["match"].tolist() == [[1, 0]]
+    assert data.roles is not None
+    assert "match → human labels (0–1)" in data.roles.lines()
+    with pytest.raises(UsageError, match=r"match is a score in a log: it cannot be model\."):
+        io.load(path, roles={"match": "model"})
+    with pytest.raises(UnknownNameError, match='There is no column "mach"'):
+        io.load(path, roles={"mach": "human"})
     with pytest.raises(UnknownNameError, match=r'There is no score "mach". Did you mean match\?'):
         io.load(path, metrics="mach")
     with pytest.raises(UnknownNameError, match='There is no column "text"'):

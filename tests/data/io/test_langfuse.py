@@ -112,7 +112,7 @@ def test_an_export_from_the_pages_as_csv(tmp_path: Path) -> None:
         )
     )
     assert io.recognise(path).name == "langfuse"
-    data = io.load(path, aspects="thumbs")
+    data = io.load(path, roles={"thumbs": "human"})
     assert data.models == ("gpt-5",)
     assert data.sources is not None
     assert data.outputs is not None

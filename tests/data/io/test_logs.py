@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.archive import zstd_bound
@@ -128,6 +128,15 @@ def test_tasks_of_a_folder_and_runs_of_one_model_are_kept_apart(tmp_path: Path) 
     data = io.load(tmp_path)
     assert data.items.tolist() == ["sums/1", "words/1"]
     assert data.models == ("m (one)", "m (three)", "m (two)")
+    assert data.name == str(tmp_path)
+
+
+def test_logs_of_two_tasks_with_the_same_ids_given_together(tmp_path: Path) -> None:
+    sample = {"id": 1, "output": {"completion": "b"}}
+    sums = inspect_log(tmp_path / "sums.json", {**sample, "input": "1+1"}, task="sums")
+    words = inspect_log(tmp_path / "words.json", {**sample, "input": "hi"}, task="words")
+    data = io.load([sums, words])
+    assert (data.items.tolist(), data.models) == (["sums/1", "words/1"], ("m",))
 
 
 def test_a_log_without_its_model(tmp_path: Path) -> None:
@@ -150,6 +159,15 @@ def test_promptfoo_results() -> None:
     assert list(data.metrics) == ["pass", "score", "correct", "brevity", "contains"]
     assert len(data.repeats) == 24
     assert data.columns["continent"].tolist().count("Europe") == 1
+
+
+def test_results_that_promptfoo_counted_but_did_not_write(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    stats = {"successes": 1, "failures": 2, "errors": 0}
+    path.write_text(json.dumps({"results": {"stats": stats, "results": [promptfoo_result()]}}))
+    data = io.load(path)
+    assert data.roles is not None
+    assert data.roles.notes == ("promptfoo counted 3 results, but wrote only 1 of them.",)
 
 
 def promptfoo_result(**changed: Any) -> dict[str, Any]:
@@ -262,6 +280,30 @@ def test_traces_of_one_application_are_items_of_their_own(tmp_path: Path) -> Non
     np.testing.assert_array_equal(data.aspects["ok"].ravel(), [0, NAN, NAN])
 
 
+def test_traces_that_failed_before_they_named_a_model_do_not_merge_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    failed = trace(3, "Same?")
+    failed["data"]["spans"][0]["attributes"].pop("mlflow.spanOutputs")
+    lines = [
+        trace(1, "Same?", feedback("yes"), model="a"),
+        trace(2, "Same?", feedback("no"), model="b"),
+        failed,
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    data = io.load(path)
+    assert (data.models, data.metrics["ok"].tolist()) == (("a", "b"), [[1, 0]])
+    assert data.roles is not None
+    assert data.roles.notes == ("1 of 3 traces failed before they named a model, and are left out.",)
+    assert data.roles.lines()[:4] == ["input → item", "inputs → input", "outputs → output", "model → model"]
+
+
+def test_expectations_that_mlflow_packs_as_json(tmp_path: Path) -> None:
+    packed = {"serialized_value": {"serialization_format": "JSON_FORMAT", "value": '["a", "b"]'}}
+    path = tmp_path / "traces.jsonl"
+    path.write_text(json.dumps(trace(1, "Why?", {"assessment_name": "facts", "expectation": packed})))
+    assert io.load(path).columns["facts"].tolist() == [["a", "b"]]
+
+
 def test_a_store_with_several_experiments(mlflow_store: Path, tmp_path: Path) -> None:
     path = tmp_path / "mlflow.db"
     path.write_bytes(mlflow_store.read_bytes())
@@ -271,7 +313,7 @@ def test_a_store_with_several_experiments(mlflow_store: Path, tmp_path: Path) ->
             "UPDATE trace_info SET experiment_id = 7"
             " WHERE request_id = (SELECT max(request_id) FROM trace_info)"
         )
-    with pytest.raises(InputError, match=r"experiments capitals, other\. Name one of them with experiment="):
+    with pytest.raises(InputError, match=r"experiments capitals, other\. Name one: -S experiment=capitals"):
         io.load(path)
     assert len(io.load(path, experiment="other")) == 1
 
@@ -375,12 +417,36 @@ def test_a_text_among_numbers_is_named_and_texts_alone_are_kept() -> None:
     data = load(*(output(name, scores=[LogScore("tone", "warm")]) for name in "ab"))
     assert data.cells["tone"].tolist() == [["warm"], ["warm"]]
     with pytest.raises(UnknownNameError, match='There is no score "u"'):
-        load(*scored, aspects="u")
+        load(*scored, metrics="u")
 
 
 def test_scores_that_the_user_knows_to_be_peoples() -> None:
-    data = load(output(scores=[LogScore("label", "good"), LogScore("judge", 0.5)]), aspects="label")
-    assert (data.aspects["label"].item(), data.metrics["judge"].item()) == (1, 0.5)
+    path = LOGS / "inspect-small.eval"
+    before = io.load(path)
+    data = io.load(path, roles={"includes": "human", "style.short": "ignored"})
+    np.testing.assert_array_equal(data.aspects["includes"], before.metrics["includes"])
+    assert list(data.metrics) == ["style.polite", "model_graded_fact"]
+    assert data.truth_scale("includes") == (0, 1)
+    assert set(data.repeats.scores) == {"aspect:includes", "metric:style.polite", "metric:model_graded_fact"}
+    with pytest.raises(UsageError, match=r"model_graded_fact \(human\) is a score of people"):
+        io.load(LOGS / "inspect-edited.eval", roles={"model_graded_fact (human)": "metric"})
+
+
+def test_the_parts_of_a_log_are_said() -> None:
+    data = io.load([LOGS / "inspect-small.eval", LOGS / "inspect-large.eval"])
+    assert data.roles is not None
+    assert data.roles.lines() == [
+        "id → item",
+        "input → input",
+        "output → output",
+        "model → model",
+        "epoch → epoch",
+        "target → reference",
+        "includes → metric (0–1)",
+        "style.short → metric (1–1)",
+        "style.polite → metric (1–2)",
+        "model_graded_fact → metric (0.5–1)",
+    ]
 
 
 def test_what_differs_between_outputs_of_an_item_belongs_to_the_cells() -> None:

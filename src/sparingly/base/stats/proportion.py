@@ -114,8 +114,7 @@ def effective_proportion_interval(
     errors = _as(error, centre)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
-    plain = label_share * (1.0 - label_share) * factor
-    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = label_share * (1.0 - label_share) * factor
         effect = np.where(plain > 0, errors * errors / plain, 1.0)
     rarer = labels * np.minimum(label_share, 1.0 - label_share)
     shrunk = (effect * rarer + LABELS_WITHOUT_GAIN) / (rarer + LABELS_WITHOUT_GAIN)

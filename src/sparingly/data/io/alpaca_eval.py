@@ -18,7 +18,8 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located, names_in
+from sparingly.data.io.format import Head, Options, located, names_in
+from sparingly.data.io.log import LogFormat
 from sparingly.data.io.records import MISSING_PREFERENCES, digest_id, first_record, read_records
 from sparingly.data.values import as_number, as_text, shown
 
@@ -29,10 +30,17 @@ _OF_ITEM = ("dataset", "datasplit")
 
 
 @register("alpaca_eval")
-class AlpacaEval(Format):
+class AlpacaEval(LogFormat):
     """Outputs and annotations of AlpacaEval."""
 
     summary: ClassVar[str] = "AlpacaEval: model_outputs.json and annotations.json, or a directory of them"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "instruction",
+        "input": "instruction",
+        "output": "output",
+        "model": "generator",
+        "preference": "preference",
+    }
     options: ClassVar[dict[str, str]] = {
         "outputs": "further files of outputs, as a,b",
         "annotations": "further files of annotations, as a,b",

@@ -22,7 +22,8 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.format import Head, Options, located
+from sparingly.data.io.log import LogFormat
 from sparingly.data.io.records import (
     MISSING_PREFERENCES,
     Record,
@@ -44,10 +45,17 @@ _OWN_KEYS = frozenset({"question_id", "model_a", "model_b", "winner", *_SPREAD, 
 
 
 @register("arena")
-class Arena(Format):
+class Arena(LogFormat):
     """Comparisons of two models, one a row."""
 
     summary: ClassVar[str] = "arena-style pairs: model_a, model_b, winner (JSON, JSON Lines, CSV)"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "question_id",
+        "input": "prompt",
+        "output": "response",
+        "model": "model_a, model_b",
+        "preference": "winner",
+    }
     options: ClassVar[dict[str, str]] = {
         "item": "the field that names the item (otherwise question_id, the prompt, or the conversation's id)",
         "ids": "order: every row is an item of its own, for files that say nothing of the prompt",

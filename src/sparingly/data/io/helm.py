@@ -30,7 +30,8 @@ from sparingly.base.errors import InputError, UnknownNameError, listing
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, names_in
+from sparingly.data.io.format import Head, Options, names_in
+from sparingly.data.io.log import LogFormat
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, as_whole, shown
 
 REFERENCE = "reference"
@@ -44,10 +45,17 @@ Trials = dict[str, dict[int, dict[str, float]]]
 
 
 @register("helm")
-class Helm(Format):
+class Helm(LogFormat):
     """Run folders of HELM."""
 
     summary: ClassVar[str] = "HELM runs: a folder per scenario and model with run_spec.json and the rest"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "instance",
+        "input": "input",
+        "output": "completion",
+        "model": "run",
+        "epoch": "trial",
+    }
     options: ClassVar[dict[str, str]] = {
         "perturbation": "the perturbation whose instances are taken (the unperturbed ones unless given)",
         "metrics": "the statistics that are metrics (all that judge something unless given)",

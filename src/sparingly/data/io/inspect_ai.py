@@ -5,8 +5,8 @@ letters C, P, I and N (1, 0.5, 0 and 0 as inspect counts them), truth values and
 (``style.short``). Epochs are repeats. The score that a scorer gave is a metric; where somebody edited it in
 the log, the new value is a rating by the author of the edit. Metadata are columns.
 
-In a folder or a table with several tasks, an item is called ``task/id``. The table (Parquet or CSV) has a row
-for each sample; it holds outputs only if a column was added for them.
+In logs of several tasks an item is called ``task/id`` where tasks use the same ids. The table (Parquet or
+CSV) has a row for each sample; it holds outputs only if a column was added for them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.archive import MAGIC, Archive
 from sparingly.data.io.columns import TableSource
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.log import LOG_OPTIONS, LoggedOutput, LogScore, assemble, decoded, readable
+from sparingly.data.io.format import Head, Options
+from sparingly.data.io.log import LOG_OPTIONS, LogFormat, LoggedOutput, LogScore, assemble, decoded, readable
 from sparingly.data.io.opening import source_of
 from sparingly.data.io.parquet import parquet_names
 from sparingly.data.io.roles import SAMPLE_COLUMNS, SCORE_PREFIX, are_samples
@@ -43,10 +43,17 @@ _METADATA = "metadata_"
 
 
 @register("inspect_ai")
-class InspectLogs(Format):
+class InspectLogs(LogFormat):
     """Logs of inspect_ai, and the table of their samples."""
 
     summary: ClassVar[str] = "inspect_ai's logs (.eval, .json, a folder of them) and its samples_df"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "id",
+        "input": "input",
+        "output": "output",
+        "model": "model",
+        "epoch": "epoch",
+    }
     options: ClassVar[dict[str, str]] = {
         "model": 'what names the model ("model" unless said; eval_id keeps runs of a model apart)',
         "output": "the column of the outputs in a table (output or completion unless said)",
@@ -67,9 +74,8 @@ class InspectLogs(Format):
         """Read the samples of a log, of every log in a folder, or of a table."""
         if path.is_dir():
             logs = list(_logs(path))
-            tasks = {_task(log): None for log in logs}
-            sets = [assemble(log, _of_log(log, options, len(tasks) > 1), options) for log in logs]
-            return join(sets, [log.stem for log in logs])
+            sets = [assemble(log, _of_log(log, options), options) for log in logs]
+            return join(sets, [log.stem for log in logs]).with_parts(name=str(path))
         is_log = Head(path).content.startswith((MAGIC, b"{"))
         outputs = _of_log(path, options) if is_log else _of_table(source_of(path, {}), options)
         return assemble(path, outputs, options)
@@ -100,11 +106,7 @@ def _parts(path: Path) -> Iterator[Any]:
             yield files.parse_json(archive.read(name), path / name)
 
 
-def _task(path: Path) -> str:
-    return str(as_mapping(as_mapping(next(_parts(path)), "")["eval"], "eval").get("task"))
-
-
-def _of_log(path: Path, options: Options, several_tasks: bool = False) -> Iterator[LoggedOutput]:
+def _of_log(path: Path, options: Options) -> Iterator[LoggedOutput]:
     parts, key = _parts(path), str(options.get("model") or "model")
     run = as_mapping(as_mapping(next(parts), "header").get("eval"), "eval")
     if key not in run:
@@ -123,7 +125,7 @@ def _of_log(path: Path, options: Options, several_tasks: bool = False) -> Iterat
         model = output.get("model") if run[key] == "none/none" else run[key]
         scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
         yield LoggedOutput(
-            item=f"{run.get('task')}/{sample.get('id')}" if several_tasks else sample.get("id"),
+            item=sample.get("id"),
             model=str(model),
             source=source,
             output=None if sample.get("error") else text,

@@ -10,25 +10,25 @@ input; otherwise every trace is an item.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sparingly.base.catalogue import register
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.format import Head, Options
 from sparingly.data.io.log import (
     LOG_OPTIONS,
+    LogFormat,
     LoggedOutput,
     LogScore,
     assemble,
     decoded,
-    first_known,
     readable,
-    with_shared_items,
+    with_models,
 )
 from sparingly.data.io.records import first_record, read_records, take_rows
+from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 
 # What a trace has beside its scores.
@@ -63,10 +63,11 @@ _SOURCES = (b"ANNOTATION", b'"EVAL"', b'"API"')
 
 
 @register("langfuse")
-class LangfuseTraces(Format):
+class LangfuseTraces(LogFormat):
     """Traces and scores of Langfuse."""
 
     summary: ClassVar[str] = "Langfuse's traces with scores, as JSON, JSON Lines or CSV"
+    terms: ClassVar[dict[str, str]] = {"input": "input", "output": "output", "epoch": "trace"}
     options: ClassVar[dict[str, str]] = {
         "model": "the field of the metadata that names the model",
         **LOG_OPTIONS,
@@ -99,7 +100,8 @@ class LangfuseTraces(Format):
             traces.append(head.document)
         else:
             traces += [record for _, record in read_records(path)]
-        return assemble(path, _outputs(traces, path, options), options)
+        outputs, roles = _outputs(traces, path, options)
+        return assemble(path, outputs, options, roles)
 
 
 def _camel(name: str) -> str:
@@ -107,7 +109,9 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def _outputs(traces: list[dict[str, Any]], path: Path, options: Options) -> list[LoggedOutput]:
+def _outputs(
+    traces: list[dict[str, Any]], path: Path, options: Options
+) -> tuple[list[LoggedOutput], TableRoles]:
     outputs, models = [], []
     for place, record in enumerate(traces):
         where, trace = f"trace {place + 1}", {_camel(name): value for name, value in record.items()}
@@ -161,10 +165,7 @@ def _outputs(traces: list[dict[str, Any]], path: Path, options: Options) -> list
                 place=where,
             )
         )
-    named = first_known(models, path.stem)
-    return with_shared_items(
-        [replace(output, model=name) for output, name in zip(outputs, named, strict=True)]
-    )
+    return with_models(outputs, models, path.stem)
 
 
 def _score_value(score: dict[str, Any]) -> Any:

@@ -31,7 +31,8 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import extension
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located
+from sparingly.data.io.format import Head, Options, located
+from sparingly.data.io.log import LogFormat
 from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_id, as_list, as_text, parse_number, shown
 
@@ -44,10 +45,17 @@ _CHOICES = {"output": ("response", "filtered"), "prompts": ("any",), "runs": ("l
 
 
 @register("lm_eval")
-class LmEvalSamples(Format):
+class LmEvalSamples(LogFormat):
     """Samples that lm-evaluation-harness logs."""
 
     summary: ClassVar[str] = "lm-evaluation-harness samples: a file per task, in a folder per model"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "doc_id",
+        "input": "arguments",
+        "output": "resps",
+        "model": "folder",
+        "epoch": "repeat",
+    }
     options: ClassVar[dict[str, str]] = {
         "model": "the model's name, for the samples of one model (that of its folder unless given)",
         "filter": "of several filters of a task, the one whose scores are taken (all unless given)",

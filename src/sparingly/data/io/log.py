@@ -11,6 +11,9 @@ rules for every tool:
   ``NAME (judge)``; several verdicts of one judge count as their mean. Verdicts that are texts become a column
   of the cells.
 - What is the same for all outputs of an item is a column of the items, anything else one of the cells.
+
+``LogFormat`` says what every part of a log was taken for. Where the log does not say that people gave a
+score, ``--role SCORE=human`` does; ``--role SCORE=ignored`` leaves it out.
 """
 
 from __future__ import annotations
@@ -22,22 +25,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Options, names_in
+from sparingly.data.io.format import Format, Options, names_in
 from sparingly.data.io.records import digest_id
 from sparingly.data.io.words import word_number
+from sparingly.data.join import score_roles
+from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.values import as_text, canonical, parse_number, shown
 
 # Options of every format that is a log.
-LOG_OPTIONS = {
-    "metrics": "the scores to take as metrics: a,b,c (all unless said)",
-    "aspects": "the scores that people gave, where the log does not say so: a,b,c",
-}
+LOG_OPTIONS = {"metrics": "the scores to take as metrics: a,b,c (all unless said)"}
 # Parts of messages that are no text to be judged.
 _OTHER_PARTS = (
     "reasoning",
@@ -88,8 +90,69 @@ class LoggedOutput:
         return digest_id("item", self.source or "") if self.item is None else self.item
 
 
-def assemble(path: Path, outputs: Iterable[LoggedOutput], options: Options) -> EvalSet:
-    """Make an evaluation set of the outputs of a log."""
+class LogFormat(Format):
+    """A format whose files say themselves what is an input, an output or a score."""
+
+    has_roles: ClassVar[bool] = True
+    # What the tool calls the parts of an evaluation set, by role.
+    terms: ClassVar[Mapping[str, str]]
+
+    def read_with_roles(
+        self, path: Path, options: Options, roles: Mapping[str, str | Iterable[str]]
+    ) -> EvalSet:
+        """Read a log, some scores of which people gave or nobody wants."""
+        data = self.read(path, options)
+        known = data.roles or TableRoles(str(path), ())
+        data, ignored = _with_score_roles(data, roles)
+        terms = {**self.terms, **{part.role: part.column for part in known.columns}}
+        there = {
+            "item": True,
+            "input": data.sources is not None,
+            "output": data.outputs is not None,
+            "model": True,
+            "epoch": len(data.repeats) > 0,
+            "preference": len(data.preferences) > 0,
+        }
+        columns = [
+            ColumnRole(terms[role], role, why="said") for role in there if there[role] and role in terms
+        ]
+        columns += [ColumnRole(name, "reference", why="said") for name in data.references]
+        columns += [ColumnRole(name, "ignored", why="said") for name in ignored]
+        return data.with_parts(roles=replace(known, columns=(*columns, *score_roles(data))))
+
+
+def _with_score_roles(data: EvalSet, roles: Mapping[str, str | Iterable[str]]) -> tuple[EvalSet, list[str]]:
+    """Return the set with metrics that are people's labels as aspects, and without those to be ignored."""
+    human, ignored = list[str](), list[str]()
+    for name, said in check_said(roles, (*data.metrics, *data.aspects)).items():
+        if name in data.metrics and said[-1] in ("human", "ignored"):
+            (human if said[-1] == "human" else ignored).append(name)
+        elif said[-1] != ("human" if name in data.aspects else "metric"):
+            raise UsageError(
+                f"{name} is a score {'of people' if name in data.aspects else 'in a log'}: it cannot be "
+                f"{said[-1]}. Leave out the role of {name}."
+            )
+    if not human and not ignored:
+        return data, []
+    renamed = {fields.metric(name): fields.aspect(name) for name in human}
+    repeats = {renamed.get(name, name): scores for name, scores in data.repeats.scores.items()}
+    return data.with_parts(
+        metrics={name: scores for name, scores in data.metrics.items() if name not in (*human, *ignored)},
+        aspects={**data.aspects, **{name: data.metrics[name] for name in human}},
+        scales={renamed.get(name, name): scale for name, scale in data.scales.items()},
+        repeats=replace(
+            data.repeats,
+            scores={
+                name: scores for name, scores in repeats.items() if name not in map(fields.metric, ignored)
+            },
+        ),
+    ), ignored
+
+
+def assemble(
+    path: Path, outputs: Iterable[LoggedOutput], options: Options, roles: TableRoles | None = None
+) -> EvalSet:
+    """Make an evaluation set of the outputs of a log; roles are what its reader found out on the way."""
     log = [replace(logged, scores=list(_flat(logged.scores))) for logged in outputs]
     builder, verdicts, constant = EvalSetBuilder(path), _Verdicts(log, options), _constant_columns(log)
     first: dict[int, LoggedOutput] = {}
@@ -124,7 +187,7 @@ def assemble(path: Path, outputs: Iterable[LoggedOutput], options: Options) -> E
             raise error.at(file=path, field=logged.place or None) from None
     for name in verdicts.two_valued:
         builder.scale(name, [0, 1], name)
-    return builder.build()
+    return builder.build().with_parts(roles=roles)
 
 
 def score_number(value: Any) -> float | None:
@@ -150,25 +213,23 @@ class _Verdicts:
     """
 
     def __init__(self, log: list[LoggedOutput], options: Options) -> None:
-        self.human, self.two_valued = set(names_in(options.get("aspects"))), list[str]()
+        self.two_valued = list[str]()
         # The scores of which some output has verdicts of several judges.
         self.by_several = {
             name
             for logged in log
             for name, count in Counter(
                 name
-                for name, _ in {
-                    (score.name, score.rater) for score in logged.scores if not self._is_human(score)
-                }
+                for name, _ in {(score.name, score.rater) for score in logged.scores if not score.by_person}
             ).items()
             if count > 1
         }
         values: dict[tuple[bool, str], list[Any]] = {}
         for score in (score for logged in log for score in logged.scores):
-            values.setdefault((self._is_human(score), self._name(score)), []).append(score.value)
+            values.setdefault((score.by_person, self._name(score)), []).append(score.value)
         names = {score.name for logged in log for score in logged.scores}
         self.wanted = set(names_in(options["metrics"])) if "metrics" in options else names
-        for name in sorted((self.human | self.wanted) - names):
+        for name in sorted(self.wanted - names):
             raise UnknownNameError("score", name, sorted(names))
         # By whether people gave them, and by name: the field, or None for texts.
         self.fields: dict[tuple[bool, str], str | None] = {}
@@ -185,11 +246,8 @@ class _Verdicts:
             ):
                 self.two_valued.append(field_name)
 
-    def _is_human(self, score: LogScore) -> bool:
-        return score.by_person or score.name in self.human
-
     def _name(self, score: LogScore) -> str:
-        is_one_of_several = score.name in self.by_several and not self._is_human(score)
+        is_one_of_several = score.name in self.by_several and not score.by_person
         return f"{score.name} ({score.rater or 'unnamed'})" if is_one_of_several else score.name
 
     def by_judges(self, logged: LoggedOutput) -> tuple[dict[str, float], dict[str, str]]:
@@ -197,7 +255,7 @@ class _Verdicts:
         numbers: dict[str, list[float]] = {}
         texts: dict[str, str] = {}
         for score in logged.scores:
-            if self._is_human(score) or score.name not in self.wanted or score.value is None:
+            if score.by_person or score.name not in self.wanted or score.value is None:
                 continue
             number, field_name = score_number(score.value), self.fields[False, self._name(score)]
             if field_name is None:
@@ -213,7 +271,7 @@ class _Verdicts:
 
     def by_people(self, logged: LoggedOutput) -> Iterator[dict[str, Any]]:
         """Yield an output's ratings; what is no score becomes a comment."""
-        for score in filter(self._is_human, logged.scores):
+        for score in (score for score in logged.scores if score.by_person):
             number = score_number(score.value)
             texts = [score.comment, None if number is not None else _as_text(score.value)]
             if number is None or not math.isnan(number) or score.comment:
@@ -249,25 +307,37 @@ def _constant_columns(log: list[LoggedOutput]) -> set[str]:
 # --- Traces: logs that name neither items nor models ------------------------------------------------
 
 
-def first_known(candidates: Sequence[Mapping[str, str | None]], otherwise: str) -> list[str]:
-    """Return names of the models of traces, from the first place where all traces have one.
+def with_models(
+    traces: Sequence[LoggedOutput], candidates: Sequence[Mapping[str, str | None]], otherwise: str
+) -> tuple[list[LoggedOutput], TableRoles]:
+    """Return traces with the names of their models, and what was taken for the model and the item.
 
-    Each trace gives the places by name, in the same order for all.
+    Each trace has candidates by the place where a name was found, in the same order for all. The first place
+    counts at which every trace with an output has a name. A trace that failed before is left out.
+    Where models were given the same inputs, items are inputs; else each trace is an item.
     """
-    for place in dict.fromkeys(place for names in candidates for place in names):
-        if all(names.get(place) for names in candidates):
-            return [str(names[place]) for names in candidates]
-    return [otherwise] * len(candidates)
-
-
-def with_shared_items(traces: list[LoggedOutput]) -> list[LoggedOutput]:
-    """Return traces whose items are their inputs, where models were given the same; else each is an item."""
-    models: dict[str | None, set[str]] = {}
-    for trace in traces:
-        models.setdefault(trace.source, set()).add(trace.model)
-    if any(len(names) > 1 for names in models.values()):
-        return [replace(trace, item=None, columns={**trace.columns, "trace": trace.item}) for trace in traces]
-    return traces
+    answered = [place for place, trace in enumerate(traces) if trace.output is not None]
+    places = dict.fromkeys(place for names in candidates for place in names)
+    model = next((place for place in places if all(candidates[trace].get(place) for trace in answered)), None)
+    if model is None or not answered:
+        named, model, left_out = [replace(trace, model=otherwise) for trace in traces], "the whole file", 0
+    else:
+        named = [
+            replace(trace, model=str(names[model]))
+            for trace, names in zip(traces, candidates, strict=True)
+            if names.get(model)
+        ]
+        left_out = len(traces) - len(named)
+    by_input: dict[str | None, set[str]] = {}
+    for trace in named:
+        by_input.setdefault(trace.source, set()).add(trace.model)
+    item = "id"
+    if any(len(names) > 1 for names in by_input.values()):
+        item = "input"
+        named = [replace(trace, item=None, columns={**trace.columns, "trace": trace.item}) for trace in named]
+    notes = (f"{left_out:,} of {len(traces):,} traces failed before they named a model, and are left out.",)
+    columns = (ColumnRole(item, "item"), ColumnRole(model, "model"))
+    return named, TableRoles("", columns, notes if left_out else ())
 
 
 def decoded(value: Any) -> Any:

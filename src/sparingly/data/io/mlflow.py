@@ -11,9 +11,9 @@ An export is a list or JSON Lines of ``trace.to_dict()``, or the table of ``mlfl
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,18 +22,19 @@ from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.format import Head, Options
 from sparingly.data.io.log import (
     LOG_OPTIONS,
+    LogFormat,
     LoggedOutput,
     LogScore,
     assemble,
     decoded,
-    first_known,
     readable,
-    with_shared_items,
+    with_models,
 )
 from sparingly.data.io.records import first_record, read_records, take_rows
+from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ _MODEL_TAGS = ("model", "model_name", "model_id")
 
 
 @register("mlflow")
-class MlflowTraces(Format):
+class MlflowTraces(LogFormat):
     """Traces and assessments of MLflow."""
 
     summary: ClassVar[str] = "MLflow's traces with assessments: a SQLite store, or an export as JSON or CSV"
+    terms: ClassVar[dict[str, str]] = {"input": "inputs", "output": "outputs", "epoch": "trace"}
     options: ClassVar[dict[str, str]] = {
         "model": "the tag or the metadata of a trace that names the model",
         "experiment": "the name of the experiment, where the store has several",
@@ -80,7 +82,8 @@ class MlflowTraces(Format):
             traces += [_trace(record) for _, record in read_records(path)]
         else:
             take_rows(path, lambda _, row: traces.append(_trace(row)))
-        return assemble(path, _outputs(traces, path, options), options)
+        outputs, roles = _outputs(traces, path, options)
+        return assemble(path, outputs, options, roles)
 
 
 def _traces(head: Head) -> list[dict[str, Any]]:
@@ -117,7 +120,7 @@ def _stored(store: sqlite3.Connection, path: Path, experiment: str | None) -> It
             raise InputError(
                 f"there are traces of the experiments {', '.join(sorted(experiments))}",
                 file=path,
-                fix="Name one of them with experiment=",
+                fix=f"Name one: -S {shlex.quote(f'experiment={min(experiments)}')}",
             )
         runs = {row["run_uuid"]: row["name"] for row in store.execute("SELECT run_uuid, name FROM runs")}
         tables = {row["name"] for row in store.execute("SELECT name FROM sqlite_master")}
@@ -188,7 +191,9 @@ def _artifact(tags: dict[str, Any], path: Path) -> list[Any]:
 # --- Traces ---------------------------------------------------------------------------------------
 
 
-def _outputs(traces: list[dict[str, Any]], path: Path, options: Options) -> list[LoggedOutput]:
+def _outputs(
+    traces: list[dict[str, Any]], path: Path, options: Options
+) -> tuple[list[LoggedOutput], TableRoles]:
     outputs, models = [], []
     for place, trace in enumerate(traces):
         where = f"traces[{place}]"
@@ -206,7 +211,7 @@ def _outputs(traces: list[dict[str, Any]], path: Path, options: Options) -> list
             as_mapping(value, where) for value in as_list(info.get("assessments"), f"{where}.assessments")
         ]
         expected = {
-            _assessment_name(value): as_mapping(value["expectation"], where).get("value")
+            _assessment_name(value): _expected(as_mapping(value["expectation"], where))
             for value in assessments
             if value.get("expectation")
         }
@@ -223,10 +228,7 @@ def _outputs(traces: list[dict[str, Any]], path: Path, options: Options) -> list
                 place=where,
             )
         )
-    named = first_known(models, path.stem)
-    return with_shared_items(
-        [replace(output, model=name) for output, name in zip(outputs, named, strict=True)]
-    )
+    return with_models(outputs, models, path.stem)
 
 
 def _model_names(
@@ -247,6 +249,12 @@ def _model_names(
         "called": next(iter(called)) if len(called) == 1 else None,
         "run": metadata.get("mlflow.sourceRun"),
     }
+
+
+def _expected(expectation: dict[str, Any]) -> Any:
+    """Return what was expected; lists and objects are JSON inside a text."""
+    packed = expectation.get("serialized_value")
+    return decoded(packed.get("value")) if isinstance(packed, dict) else expectation.get("value")
 
 
 def _assessment_name(assessment: dict[str, Any]) -> str:

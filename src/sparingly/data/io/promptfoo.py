@@ -16,8 +16,9 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.log import LOG_OPTIONS, LoggedOutput, LogScore, assemble, readable
+from sparingly.data.io.format import Head, Options
+from sparingly.data.io.log import LOG_OPTIONS, LogFormat, LoggedOutput, LogScore, assemble, readable
+from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 
 _PROVIDER_FAILED = 2
@@ -25,10 +26,17 @@ _LONGEST_LABEL = 40
 
 
 @register("promptfoo")
-class Promptfoo(Format):
+class Promptfoo(LogFormat):
     """Results that promptfoo writes as JSON."""
 
     summary: ClassVar[str] = "promptfoo's results as JSON or JSON Lines"
+    terms: ClassVar[dict[str, str]] = {
+        "item": "vars",
+        "input": "vars",
+        "output": "response",
+        "model": "provider",
+        "epoch": "repeat",
+    }
     options: ClassVar[dict[str, str]] = LOG_OPTIONS
 
     def recognises(self, head: Head) -> bool:
@@ -46,16 +54,24 @@ class Promptfoo(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the results."""
-        record = Head(path).first_object
+        record, stats = Head(path).first_object, {}
         if record is not None and "promptIdx" in record:
             results = [result for _, result in files.json_lines(path)]
         else:
             document = as_mapping(as_mapping(files.read_json(path), "").get("results"), "results")
+            stats = as_mapping(document.get("stats"), "stats")
             results = [
                 as_mapping(result, f"results[{place}]")
                 for place, result in enumerate(as_list(document.get("results"), "results"))
             ]
-        return assemble(path, _outputs(results), options)
+        count = sum(stats.get(kind) or 0 for kind in ("successes", "failures", "errors"))
+        note = f"promptfoo counted {count:,} results, but wrote only {len(results):,} of them."
+        return assemble(
+            path,
+            _outputs(results),
+            options,
+            TableRoles(str(path), (), (note,) if count > len(results) else ()),
+        )
 
 
 def _outputs(results: list[dict[str, Any]]) -> Iterator[LoggedOutput]:

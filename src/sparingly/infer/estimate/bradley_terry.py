@@ -252,7 +252,7 @@ def bradley_terry(
     data: DataLike,
     aspect: str | None = None,
     *,
-    ties: Ties = "davidson",
+    ties: Ties | None = None,
     covariates: Iterable[str] = (),
     rounds: Sequence[Selection] = (),
     level: float = 0.95,
@@ -265,8 +265,8 @@ def bradley_terry(
     Args:
         data: The evaluation set with preferences (see ``with_preferences_from`` to derive them from scores).
         aspect: Use the preferences of this aspect only; all of them unless given.
-        ties: ``davidson`` gives ties a parameter of their own, ``half`` counts one as half a win (soft
-            preferences need it).
+        ties: ``davidson`` gives ties a parameter of their own, ``half`` counts one as half a win. Unless
+            given, it is ``half`` where preferences are soft (AlpacaEval's weights), else ``davidson``.
         covariates: What else may sway people: ``length`` (how much longer the first output is, in
             standard deviations), or a metric.
         rounds: Where comparisons were drawn with known chances, the rounds that drew them: each is weighted
@@ -293,7 +293,9 @@ def bradley_terry(
         )
     weight = _weights(data, table, rounds)
     soft = ~np.isin(table.value, (-1.0, 0.0, 1.0))
-    if ties == "davidson" and soft.any():
+    if ties is None:
+        ties = "half" if soft.any() else "davidson"
+    elif ties == "davidson" and soft.any():
         raise UsageError(f"{int(soft.sum())} preferences are soft: write ties=half.")
     columns = [_difference(data, table, name) for name in names]
     status, usable = _status(table, weight, models)
