@@ -37,7 +37,7 @@ def solver_value(values: Floats, costs: Floats, budget: float, seconds: float) -
     result = milp(
         -values,
         constraints=LinearConstraint(costs[None], -np.inf, budget),
-        integrality=np.ones(len(values)),
+        integrality=np.ones(len(values), np.int64),
         bounds=Bounds(0, 1),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
