@@ -1,4 +1,4 @@
-"""Fifty raters at once, for twenty seconds on each database, while somebody opens, verifies and exports."""
+"""Fifty raters at once, for ten seconds on each database, while somebody opens, verifies and exports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_fifty_raters_at_once(database: str) -> None:
     if database == "postgresql":
         need_postgres()
     with address(database) as where:
-        found = measure(database, where, raters=50, seconds=20.0)
+        found = measure(database, where, raters=50, seconds=10.0)
     assert found.answers >= 50
     assert found.sent_again >= 50
     assert found.exported >= 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,13 @@ def check(function: Check) -> Check:
     return function
 
 
-def runs(text: str, data: EvalSet, *budgets: int | str) -> Iterator[tuple[dict[str, Any], Any, Selection]]:
-    """Yield every design of a method with budgets, and what it chooses."""
+def runs(
+    text: str, *budgets: int | str, choose: Callable[..., Selection] | None = None
+) -> Iterator[tuple[dict[str, Any], Any, Selection]]:
+    """Yield every design of a method with budgets, and what it chooses from the made set.
+
+    A choice is made once for all promises, which compare it with choices of their own; ``choose`` makes anew.
+    """
     for design in designs_of(text):
         costly = (
             ("cost:60", "cost:100.5")
@@ -46,7 +52,12 @@ def runs(text: str, data: EvalSet, *budgets: int | str) -> Iterator[tuple[dict[s
             else ()
         )
         for budget in (*budgets, *costly):
-            yield design, budget, select(data, text, budget, seed=3, **design)
+            yield design, budget, (choose or chosen_once)(text, budget, **design)
+
+
+@cache
+def chosen_once(text: str, budget: int | str, **design: Any) -> Selection:
+    return select(made_set(), text, budget, seed=3, **design)
 
 
 def reads(chosen: Selection, data: EvalSet) -> frozenset[str]:
@@ -56,7 +67,7 @@ def reads(chosen: Selection, data: EvalSet) -> frozenset[str]:
 
 @check
 def same_seed_same_answer(text: str) -> None:
-    for design, budget, chosen in runs(text, made_set(), 12, "30%"):
+    for design, budget, chosen in runs(text, 12, "30%"):
         again = select(made_set(), text, budget, seed=3, **design)
         assert again.to_dict() == chosen.to_dict()
 
@@ -79,15 +90,14 @@ def another_seed_settles_ties_or_draws_only(text: str) -> None:
 @check
 def order_in_the_file_does_not_matter(text: str) -> None:
     shuffled = made_set(shuffled=8)
-    for design, budget, chosen in runs(text, made_set(), 12, "30%"):
+    for design, budget, chosen in runs(text, 12, "30%"):
         again = select(shuffled, text, budget, seed=3, **design)
         assert again.to_dict() == chosen.to_dict(), (design, budget)
 
 
 @check
 def budget_is_respected(text: str) -> None:
-    data = made_set()
-    for design, budget, chosen in runs(text, data, 10, 20, "50%", "100%"):
+    for design, budget, chosen in runs(text, 10, 20, "50%", "100%"):
         amount = Budget.parse(budget)
         assert len(chosen) == chosen.signature.n > 0
         if amount.kind == "cost":
@@ -107,7 +117,7 @@ def budget_is_respected(text: str) -> None:
 @check
 def nothing_is_chosen_twice(text: str) -> None:
     data = made_set()
-    for _, _, chosen in runs(text, data, 20, "100%"):
+    for _, _, chosen in runs(text, 20, "100%"):
         assert len(set(chosen.items)) == len(chosen)
         assert set(chosen.items) <= set(data.items)
 
@@ -115,7 +125,7 @@ def nothing_is_chosen_twice(text: str) -> None:
 @check
 def balance_and_documents_are_kept(text: str) -> None:
     data = made_set()
-    for design, _, chosen in runs(text, data, 21):
+    for design, _, chosen in runs(text, 21):
         rows = data.positions(chosen.items)
         if design == {"balance": "domain"}:
             _, counts = np.unique(data.columns["domain"][rows].astype(str), return_counts=True)
@@ -129,7 +139,7 @@ def balance_and_documents_are_kept(text: str) -> None:
 @check
 def it_reads_what_it_says_and_no_more(text: str) -> None:
     data = made_set()
-    for _, budget, chosen in runs(text, data, 12):
+    for _, budget, chosen in runs(text, 12):
         shown = reads(chosen, data)
         assert shown <= set(data.fields)
         # The method as it was settled: a cost that was fitted to ratings is a line by now.
@@ -140,7 +150,7 @@ def it_reads_what_it_says_and_no_more(text: str) -> None:
 @check
 def what_it_reads_and_misses_is_said_in_a_sentence(text: str) -> None:
     data = made_set()
-    for _, budget, chosen in runs(text, data, 12):
+    for _, budget, chosen in runs(text, 12):
         # As settled: what is taken where it is there may be missing elsewhere.
         chooser = as_selector(chosen.signature.method)
         shown = chooser.reads(data)
@@ -168,7 +178,7 @@ def needs_and_reads_agree(text: str) -> None:
 @check
 def hidden_labels_change_nothing(text: str) -> None:
     data = made_set()
-    for _, budget, chosen in runs(text, data, 12):
+    for _, budget, chosen in runs(text, 12):
         if fields.labels(reads(chosen, data)):
             assert chosen.signature.labels is not None
             continue
@@ -181,7 +191,7 @@ def hidden_labels_change_nothing(text: str) -> None:
 def the_input_is_unchanged(text: str) -> None:
     data = made_set()
     before = data.digest()
-    for _ in runs(text, data, 12, "100%"):
+    for _ in runs(text, 12, "100%", choose=lambda *how, **design: select(data, *how, seed=3, **design)):
         pass
     assert data.digest() == before == build(scores()).digest()
 
@@ -189,7 +199,7 @@ def the_input_is_unchanged(text: str) -> None:
 @check
 def probabilities_are_probabilities(text: str) -> None:
     data = made_set()
-    for design, budget, chosen in runs(text, data, 20, "50%", "100%"):
+    for design, budget, chosen in runs(text, 20, "50%", "100%"):
         if chosen.probability is None or chosen.weight is None:
             continue
         assert (chosen.probability > 0).all()
@@ -209,8 +219,7 @@ def probabilities_are_probabilities(text: str) -> None:
 
 @check
 def it_can_be_verified(text: str) -> None:
-    data = made_set()
-    for design, budget, chosen in runs(text, data, 12, "30%"):
+    for design, budget, chosen in runs(text, 12, "30%"):
         assert sparingly.verify(chosen, made_set(shuffled=2)) == Verification(()), (design, budget)
 
 

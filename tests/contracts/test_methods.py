@@ -29,8 +29,9 @@ from tests.contracts.checks import CHECKS
 from tests.contracts.examples import EXAMPLES, all_texts, chooser_texts, chooses, examples, utility_texts
 
 
-@pytest.mark.parametrize("text", chooser_texts())
+# All promises of a method in a row, since they share its choices.
 @pytest.mark.parametrize("promise", CHECKS)
+@pytest.mark.parametrize("text", chooser_texts())
 def test_promise(promise: str, text: str) -> None:
     CHECKS[promise](text)
 

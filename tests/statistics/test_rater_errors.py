@@ -7,6 +7,7 @@ long.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -68,6 +69,13 @@ def judged(random: np.random.Generator, hands: Hands, seed: int) -> tuple[sparin
     return sparingly.EvalSet.from_arrays(items, models, ratings=table), quality
 
 
+@cache
+def judged_sets(hands: Hands) -> list[tuple[sparingly.EvalSet, Floats]]:
+    """Return the set of every run: those of one target are those of the other."""
+    random = np.random.default_rng(5)
+    return [judged(random, hands, seed) for seed in range(RUNS)]
+
+
 def held(found: sparingly.Estimate, truth: Floats) -> tuple[Floats, Floats]:
     first, second = pair_indices(MODELS)
     apart = truth[first] - truth[second]
@@ -83,11 +91,9 @@ def squared(found: sparingly.Estimate, truth: Floats) -> tuple[Floats, Floats]:
     return (wrong / found.standard_errors) ** 2, ((wrong[first] - wrong[second]) / errors) ** 2
 
 
-def run(hands: Hands, target: Literal["set", "population"], runs: int = RUNS) -> Run:
-    random = np.random.default_rng(5)
+def run(hands: Hands, target: Literal["set", "population"]) -> Run:
     parts = []
-    for seed in range(runs):
-        data, quality = judged(random, hands, seed)
+    for seed, (data, quality) in enumerate(judged_sets(hands)):
         chosen = sparingly.select(data, "random", CHOSEN, seed=seed)
         found = sparingly.estimate(data, chosen, target=target, estimator="weighted_mean")
         truth = quality.mean(axis=0) if target == "set" else np.zeros(MODELS)

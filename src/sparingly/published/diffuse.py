@@ -23,7 +23,7 @@ from sparingly.signals.embed.differences import (
     mean_difference,
     stacked_differences,
 )
-from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
+from sparingly.signals.embed.evalset import EMBEDDING_HELP, embed_outputs, embed_sources, embedding_fields
 from sparingly.signals.embed.texts import unit_rows
 
 
@@ -42,9 +42,7 @@ class MaxNorm(Utility):
     reference: ClassVar[str] = "Ashury Tahan et al. 2024, appendix A.5"
     needs: ClassVar[tuple[str, ...]] = ("outputs",)
 
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the outputs, or the column with their vectors."""
@@ -99,9 +97,7 @@ class DiffUse(WholeSetSelector):
     )
     models: tuple[str, ...] = parameter((), "the models whose outputs are compared; all unless given")
     weighted: bool = parameter(False, "whether items carry the sizes of their clusters as weights")
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the features, and check that the models are there."""

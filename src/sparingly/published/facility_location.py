@@ -16,6 +16,7 @@ from sparingly.choose.design.selector import Chosen, WholeSetSelector
 from sparingly.choose.design.variables import Space
 from sparingly.data.evalset import EvalSet
 from sparingly.published.anchor_points import settled_metrics, space_fields, space_points
+from sparingly.signals.embed.evalset import EMBEDDING_HELP
 
 _BLOCK_CELLS = 1 << 22
 # How many points are looked at again at first; twice as many at every further try.
@@ -102,9 +103,7 @@ class FacilityLocation(WholeSetSelector):
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
     metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the metrics."""

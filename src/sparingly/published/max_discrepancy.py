@@ -17,7 +17,7 @@ from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stam
 from sparingly.data.evalset import EvalSet
 from sparingly.published.anchor_points import settled_metrics, space_fields, space_points
 from sparingly.signals.embed.differences import pair_distances
-from sparingly.signals.embed.evalset import embed_outputs
+from sparingly.signals.embed.evalset import EMBEDDING_HELP, embed_outputs
 
 # Values that differ by less than this are equal; both parts of a value lie between 0 and 1.
 _EQUAL = 1e-9
@@ -43,9 +43,7 @@ class MaxDiscrepancy(WholeSetSelector):
     space: Literal["outputs", "metrics"] = parameter("outputs", "what models differ in")
     diversity: float = parameter(1.0, "how much the distance to the chosen items counts", minimum=0.0)
     metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the metrics."""

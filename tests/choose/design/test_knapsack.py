@@ -59,26 +59,26 @@ def random_problem(size: int, share: float = 0.1, seed: int = 0) -> tuple[Floats
 
 @settings(max_examples=150, deadline=None)
 @given(problems(most=10))
-def test_small_problems_are_solved_well_and_bounded(problem: Problem) -> None:
+def test_small_problems_are_solved_and_bounded(problem: Problem) -> None:
     values, costs, budget = problem
     result = solve(values, costs, budget)
     # A sum that only rounding brings within the budget need not be found.
     best, sure = optimum(values, costs, budget), optimum(values, costs, budget * (1 - 1e-12))
-    assert 0.5 * sure <= result.value <= best
+    assert result.value <= best
     assert result.bound >= sure * (1 - 1e-12)
+    assert result.value >= sure * (1 - 2e-6)
     if gap(result) <= 1e-12:
         assert result.value >= sure * (1 - 1e-12)
 
 
-def test_small_problems_are_nearly_always_solved() -> None:
+def test_small_problems_are_solved() -> None:
     draw = np.random.default_rng(7)
     shortfalls = []
     for _ in range(200):
         values, costs = draw.uniform(0.1, 0.6, 10), draw.lognormal(3.0, 0.8, 10)
         budget = float(draw.uniform(0.1, 0.9) * costs.sum())
         shortfalls.append(1 - solve(values, costs, budget).value / optimum(list(values), list(costs), budget))
-    assert np.mean(shortfalls) < 2e-3
-    assert np.mean(np.array(shortfalls) < 1e-9) > 0.9
+    assert np.max(shortfalls) < 1e-6
 
 
 @settings(max_examples=60, deadline=None)
@@ -114,8 +114,8 @@ def test_hand_computed() -> None:
     result = solve([2.1, 1.5, 1.5], [2.0, 1.5, 1.5], 3.0)
     assert result.chosen.tolist() == [False, True, True]
     assert (result.value, result.cost) == (3.0, 3.0)
-    # The relaxation takes the first item and two thirds of another: 2.1 + 1.0.
-    assert result.bound == pytest.approx(3.1)
+    # Every other set was looked at, so the bound is tighter than the relaxation's 2.1 + 1.0.
+    assert result.bound == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +183,13 @@ def test_order_of_items_does_not_matter() -> None:
 def test_among_equal_items_the_first_are_taken() -> None:
     result = solve([0.3] * 6, [2.0] * 6, 7.0)
     assert result.chosen.tolist() == [True, True, True, False, False, False]
+
+
+@pytest.mark.parametrize("size", [100, 240])
+def test_middling_problems_are_nearly_always_solved(size: int) -> None:
+    gaps = [gap(solve(*random_problem(size, share, seed))) for share in (0.05, 0.2, 0.5) for seed in range(4)]
+    assert max(gaps) < 2e-3
+    assert np.median(gaps) < 1e-4
 
 
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5])

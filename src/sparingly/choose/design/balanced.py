@@ -33,7 +33,7 @@ from sparingly.choose.design.variables import (
 )
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.embed.evalset import embedding_fields
+from sparingly.signals.embed.evalset import EMBEDDING_HELP, embedding_fields
 from sparingly.signals.length import SOURCE_LENGTH
 
 
@@ -59,9 +59,7 @@ class LocalPivotal(ProbabilityDesign):
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
     metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
     dimensions: int = parameter(5, "how many directions are kept; more is slower", minimum=1)
     documents: bool | None = parameter(
         None, "whether items of a document are near, too; yes where documents have several, unless given"

@@ -17,7 +17,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
 from sparingly.choose.design.units import places_within, quotas
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.embed.evalset import embed_outputs, embed_sources, embedding_fields
+from sparingly.signals.embed.evalset import EMBEDDING_HELP, embed_outputs, embed_sources, embedding_fields
 
 _MOST_ROUNDS = 100
 _BLOCK_CELLS = 1 << 22
@@ -253,9 +253,7 @@ class KMeans(WholeSetSelector):
 
     features: Literal["source", "output", "output_mean"] = parameter("source", "what is embedded")
     weighted: bool = parameter(False, "whether items carry the sizes of their clusters as weights")
-    embedding: str = parameter(
-        "tfidf", "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
-    )
+    embedding: str = parameter("tfidf", EMBEDDING_HELP)
     model: str | None = parameter(
         None, "with features=output: whose outputs; one drawn per item unless given"
     )

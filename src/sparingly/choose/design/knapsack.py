@@ -1,11 +1,14 @@
-"""A good set of items that fits a budget of cost, and a bound on the best one: the 0-1 knapsack problem.
+"""The best set of items that fits a budget of cost, and a bound on it: the 0-1 knapsack problem.
 
 maximise Σ v_i x_i   subject to   Σ c_i x_i ≤ B,   x_i ∈ {0, 1}      (Zouhar et al. 2025, eq. 2)
 
-Items are taken by density v/c, densest first, whatever still fits; then single items are exchanged as long as
-that helps. With λ the density of the first item that does not fit, the value of those before it plus λ times
-the room that they leave is the optimum of the linear relaxation (Dantzig 1957), which bounds every set. The
-set falls short of it by less than one item, so by little where items are many.
+Items are taken by density v/c, densest first, until one does not fit. The best set differs from that one by
+few items, all close to this border. So changes are listed from the border outwards, one item more at a time
+(take the next one outside, or leave out the next one inside), and only those stay that no other change beats
+in both value and cost (Nemhauser and Ullmann 1969; Pisinger 1997). A change that cannot lead to anything
+better is dropped: room is worth at most the density of the next item outside, and what is spent too much is
+won back at no less than the density of the next item inside (Dantzig 1957). The highest value that a dropped
+change could have led to bounds every set.
 
 No draw, no clock and no solver enters the result: the same numbers in the same order give the same set on
 every machine.
@@ -23,9 +26,10 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
 
 _ROUNDING = 1e-12
-_MOST_EXCHANGES, _NEAR_BORDER = 64, 10_000
-# With no more items than this, sets that start from each of them are tried, too.
-_FEW_ITEMS = 100
+# A change is dropped, too, when it could add less than this share of the value.
+_TOLERANCE = 1e-6
+# Where thousands of items are alike the search ends here, and the bound says what may be missing.
+_MOST_STEPS, _MOST_CHANGES, _MOST_EXCHANGES = 400, 3_000, 64
 
 
 @dataclass(frozen=True)
@@ -83,25 +87,70 @@ def solve(values: ArrayLike, costs: ArrayLike, budget: float) -> KnapsackResult:
     # Ties by value and then by position, so that the caller's order of items decides between equal ones.
     ranked = affordable[np.lexsort((-worth[affordable], -density))]
     free, inside = math.fsum(worth[chosen]), (worth[ranked], price[ranked])
-    chosen[ranked[_best_set(*inside, budget)]] = True
+    best, bound = _best_set(*inside, budget)
+    chosen[ranked[best]] = True
     value = math.fsum(worth[chosen])
-    bound = max(value, free + _upper_bound(*inside, budget))
-    return KnapsackResult(chosen, value, math.fsum(price[chosen]), bound)
+    return KnapsackResult(chosen, value, math.fsum(price[chosen]), max(value, free + bound))
 
 
-def _best_set(values: Floats, costs: Floats, budget: float) -> Ints:
-    """Return the positions of a good set, the items given densest first."""
-    order = np.arange(len(values))
-    best = _greedy(order, costs, budget)
+def _best_set(values: Floats, costs: Floats, budget: float) -> tuple[Ints, float]:
+    """Return the positions of the best set, the items given densest first, and a bound on its value."""
+    best = _greedy(np.arange(len(values)), costs, budget)
     if len(best) == len(values):
-        return best
+        return best, math.fsum(values)
     # Greedy or the one item of highest value: the better is worth at least half of the optimum.
-    firsts = order if len(order) <= _FEW_ITEMS else order[[int(np.argmax(values))]]
-    starts = [best, *(_greedy(np.r_[first, np.delete(order, first)], costs, budget) for first in firsts)]
-    improved = [_exchange(start, values, costs, budget) for start in starts]
-    worth = np.array([math.fsum(values[solution]) for solution in improved])
-    # The first of those that are best up to rounding.
-    return improved[int(np.argmax(worth >= worth.max() * (1 - _ROUNDING)))]
+    best = max(best, np.array([np.argmax(values)]), key=lambda chosen: math.fsum(values[chosen]))
+    best = _exchange(best, values, costs, budget)
+    worth = math.fsum(values[best])
+    # No set is worth more than the highest values of as many items as fit at all.
+    most = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
+    bound = math.fsum(np.sort(values)[len(values) - most :])
+    border = int(np.searchsorted(np.cumsum(costs), budget, side="right"))
+    start, room = math.fsum(values[:border]), budget - math.fsum(costs[:border])
+    with np.errstate(over="ignore"):
+        density = np.minimum(np.r_[math.inf, values / costs, 0.0], np.finfo(np.float64).max)
+    # What every change adds to value and cost, cheapest first, what it can lead to, and where it comes from.
+    gains, prices, reach, steps = np.zeros(1), np.zeros(1), np.full(1, math.inf), list[tuple[int, Ints]]()
+    inside, outside, missed = border - 1, border, 0.0
+    while len(reach) and len(steps) < _MOST_STEPS and worth * (1 + _ROUNDING) < bound:
+        inwards = inside >= 0 and (len(steps) % 2 == 1 or outside == len(values))
+        item, sign = (inside, -1.0) if inwards else (outside, 1.0)
+        inside, outside = inside - inwards, outside + (not inwards)
+        gains = np.r_[gains, gains + sign * values[item]]
+        prices = np.r_[prices, prices + sign * costs[item]]
+        frontier = np.lexsort((-gains, prices))
+        record = np.maximum.accumulate(gains[frontier])
+        frontier = frontier[np.r_[True, record[1:] > record[:-1]]]
+        gains, prices = gains[frontier], prices[frontier]
+        steps.append((item, frontier))
+        # The dearest change that fits is the best; whether it does is for the exact sum to say.
+        last = int(np.searchsorted(prices, room + _ROUNDING * budget, side="right")) - 1
+        while last >= 0 and start + gains[last] > worth * (1 + _ROUNDING):
+            changed = _trace(border, steps, last)
+            if math.fsum(costs[changed]) <= budget:
+                best, worth = changed, math.fsum(values[changed])
+            last -= 1
+        rest = room - prices
+        with np.errstate(over="ignore"):
+            reach = start + gains + np.minimum(rest * density[inside + 1], rest * density[outside + 1])
+        alive = np.flatnonzero(reach > worth * (1 + _TOLERANCE))
+        alive = np.sort(alive[np.argsort(-reach[alive], kind="stable")[:_MOST_CHANGES]])
+        missed = max(missed, np.delete(reach, alive).max(initial=0.0))
+        gains, prices, reach, steps[-1] = gains[alive], prices[alive], reach[alive], (item, frontier[alive])
+    return best, min(bound, max(worth, missed, reach.max(initial=0.0)) * (1 + _ROUNDING))
+
+
+def _trace(border: int, steps: list[tuple[int, Ints]], position: int) -> Ints:
+    """Return the items before the border with those exchanged that led to a change."""
+    exchanged = []
+    for number in range(len(steps) - 1, -1, -1):
+        item, origins = steps[number]
+        position = int(origins[position])
+        count = len(steps[number - 1][1]) if number else 1
+        if position >= count:
+            exchanged.append(item)
+            position -= count
+    return np.setxor1d(np.arange(border), np.array(exchanged, int))
 
 
 def _greedy(order: Ints, costs: Floats, budget: float) -> Ints:
@@ -121,18 +170,13 @@ def _greedy(order: Ints, costs: Floats, budget: float) -> Ints:
 def _exchange(chosen: Ints, values: Floats, costs: Floats, budget: float) -> Ints:
     """Exchange one item of the set for one outside it, the best first, as long as that adds value.
 
-    Only items near the border are looked at, which keeps a step cheap.
+    This finds what lies far from the border, as where values are costs and a little more.
     """
-    border = int(np.searchsorted(np.cumsum(costs), budget))
-    near = np.arange(len(values))[max(0, border - _NEAR_BORDER) : border + _NEAR_BORDER]
-    near = near[np.argsort(costs[near], kind="stable")]
+    mask = np.isin(np.arange(len(values)), chosen)
+    by_cost = np.argsort(costs, kind="stable")
     for _ in range(_MOST_EXCHANGES):
-        mask = np.zeros(len(values), bool)
-        mask[chosen] = True
-        inside, outside = near[mask[near]], near[~mask[near]]
-        if not (len(inside) and len(outside)):
-            break
-        room = budget * (1 - _ROUNDING) - math.fsum(costs[chosen])
+        inside, outside = by_cost[mask[by_cost]], by_cost[~mask[by_cost]]
+        room = budget * (1 - _ROUNDING) - math.fsum(costs[mask])
         # The best item outside that costs at most so much, for every such cost.
         record = np.maximum.accumulate(values[outside])
         reach = np.searchsorted(costs[outside], costs[inside] + room, side="right") - 1
@@ -142,18 +186,4 @@ def _exchange(chosen: Ints, values: Floats, costs: Floats, budget: float) -> Int
             break
         mask[inside[best]] = False
         mask[outside[np.searchsorted(record, record[reach[best]])]] = True
-        chosen = _greedy(np.r_[np.flatnonzero(mask), np.flatnonzero(~mask)], costs, budget)
-    return chosen
-
-
-def _upper_bound(values: Floats, costs: Floats, budget: float) -> float:
-    """Bound the value of any set that fits, the items given densest first."""
-    spent = np.cumsum(costs)
-    count = int(np.searchsorted(spent, budget * (1 + _ROUNDING), side="right"))
-    if count == len(values):
-        return math.fsum(values)
-    room = max(0.0, budget - (spent[count - 1] if count else 0.0))
-    relaxed = math.fsum(values[:count]) + room * float(values[count] / costs[count])
-    # Nor is any set worth more than the highest values of as many items as fit at all.
-    count_that_fits = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
-    return float(min(relaxed * (1 + _ROUNDING), math.fsum(np.sort(values)[len(values) - count_that_fits :])))
+    return np.flatnonzero(mask)

@@ -28,7 +28,7 @@ class Top(ListSelector):
     """Takes the best items (or documents) by a utility: the top of the list, or the best set under a cost.
 
     max Σ_i z_i u_i subject to Σ_i z_i c_i ≤ B, z_i ∈ {0, 1}: with a count it is the top of the list, with
-    a cost a 0-1 knapsack solved greedily, to a bound. A document has the mean utility and the summed cost of
+    a cost a 0-1 knapsack, with a bound. A document has the mean utility and the summed cost of
     its items. The result has no inclusion probabilities: it is for rankings only.
     """
 

@@ -29,19 +29,14 @@ from sparingly.run.rounds.stop.sequential import (
     no_settled_pairs,
     settle_pairs,
 )
-from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
+from sparingly.run.rounds.strategy import Finished, State, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves, results_after_each, wave_result
 from sparingly.run.rounds.waves import (
     AUTO,
     CONDITIONAL,
+    DrawsInWaves,
     ExpectedSizes,
-    check_waves,
     draw_wave,
-    in_pilot,
-    pilot_size,
-    resolve_regressor,
-    sizes_of,
-    wave_fields,
     waves_of,
 )
 
@@ -143,7 +138,7 @@ FEWEST = 2
 
 @register("allocate")
 @dataclass(frozen=True, kw_only=True)
-class Allocate(Strategy):
+class Allocate(DrawsInWaves):
     """A uniform pilot of all models, then waves in which only undecided models are judged.
 
     ``elimination``: a model j is judged while it is in reach of the best (no k with μ̂_k − μ̂_j > c·se_jk) or,
@@ -187,22 +182,18 @@ class Allocate(Strategy):
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Choose the regressor; raise UsageError for parameters that do not fit."""
-        check_waves(self, data, budget)
+        resolved = super().resolve(data, aspect, budget)
         if not 0.0 < self.floor <= 1.0:
             raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
         check_alpha(self.alpha)
         if not 0.0 <= self.chance < 1.0:
             raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
-        return replace(self, regressor=resolve_regressor(data, self.regressor))
-
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the inputs of predictions, and weights and documents."""
-        return wave_fields(self, data)
+        return resolved
 
     def next_round(self, state: State) -> Chosen | Finished:
         """Judge the models that are still undecided on further items."""
         if not state.rounds:
-            size = pilot_size(self, state) if state.size is None else state.size
+            size = self.pilot_size(state) if state.size is None else state.size
             count = min(size, state.left // len(state.data.models))
             if count < 1:
                 return Finished("the budget is spent.")
@@ -307,8 +298,8 @@ class Allocate(Strategy):
             number for number in range(len(going)) if counts[number] > 1 and open_rows[fold == number].any()
         ]
         sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
-        if active and not in_pilot(self, state):
-            sizes = sizes_of(self, state, history, continuing, "ranking")
+        if active and not self.in_pilot(state):
+            sizes = self.sizes(state, history, continuing, "ranking")
         cells = self._cells(state, int(counts.max()))
         rows, chance, row_models = list[Ints](), list[Floats](), list[tuple[str, ...]]()
         # What a fold cannot use goes to the next one; another fold comes first in every round.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -242,55 +242,61 @@ CONDITIONAL = "chances are those of this wave, among what no earlier wave asked 
 _DIMENSIONS = 5
 
 
-class _InWaves(Protocol):
+class DrawsInWaves(Strategy):
     """What strategies that draw in waves share; their parameters say what these are."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def waves(self) -> int: ...
-    @property
-    def pilot(self) -> float: ...
-    @property
-    def tau(self) -> float | None: ...
-    @property
-    def regressor(self) -> str | None: ...
-    @property
-    def draw(self) -> str: ...
+    waves: int
+    pilot: float
+    tau: float | None
+    regressor: str | None
+    draw: str
 
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Choose the regressor; raise UsageError for parameters that do not fit."""
+        if not 0.0 < self.pilot <= 1.0:
+            raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
+        if self.tau is not None and not 0.0 <= self.tau < 1.0:
+            raise UsageError(f"tau is a share from 0 (equal chances) to below 1, not {self.tau:g}.")
+        if budget.kind == "cost":
+            raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
+        if self.draw == "local_pivotal" and not len(data.metrics):
+            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+        resolved: dict[str, Any] = {"regressor": resolve_regressor(data, self.regressor)}
+        return replace(self, **resolved)
 
-def check_waves(method: _InWaves, data: EvalSet, budget: Budget) -> None:
-    """Raise UsageError for parameters out of range, a budget in costs, and a draw without its metrics."""
-    if not 0.0 < method.pilot <= 1.0:
-        raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {method.pilot:g}.")
-    if method.tau is not None and not 0.0 <= method.tau < 1.0:
-        raise UsageError(f"tau is a share from 0 (equal chances) to below 1, not {method.tau:g}.")
-    if budget.kind == "cost":
-        raise UsageError(f"The strategy {method.name} counts items: give a number or a share, not a cost.")
-    if method.draw == "local_pivotal" and not len(data.metrics):
-        raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the inputs of predictions, metrics to spread over, and weights and documents."""
+        spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
+        return regressor_fields(data, self.regressor) | spread | frame_fields(data)
 
+    def pilot_size(self, state: State) -> int:
+        """Return the number of items of the pilot: ten where the budget has them, for an interval."""
+        items = state.limit // len(state.data.models)
+        return max(1, round(self.pilot * state.limit / len(state.data.models)), min(FEWEST_UNITS, items))
 
-def wave_fields(method: _InWaves, data: EvalSet) -> frozenset[str]:
-    """Return the fields that waves read: inputs of predictions, metrics to spread over, and the frame."""
-    spread = set(map(fields.metric, data.metrics)) if method.draw == "local_pivotal" else set()
-    return regressor_fields(data, method.regressor) | spread | frame_fields(data)
+    def in_pilot(self, state: State) -> bool:
+        """Say whether the pilot is not yet complete."""
+        return bool(state.asked.any(axis=1).sum() < self.pilot_size(state)) or self.waves == 1
+
+    def sizes(self, state: State, history: Sequence[Wave], models: Mask, goal: Goal) -> ExpectedSizes:
+        """Return the sizes of residuals that all labels so far let expect."""
+        predictions = learn(state.data, state.labels, self.regressor, state.seed)
+        stands = combine(history, state.labels, state.data.importance).stands_for
+        return learn_sizes(
+            state.data,
+            predictions,
+            np.where(models[None, :], stands, 0.0).sum(axis=1) / max(int(models.sum()), 1),
+            regressor=self.regressor,
+            goal=goal,
+            tau=self.tau,
+            models=models,
+            seed=state.seed,
+        )
 
 
 def frame_fields(data: EvalSet) -> frozenset[str]:
     """Return the columns that estimates need: weights and documents."""
     return frozenset(fields.column(name) for name in (fields.DOCUMENT, fields.WEIGHT) if name in data.columns)
-
-
-def pilot_size(method: _InWaves, state: State) -> int:
-    """Return the number of items of the pilot: ten at least, where the budget has them, for an interval."""
-    items = state.limit // len(state.data.models)
-    return max(1, round(method.pilot * state.limit / len(state.data.models)), min(FEWEST_UNITS, items))
-
-
-def in_pilot(method: _InWaves, state: State) -> bool:
-    """Say whether the pilot is not yet complete."""
-    return bool(state.asked.any(axis=1).sum() < pilot_size(method, state)) or method.waves == 1
 
 
 def round_size(state: State, rounds: int, pilot: int) -> int:
@@ -316,31 +322,12 @@ def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int 
     return draw_local_pivotal(chances, points[rows], generator)
 
 
-def sizes_of(
-    method: _InWaves, state: State, history: Sequence[Wave], models: Mask, goal: Goal
-) -> ExpectedSizes:
-    """Return the sizes of residuals that all labels so far let expect."""
-    predictions = learn(state.data, state.labels, method.regressor, state.seed)
-    stands = combine(history, state.labels, state.data.importance).stands_for
-    of_item = np.where(models[None, :], stands, 0.0).sum(axis=1) / max(int(models.sum()), 1)
-    return learn_sizes(
-        state.data,
-        predictions,
-        of_item,
-        regressor=method.regressor,
-        goal=goal,
-        tau=method.tau,
-        models=models,
-        seed=state.seed,
-    )
-
-
 # --- the strategy ---
 
 
 @register("waves")
 @dataclass(frozen=True, kw_only=True)
-class Waves(Strategy):
+class Waves(DrawsInWaves):
     """A uniform pilot, then waves that prefer the items on which predictions were found to be far off.
 
     Wave k draws S_k from what is not yet labelled, U_k, with π_i = (1 − τ)·n_k/|U_k| + τ·κ·û_i: û is the
@@ -368,26 +355,17 @@ class Waves(Strategy):
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"
     )
 
-    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Choose the regressor; raise UsageError for parameters that do not fit."""
-        check_waves(self, data, budget)
-        return replace(self, regressor=resolve_regressor(data, self.regressor))
-
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the inputs of predictions, and weights and documents."""
-        return wave_fields(self, data)
-
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next wave from the items without labels."""
         models = len(state.data.models)
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        size = round_size(state, self.waves, pilot_size(self, state))
+        size = round_size(state, self.waves, self.pilot_size(state))
         count = min(size, state.left // models, len(open_rows))
         if count < 1:
             return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
         sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
-        if not in_pilot(self, state):
-            sizes = sizes_of(self, state, self.history(state), np.ones(models, bool), self.goal)
+        if not self.in_pilot(state):
+            sizes = self.sizes(state, self.history(state), np.ones(models, bool), self.goal)
         chances = sizes.chances(open_rows, count)
         drawn_rows = draw_wave(self.draw, state, open_rows, chances)
         reason = f"drawn in wave {state.number}, by the expected size of the residual (tau {sizes.tau:g})"

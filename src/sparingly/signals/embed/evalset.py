@@ -25,6 +25,7 @@ from sparingly.signals.embed.texts import TFIDF, embed_texts, unit_rows
 Id = tuple[str, ...]
 
 COLUMN = "column:"
+EMBEDDING_HELP = "tfidf, a sentence-transformers model, or column:NAME, FILE.npy, FILE.parquet"
 IDS = ".ids.tsv"
 
 
