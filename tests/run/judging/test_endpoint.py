@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.run.judging.endpoint import MOST_BYTES, Endpoint, EndpointError, RefusedError, StoppedError
+from sparingly.run.judging.endpoint import (
+    MOST_BYTES,
+    Endpoint,
+    EndpointError,
+    EndpointRefusedError,
+    StoppedError,
+)
 from tests.run.judging.chat_server import ChatServer, Reply, chat_server
 
 KEY = "sk-very-secret"
@@ -120,10 +126,10 @@ def test_a_huge_answer_and_a_refusal_concern_one_question(ask: Callable[..., str
     huge = Reply(content=b"x" * (MOST_BYTES + 100_000))
     too_long = Reply(status=400, content=b'{"error": {"message": "too many tokens"}}')
     for reply, reason in ((huge, "longer than"), (too_long, "status 400: too many tokens")):
-        with chat_server(replies(reply)) as server, pytest.raises(RefusedError, match=reason):
+        with chat_server(replies(reply)) as server, pytest.raises(EndpointRefusedError, match=reason):
             ask(server.url)
     empty = Reply(content=b'{"choices": [{"message": {"content": null}}]}')
-    with chat_server(replies(empty)) as server, pytest.raises(RefusedError, match="wrote no text"):
+    with chat_server(replies(empty)) as server, pytest.raises(EndpointRefusedError, match="wrote no text"):
         ask(server.url)
 
 

@@ -46,7 +46,7 @@ class StoppedError(EndpointError):
     """The run was stopped while a call waited for its turn."""
 
 
-class RefusedError(DataError):
+class EndpointRefusedError(DataError):
     """The endpoint refused one question, and may answer the next."""
 
 
@@ -97,7 +97,7 @@ class Endpoint:
         Raises:
             EndpointError: No answer after all attempts, or none to be expected for any question.
         StoppedError: The run was stopped meanwhile.
-            RefusedError: This question was refused.
+            EndpointRefusedError: This question was refused.
         """
         content, reason = json.dumps(body).encode(), ""
         for attempt in range(1, self.attempts + 1):
@@ -153,7 +153,7 @@ class Endpoint:
         except (ValueError, LookupError, TypeError, RecursionError):
             raise _Again("it sent no chat completion (is the address that of the API?)") from None
         if not isinstance(written, str):
-            raise RefusedError("the model wrote no text")
+            raise EndpointRefusedError("the model wrote no text")
         return written
 
     def _refuse(self, error: urllib.error.HTTPError) -> NoReturn:
@@ -177,7 +177,7 @@ class Endpoint:
             name = next((name for name in KEYS if os.environ.get(name)), None)
             hint = f"Is the key in {name} right" if name else f"Put a key into {KEYS[0]}"
             raise self._failed(f"{reason}. {hint}")
-        raise RefusedError(reason) if error.code in _OF_ONE else self._failed(reason)
+        raise EndpointRefusedError(reason) if error.code in _OF_ONE else self._failed(reason)
 
     def _failed(self, reason: str) -> EndpointError:
         return EndpointError(f"{self.host} gives no answer: {reason}.")
@@ -208,7 +208,7 @@ def _read(reply: IO[bytes], seconds: float) -> bytes:
     while block := read(_BLOCK):
         size += len(block)
         if size > MOST_BYTES:
-            raise RefusedError(f"the answer is longer than {MOST_BYTES:,} bytes")
+            raise EndpointRefusedError(f"the answer is longer than {MOST_BYTES:,} bytes")
         if time.monotonic() > end:
             raise TimeoutError("timed out")
         blocks.append(block)

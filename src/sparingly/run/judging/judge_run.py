@@ -31,7 +31,7 @@ from sparingly.data.io.verdicts import (
     text_digest,
     win_shares,
 )
-from sparingly.run.judging.endpoint import Endpoint, EndpointError, RefusedError, StoppedError
+from sparingly.run.judging.endpoint import Endpoint, EndpointError, EndpointRefusedError, StoppedError
 from sparingly.run.judging.prompt import PASS_FAIL, JudgePrompt
 
 # Where nothing was read so far and so many questions were refused, all of them will be.
@@ -359,7 +359,7 @@ class _Asking:
         for _ in range(_READINGS):
             try:
                 raw = self.endpoint.ask(body, self.stop.wait)
-            except RefusedError as error:
+            except EndpointRefusedError as error:
                 outcome = {"refused": str(error)}
                 break
             if (verdict := self.prompt.read(raw)) is not None:
