@@ -32,6 +32,8 @@ from sparingly.infer.estimate.estimate import estimate_scores as estimate_scores
 from sparingly.infer.estimate.rater_effects import with_rater_errors as with_rater_errors
 from sparingly.infer.estimate.result import Estimate as Estimate
 from sparingly.infer.expect.expect import expect as expect
+from sparingly.infer.judge.audit import JudgeAudit as JudgeAudit
+from sparingly.infer.judge.audit import judge as judge
 from sparingly.infer.plan.plan import Plan as Plan
 from sparingly.infer.plan.plan import plan as plan
 from sparingly.infer.plan.sample_size import sample_size as sample_size

@@ -41,6 +41,7 @@ COMMANDS = {
     },
     "Answers": {
         "import": "import_:import_",
+        "judge": "judge:judge",
         "estimate": "estimate:estimate",
         "rank": "rank:rank",
         "strengths": "strengths:strengths",

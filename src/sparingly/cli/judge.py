@@ -1,0 +1,63 @@
+"""``sparingly judge``: the true score, and whether the judge that scored everything can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.parameters import about, flag, several
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+
+
+def judge(
+    sources: Sources,
+    /,
+    *,
+    aspect: Annotated[
+        str | None, about("What people judged; the only one unless given.", "--aspect", "-a")
+    ] = None,
+    judge: Annotated[
+        tuple[str, ...], several("The metric that is the judge; all are compared unless given")
+    ] = (),
+    cut: Annotated[
+        float | None, about("From which score on a graded judge passes; above the middle unless given.")
+    ] = None,
+    labels_from: Annotated[
+        Path | None, about("Other data with labels and the same judge, where DATA has no labels.")
+    ] = None,
+    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
+    verbose: Annotated[
+        bool, flag("Also show agreement, all tests, and the method.", "--verbose", "-v")
+    ] = False,
+    seed: Seed = 0,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
+    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    json: Json = False,
+) -> None:
+    """Say what the true score is, and whether the judge that scored everything can be trusted.
+
+    ```
+    sparingly judge answers.csv
+    sparingly judge answers.csv chosen.json -v
+    sparingly judge answers.csv --judge gpt --judge claude
+    sparingly judge answers.csv --judge gpt --cut 4
+    sparingly judge new.csv --labels-from labelled.csv
+    ```
+    """
+    from sparingly.infer.judge.audit import judge as audit
+    from sparingly.show.terminal.judge import show_audit
+
+    other = None if labels_from is None else ReadOptions(role=reading.role).load(labels_from)
+    settings: dict[str, Any] = {"judge": judge or None, "cut": cut, "level": level, "seed": seed}
+    with subject_of(sources, reading, campaign) as subject:
+        data, selection, found, names = subject.data, subject.selection, None, subject.names
+        name = aspect if other is not None else subject.aspect(aspect)
+        if (running := subject.campaign) is not None:
+            # Rounds after the first were drawn from what was left, so that only the campaign can estimate.
+            found = running.estimate(campaign.data, at=campaign.at, level=level, seed=seed)
+            rounds = running.rounds(campaign.data, at=campaign.at)
+            selection = rounds[0] if len(rounds) == 1 else None
+        with working("comparing the judge with people"):
+            result = audit(data, selection, name, labels_from=other, true_scores=found, **settings)
+    emit(result.to_dict()) if json else show_audit(result, names, verbose=verbose)

@@ -1,0 +1,166 @@
+"""κ, Gwet's AC1 and correlation of a judge with people, beside what two people reach with each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Ints
+from sparingly.infer.estimate.rater_effects import RaterScores
+from sparingly.infer.estimate.sample import dense
+from sparingly.infer.judge.error_rates import Rate
+from sparingly.infer.judge.labelled import LabelledOutputs
+
+# Coefficients of fewer outputs mean little.
+FEWEST_OUTPUTS = 10
+
+
+@dataclass(frozen=True)
+class PairCoefficients:
+    """How two judge alike.
+
+    Attributes:
+        outputs: The outputs that both judged.
+        kappa: Cohen's κ for pass and fail; with quadratic weights, which is Lin's concordance, for grades.
+        ac1: Gwet's AC1 for pass and fail; None for grades.
+        correlation: Pearson's; φ for pass and fail.
+        exact: The share of outputs to which both gave the same.
+    """
+
+    outputs: int
+    kappa: Rate
+    ac1: Rate | None
+    correlation: Rate
+    exact: float
+
+
+@dataclass(frozen=True)
+class AgreementWithPeople:
+    """The judge with the labels; and on outputs with two raters, the judge with one and two of them."""
+
+    labels: PairCoefficients
+    judge_and_person: PairCoefficients | None = None
+    two_people: PairCoefficients | None = None
+
+
+def agreement_with_people(
+    labelled: LabelledOutputs, ratings: RaterScores | None, level: float
+) -> AgreementWithPeople:
+    """Return how well the judge agrees with the labels and, where several raters are there, with one person.
+
+    Two people who judge alike set the mark that a judge can reach: labels are no surer than that.
+    """
+    with_labels = coefficients(
+        labelled.on_people_scale,
+        labelled.human,
+        labelled.weight,
+        labelled.cluster,
+        labelled.two_valued,
+        level,
+    )
+    if ratings is None:
+        return AgreementWithPeople(with_labels)
+    scores, cluster, judge = ratings_by_person(labelled, ratings)
+    if len(scores) < FEWEST_OUTPUTS:
+        return AgreementWithPeople(with_labels)
+    # Side by side, whoever gave them: pairs are formed within an output.
+    rater_counts = (~np.isnan(scores)).sum(axis=1)
+    order = np.argsort(np.isnan(scores), axis=1, kind="stable")[:, : int(rater_counts.max())]
+    scores = np.take_along_axis(scores, order, axis=1)
+    output, place = np.nonzero(~np.isnan(scores))
+    with_person = coefficients(
+        judge[output],
+        scores[output, place],
+        1.0 / rater_counts[output],
+        cluster[output],
+        labelled.two_valued,
+        level,
+    )
+    # Every pair of raters of an output, both ways round; an output counts once.
+    present = ~np.isnan(scores)
+    both = present[:, :, None] & present[:, None, :] & ~np.eye(scores.shape[1], dtype=bool)
+    output, first, second = np.nonzero(both)
+    weight = 1.0 / (rater_counts[output] * (rater_counts[output] - 1.0))
+    two = coefficients(
+        scores[output, first],
+        scores[output, second],
+        weight,
+        cluster[output],
+        labelled.two_valued,
+        level,
+    )
+    count = len(scores)
+    return AgreementWithPeople(with_labels, _of(with_person, count), _of(two, count))
+
+
+def ratings_by_person(labelled: LabelledOutputs, ratings: RaterScores) -> tuple[Floats, Ints, Floats]:
+    """Return the labelled outputs with two raters or more: scores, clusters, and the judge's score.
+
+    Scores are outputs × raters, NaN where a rater did not judge one.
+    """
+    width = len(labelled.data.models)
+    row_of = np.full(len(labelled.data) * width, -1, np.int64)
+    row_of[labelled.item * width + labelled.model] = np.arange(len(labelled))
+    row = row_of[ratings.item * width + ratings.model]
+    scores = np.full((len(labelled), len(ratings.raters)), np.nan)
+    scores[row[row >= 0], ratings.rater[row >= 0]] = ratings.score[row >= 0]
+    several = (~np.isnan(scores)).sum(axis=1) > 1
+    return scores[several], dense(labelled.cluster[several]), labelled.on_people_scale[several]
+
+
+def coefficients(
+    x: Floats, y: Floats, weight: Floats, cluster: Ints, two_valued: bool, level: float
+) -> PairCoefficients:
+    """Return the coefficients of pairs of scores, with intervals of a jackknife over clusters.
+
+    κ = 1 − D/E with D = E(x − y)² and E = var x + var y + (x̄ − ȳ)², the disagreement by chance: Cohen's for
+    two values, quadratically weighted (Lin's concordance) for grades. AC1 = (a − e)/(1 − e) with a the share
+    of equal answers, e = 2π(1 − π), π the mean share of passes (Gwet 2008): it does not collapse, as κ does,
+    where nearly everything passes. Ends are Fisher's z ± t·se.
+    """
+    if two_valued:
+        low = min(x.min(), y.min())
+        x, y = (x > low).astype(np.float64), (y > low).astype(np.float64)
+    parts = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1) * weight[:, None]
+    sums = np.zeros((int(cluster.max()) + 1, 6))
+    np.add.at(sums, cluster, parts)
+    total = sums.sum(axis=0)
+    found = _from_sums(np.vstack([total, total - sums]))
+    kappa, ac1, correlation = (_with_ends(values, level) for values in found)
+    exact = float(weight @ (x == y) / weight.sum())
+    return PairCoefficients(len(x), kappa, ac1 if two_valued else None, correlation, exact)
+
+
+def _from_sums(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return κ, AC1 and the correlation from weighted sums of 1, x, y, x², y², xy, a row each."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x, y, xx, yy, xy = (sums[:, 1:] / sums[:, :1]).T
+        apart = xx + yy - 2.0 * xy
+        spread_x, spread_y = np.maximum(xx - x * x, 0.0), np.maximum(yy - y * y, 0.0)
+        by_chance = spread_x + spread_y + (x - y) ** 2
+        kappa = np.where(by_chance > 1e-12, 1.0 - apart / by_chance, np.nan)
+        share = (x + y) / 2.0
+        expected = 2.0 * share * (1.0 - share)
+        ac1 = (1.0 - apart - expected) / (1.0 - expected)
+        product = np.sqrt(spread_x * spread_y)
+        correlation = np.where(product > 1e-12, (xy - x * y) / product, np.nan)
+    return kappa, ac1, correlation
+
+
+def _with_ends(values: Floats, level: float) -> Rate:
+    """Return the first value with ends from the others, each without one cluster."""
+    from scipy.special import stdtrit
+
+    value, groups = float(values[0]), len(values) - 1
+    inside = np.clip(values, -0.999999, 0.999999)
+    z = np.arctanh(inside)
+    if groups < 2 or not np.isfinite(z).all() or abs(value) > 0.999:
+        return Rate(value, float("nan"), float("nan"))
+    error = np.sqrt((groups - 1.0) / groups * ((z[1:] - z[1:].mean()) ** 2).sum())
+    half = float(stdtrit(groups - 1.0, 0.5 + level / 2.0)) * error
+    return Rate(value, float(np.tanh(z[0] - half)), float(np.tanh(z[0] + half)))
+
+
+def _of(found: PairCoefficients, outputs: int) -> PairCoefficients:
+    return PairCoefficients(outputs, found.kappa, found.ac1, found.correlation, found.exact)

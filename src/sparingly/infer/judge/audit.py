@@ -1,0 +1,358 @@
+"""``judge``: the true score, and whether the judge that scored everything can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.format import html_table
+from sparingly.base.levels import check_level
+from sparingly.base.tabular import Tabular
+from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.selection import Selection
+from sparingly.data.values import plain
+from sparingly.infer.estimate.draw import frame_of, sample_from
+from sparingly.infer.estimate.estimate import estimate, without_truth
+from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.judge.agreement import AgreementWithPeople, agreement_with_people
+from sparingly.infer.judge.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst_errors
+from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
+from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
+from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
+from sparingly.infer.judge.words import ScoreWords, answer, biases
+from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class JudgeLine:
+    """One judge in short, beside others: its mean, its errors, κ, and what 100 labels are worth with it."""
+
+    judge: str
+    mean: float
+    rates: ErrorRates | None
+    kappa: Rate
+    correlation: Rate
+    worth: Rate | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgeAudit(Tabular):
+    """Whether a judge can be trusted, and what it saves.
+
+    Attributes:
+        judge: The metric that was audited.
+        aspect: What people judged.
+        labels: The labelled outputs that it scored.
+        estimate: The true scores, as ``estimate`` gives them; None where the labels are from elsewhere.
+        corrected: The true score where labels are from elsewhere; else None.
+        judge_mean: The judge's own mean, on people's scale.
+        judge_means: The same by model.
+        level_unknown: Whether the judge is on no usual scale, so that its level says nothing.
+        is_rate: Whether scores are shares, which are written in percent.
+        rates: Its error rates, where people say pass or fail.
+        line: People's score as a line in the judge's, where they grade.
+        agreement: κ, AC1 and correlation.
+        biases: All that was tested for bias, the surest first.
+        errors: Its worst errors, to read.
+        alternative: The alternative-annotator test, where there are enough people.
+        judges: All judges in short, by the labels that they save.
+        worth: What 100 labels are worth with all metrics of the data.
+        needed: Labels for a rounder interval, with and without.
+        level: The level of the intervals.
+        notes: What to mind.
+    """
+
+    rows_key: ClassVar[str] = "judges"
+
+    judge: str
+    aspect: str
+    labels: int
+    estimate: Estimate | None
+    corrected: CorrectedScore | None
+    judge_mean: float
+    judge_means: dict[str, float]
+    level_unknown: bool
+    is_rate: bool
+    rates: ErrorRates | None
+    line: Calibration | None
+    agreement: AgreementWithPeople
+    biases: tuple[JudgeBias, ...]
+    errors: tuple[JudgeError, ...]
+    alternative: AlternativeAnnotator | None
+    judges: tuple[JudgeLine, ...]
+    worth: Rate | None
+    needed: LabelsNeeded | None
+    level: float
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"JudgeAudit({' '.join(answer(self))})"
+
+    def __str__(self) -> str:
+        """Return the answer, the biases that are significant, and what to mind."""
+        return "\n".join((*answer(self), *biases(self), *(f"note: {note}" for note in self.notes)))
+
+    def _repr_html_(self) -> str:
+        rows = [(row.judge, row.mean, row.kappa.value, row.worth and row.worth.value) for row in self.judges]
+        columns = ("judge", "mean", "κ", "100 labels are worth")
+        return html_table(columns, rows, " ".join(answer(self)), " ".join(self.notes))
+
+    @property
+    def significant(self) -> tuple[JudgeBias, ...]:
+        """The biases that hold after correction."""
+        return tuple(bias for bias in self.biases if bias.corrected < SIGNIFICANT)
+
+    @property
+    def words(self) -> ScoreWords:
+        """How its scores are written."""
+        return ScoreWords(self.is_rate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain values; what is not known is None."""
+        named = (
+            "judge",
+            "aspect",
+            "labels",
+            "is_rate",
+            "level",
+            "judge_mean",
+            "judge_means",
+            "level_unknown",
+        )
+        parts = ("rates", "line", "agreement", "alternative", "needed", "corrected")
+        return {
+            **{name: plain(getattr(self, name)) for name in named},
+            "answer": list(answer(self)),
+            "estimate": None if self.estimate is None else self.estimate.to_dict(),
+            "worth": _rate(self.worth),
+            **{name: _values(getattr(self, name)) for name in parts},
+            "biases": [plain(asdict(bias)) for bias in self.biases],
+            "errors": [plain(asdict(error)) for error in self.errors],
+            "judges": [_values(row) for row in self.judges],
+            "notes": list(self.notes),
+        }
+
+
+def _rate(rate: Rate | None) -> dict[str, Any] | None:
+    return None if rate is None else plain(rate._asdict())
+
+
+def _values(part: Any) -> Any:
+    """Return the values of a part and of the parts inside it, by name."""
+    if isinstance(part, Rate):
+        return _rate(part)
+    if is_dataclass(part):
+        return {field.name: _values(getattr(part, field.name)) for field in fields(part)}
+    return list(map(_values, part)) if isinstance(part, tuple) else plain(part)
+
+
+def judge(
+    data: DataLike,
+    selection: Selection | None = None,
+    aspect: str | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    cut: float | None = None,
+    labels_from: DataLike | None = None,
+    true_scores: Estimate | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> JudgeAudit:
+    """Say what the true score is, and whether the judge that scored everything can be trusted.
+
+    Args:
+        data: The evaluation set (or its file, or a frame): a judge's scores as a metric, and some labels.
+        selection: What was chosen to be labelled; a uniform sample unless given.
+        aspect: What people judged; the only aspect unless given.
+        judge: The metric that is the judge, or several to compare, the first in detail. All metrics unless
+            given, in detail the one that saves most labels.
+        cut: From which score on a graded judge passes an output; above the middle of its scale unless given.
+        labels_from: Other data with labels and the same judge, where these outputs have no labels.
+        true_scores: The estimate of the true scores, where there is one already (of a campaign).
+        level: The level of the intervals.
+        seed: Of folds and permutations.
+
+    Examples:
+        >>> import sparingly
+        >>> audit = sparingly.judge(sparingly.load_demo(), aspect="overall")
+        >>> audit.labels, audit.line.slope.value < 1
+        (1920, True)
+    """
+    check_level(level)
+    data = as_evalset(data)
+    names = _judges(data, judge)
+    if labels_from is not None or (selection is not None and not selection.is_probability_sample):
+        return _with_labels_elsewhere(data, selection, aspect, names[0], cut, labels_from, level, seed)
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    found = true_scores or estimate(data, selection, name, level=level, seed=seed)
+    return audit_judges(
+        data, selection, name, found, names, judge is not None, cut=cut, level=level, seed=seed
+    )
+
+
+def audit_judges(
+    data: EvalSet,
+    selection: Selection | None,
+    name: str,
+    found: Estimate,
+    names: Sequence[str],
+    first_in_detail: bool,
+    *,
+    cut: float | None,
+    level: float,
+    seed: int,
+) -> JudgeAudit:
+    """Return the audit beside the true scores that were estimated: every judge in short, one in detail."""
+    view = frame_of(data, selection)
+    sample = sample_from(view, view.truth(name), selection)
+    view = without_truth(view, name)
+    judges = [metric for metric in names if metric in view.metrics]
+    if not judges:
+        raise UsageError(f"{name} is the judge's own score: name what people judged.")
+    lines, parts = [], {}
+    for metric in judges:
+        labelled = labelled_outputs(view, sample, name, metric, cut)
+        parts[metric] = labelled
+        with_labels = agreement_with_people(labelled, None, level).labels
+        lines.append(
+            JudgeLine(
+                metric,
+                labelled.judge_mean,
+                error_rates(labelled, level) if labelled.two_valued else None,
+                with_labels.kappa,
+                with_labels.correlation,
+                labels_worth(only_metrics(view, [metric]), sample, level, seed),
+            )
+        )
+    by_worth = sorted(lines, key=lambda line: (-(line.worth.value if line.worth else 0.0), line.judge))
+    main = judges[0] if first_in_detail else by_worth[0].judge
+    half = _half_width(found)
+    audit = _audit(parts[main], _ratings(view, name), name, found.is_rate, level, seed)
+    return replace(
+        audit,
+        estimate=found,
+        judges=tuple(by_worth),
+        worth=labels_worth(view, sample, level, seed),
+        needed=labels_needed(view, selection, name, half, level, seed),
+        notes=(*found.notes, *audit.notes, *_copies(parts)),
+    )
+
+
+def _judges(data: EvalSet, judge: str | Sequence[str] | None) -> list[str]:
+    """Return the metrics to audit, checked."""
+    if not len(data.metrics):
+        raise MissingDataError(
+            "There are no scores of a judge: name their column with the role metric, or score the outputs "
+            "with a judge first."
+        )
+    if judge is None:
+        return list(data.metrics)
+    names = [judge] if isinstance(judge, str) else list(judge)
+    for metric in names:
+        if metric not in data.metrics:
+            raise UnknownNameError("metric", metric, data.metrics)
+    return names
+
+
+def _audit(
+    labelled: LabelledOutputs,
+    ratings: RaterScores | None,
+    aspect: str,
+    is_rate: bool,
+    level: float,
+    seed: int,
+) -> JudgeAudit:
+    """Return what the labelled outputs alone say of a judge."""
+    return JudgeAudit(
+        judge=labelled.judge,
+        aspect=aspect,
+        labels=len(labelled),
+        estimate=None,
+        corrected=None,
+        judge_mean=labelled.judge_mean,
+        judge_means=labelled.judge_means,
+        level_unknown=not labelled.two_valued and labelled.own is None,
+        is_rate=is_rate,
+        rates=error_rates(labelled, level) if labelled.two_valued else None,
+        line=None if labelled.two_valued else calibration(labelled, level),
+        agreement=agreement_with_people(labelled, ratings, level),
+        biases=find_biases(labelled, level, seed),
+        errors=worst_errors(labelled),
+        alternative=alternative_annotator(labelled, ratings),
+        judges=(),
+        worth=None,
+        needed=None,
+        level=level,
+        notes=labelled.notes(),
+    )
+
+
+def _with_labels_elsewhere(
+    data: EvalSet,
+    selection: Selection | None,
+    aspect: str | None,
+    name: str,
+    cut: float | None,
+    labels_from: DataLike | None,
+    level: float,
+    seed: int,
+) -> JudgeAudit:
+    """Return the audit where the labels are of other outputs, or of outputs that were not drawn at random."""
+    if labels_from is not None:
+        other = as_evalset(labels_from)
+        if name not in other.metrics:
+            raise UnknownNameError("metric", name, other.metrics, "The labels' data needs the same judge.")
+    else:
+        other = data if selection is None else data.take(items=selection.items)
+    truth = aspect if aspect is not None else the_only("aspect", None, other.aspects, "Name one: aspect=….")
+    if labels_from is not None and truth in data.aspects and data.judged(truth).any():
+        raise UsageError(f"The data has labels of {truth} itself: leave out the labels from elsewhere.")
+    sample = sample_from(other, other.truth(truth), None)
+    labelled = labelled_outputs(other, sample, truth, name, cut)
+    verdicts = data.metrics[name]
+    scored = verdicts[~np.isnan(verdicts)]
+    is_rate = labelled.two_valued and tuple(labelled.people) == (0.0, 1.0)
+    audit = _audit(labelled, _ratings(other, truth), truth, is_rate, level, seed)
+    here = replace(labelled, verdicts=scored)
+    return replace(
+        audit,
+        corrected=corrected_score(labelled, scored, level),
+        judge_mean=here.judge_mean,
+        judge_means={},
+        notes=(ELSEWHERE, *audit.notes),
+    )
+
+
+def _ratings(data: EvalSet, aspect: str) -> RaterScores | None:
+    try:
+        return rater_scores(data, aspect)
+    except (MissingDataError, UnknownNameError):
+        return None
+
+
+def _half_width(found: Estimate) -> float:
+    """Return half of the interval of a middle model; NaN where there is none."""
+    halves = (found.high - found.low) / 2.0
+    halves = halves[np.isfinite(halves)]
+    return float(np.median(halves)) if len(halves) else float("nan")
+
+
+def _copies(parts: dict[str, LabelledOutputs]) -> tuple[str, ...]:
+    """Say which judges are copies of each other: together they are worth no more than one."""
+    seen: dict[bytes, str] = {}
+    notes = []
+    for name, labelled in parts.items():
+        key = labelled.verdicts.tobytes()
+        if key in seen:
+            notes.append(f"{name} is a copy of {seen[key]}: together they are worth no more than one.")
+        seen.setdefault(key, name)
+    return tuple(notes)

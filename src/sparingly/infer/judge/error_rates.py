@@ -1,0 +1,270 @@
+"""How often a judge passes what people fail, and fails what they pass; slope and offset of graded scores.
+
+The judge's verdicts are known of all N outputs, so that only one thing has to be learned from labels: how
+many of those that it passed, and of those that it failed, are good. With N₁ passed and N₀ failed, p₁ and p₀
+the shares of good ones among them,
+
+    sensitivity = N₁p₁ / (N₁p₁ + N₀p₀),   specificity = N₀(1 − p₀) / (N₀(1 − p₀) + N₁(1 − p₁)).
+
+The odds of each are (N₁/N₀)·(p₁/p₀), and so on: a ratio of two shares from separate samples. Its interval is
+put together from the package's intervals of single proportions (Donner and Zou 2012, MOVER-R), which hold for
+small counts; where labels were drawn with unequal probabilities or in clusters, within a verdict, they are
+those of the effective sample size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
+from sparingly.infer.judge.labelled import LabelledOutputs
+
+
+class Rate(NamedTuple):
+    """A share, or a number, with the ends of its interval; NaN where it is unknown."""
+
+    value: float
+    low: float
+    high: float
+
+
+_UNKNOWN = Rate(float("nan"), float("nan"), float("nan"))
+
+
+class RateArrays(NamedTuple):
+    """Shares with the ends of their intervals, as arrays."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def complement(self) -> RateArrays:
+        """The same of what is left of one."""
+        return RateArrays(1.0 - self.value, 1.0 - self.high, 1.0 - self.low)
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """How a judge errs on outputs that people pass or fail.
+
+    Attributes:
+        passes_bad: The share of bad outputs that it passes, 1 − specificity.
+        fails_good: The share of good outputs that it fails, 1 − sensitivity.
+        good_if_passed: The share of good outputs among those that it passed.
+        good_if_failed: The same among those that it failed.
+        table: The labels behind them: rows good and bad by people, columns passed and failed by the judge.
+        passed, failed: How many outputs of the whole set the judge passed and failed.
+    """
+
+    passes_bad: Rate
+    fails_good: Rate
+    good_if_passed: Rate
+    good_if_failed: Rate
+    table: tuple[tuple[int, int], tuple[int, int]]
+    passed: int
+    failed: int
+
+
+def error_rates(labelled: LabelledOutputs, level: float) -> ErrorRates:
+    """Return a judge's error rates; their intervals speak of inputs like these."""
+    passed, good = labelled.passed, labelled.good
+    total_passed = int((labelled.verdicts >= labelled.cut).sum())
+    total_failed = len(labelled.verdicts) - total_passed
+    classes = [
+        _share_of_good(good[part], labelled.weight[part], labelled.cluster[part], level)
+        for part in (passed, ~passed)
+    ]
+    bad_passed, good_failed = rates_from_classes(total_passed, total_failed, *classes, level=level)
+    table = tuple((int((passed & row).sum()), int((~passed & row).sum())) for row in (good, ~good))
+    return ErrorRates(
+        _UNKNOWN if good.all() else _as_rate(bad_passed),
+        _as_rate(good_failed) if good.any() else _UNKNOWN,
+        *map(_as_rate, classes),
+        table=(table[0], table[1]),
+        passed=total_passed,
+        failed=total_failed,
+    )
+
+
+def rates_from_classes(
+    passed: ArrayLike, failed: ArrayLike, if_passed: RateArrays, if_failed: RateArrays, *, level: float
+) -> tuple[RateArrays, RateArrays]:
+    """Return the shares of bad outputs passed and of good ones failed, from the shares of good by verdict."""
+    sensitivity = _share_of_sum(passed, failed, if_passed, if_failed, level)
+    specificity = _share_of_sum(failed, passed, if_failed.complement, if_passed.complement, level)
+    return specificity.complement, sensitivity.complement
+
+
+def _share_of_good(good: Mask, weight: Floats, cluster: Ints, level: float) -> RateArrays:
+    """Return the share of good outputs among those of one verdict.
+
+    With equal weights and an output in each cluster it is the interval of a proportion; else the linearised,
+    cluster-robust error gives the effective sample size (Korn and Graubard 1998).
+    """
+    count = len(good)
+    if not count:
+        # Anything may be.
+        return RateArrays(np.array(0.5), np.array(0.0), np.array(1.0))
+    codes = np.unique(cluster, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    if groups == count and np.ptp(weight) <= 1e-9 * weight.max():
+        value = np.array(good.mean())
+        return RateArrays(value, *proportion_interval(good.sum(), count, level=level))
+    value = float(weight @ good / weight.sum())
+    residual = np.bincount(codes, weight * (good - value))
+    error = np.sqrt((residual**2).sum() * groups / max(groups - 1, 1)) / weight.sum()
+    # Labels that are all alike tell no design effect: then as many count as their weights are worth.
+    effective = min(weight.sum() ** 2 / (weight**2).sum(), groups)
+    labels = effective if good.all() or not good.any() else float(count)
+    ends = effective_proportion_interval(
+        value, error, labels, level=level, share=float(good.mean()), freedom=groups - 1.0
+    )
+    return RateArrays(np.array(value), *ends)
+
+
+def _share_of_sum(
+    size: ArrayLike, other_size: ArrayLike, share: RateArrays, other: RateArrays, level: float
+) -> RateArrays:
+    """Return N₁p₁/(N₁p₁ + N₀p₀) with its interval, from p₁ and p₀ with theirs.
+
+    Its odds are the product of the ratio p₁/p₀ (MOVER-R) and of N₁/N₀, which is itself a draw of inputs like
+    these: distances of both add up as squares on the logarithmic scale (Zou and Donner 2008).
+    """
+    n, m = np.broadcast_arrays(np.asarray(size, np.float64), np.asarray(other_size, np.float64))
+    ratio_low, ratio_high = ratio_ends(share, other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value = n * share.value / (n * share.value + m * other.value)
+        ratio = share.value / other.value
+        of_sizes = RateArrays(n / (n + m), *proportion_interval(n, n + m, level=level))
+        log_size = [np.log(part / (1.0 - part)) for part in of_sizes]
+        ends = []
+        for end, size_end in ((ratio_low, log_size[1]), (ratio_high, log_size[2])):
+            away, size_away = np.log(end) - np.log(ratio), size_end - log_size[0]
+            known = np.isfinite(away) & np.isfinite(size_away)
+            joined = np.sqrt(np.where(known, away, 0.0) ** 2 + np.where(known, size_away, 0.0) ** 2)
+            sign = -1.0 if end is ratio_low else 1.0
+            # Where the ratio itself is 0 or infinite, the two distances are added.
+            odds = np.where(known, log_size[0] + np.log(ratio) + sign * joined, size_end + np.log(end))
+            ends.append(1.0 / (1.0 + np.exp(-odds)))
+    # With one verdict only, everything good has it.
+    value = np.where(m == 0, 1.0, np.where(n == 0, 0.0, value))
+    low, high = np.where(m == 0, 1.0, ends[0]), np.where(n == 0, 0.0, ends[1])
+    low, high = np.where((n == 0) | np.isnan(low), 0.0, low), np.where((m == 0) | np.isnan(high), 1.0, high)
+    unknown = np.isnan(value)
+    return RateArrays(
+        value,
+        np.where(unknown, 0.0, np.minimum(low, value)),
+        np.where(unknown, 1.0, np.maximum(high, value)),
+    )
+
+
+def ratio_ends(first: RateArrays, second: RateArrays) -> tuple[Floats, Floats]:
+    """Return the ends of p₁/p₂ from the intervals of both (MOVER-R; Donner and Zou 2012, eq. 9).
+
+    [p₁p₂ ∓ √((p₁p₂)² − l₁u₂(2p₁ − l₁)(2p₂ − u₂))] / [u₂(2p₂ − u₂)], and likewise at the other end; infinite
+    where the second may be 0.
+    """
+    p, q = first.value, second.value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        product = (p * q) ** 2
+        lower = 2.0 * q - second.high
+        root = np.sqrt(np.maximum(product - first.low * second.high * (2.0 * p - first.low) * lower, 0.0))
+        low = (p * q - root) / (second.high * lower)
+        # 2q = u: the quotient's limit.
+        low = np.where(np.abs(lower) < 1e-12, first.low * (2.0 * p - first.low) / (2.0 * p * q), low)
+        upper = second.low * (2.0 * q - second.low)
+        root = np.sqrt(np.maximum(product - first.high * (2.0 * p - first.high) * upper, 0.0))
+        high = np.where(upper > 0, (p * q + root) / upper, np.inf)
+    return np.maximum(low, 0.0), high
+
+
+# --- graded scores ---
+
+
+class ScoreBand(NamedTuple):
+    """Labelled outputs to which the judge gave scores from ``low`` to ``high``: their number and both means.
+
+    ``low`` and ``high`` are on the judge's own scale, the means on people's.
+    """
+
+    low: float
+    high: float
+    labels: int
+    judge: float
+    people: Rate
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """People's score as a line in the judge's, both on people's scale: score = offset + slope · judge.
+
+    A slope of 1 with an offset of 0 is a judge that can be taken at its word. A slope below 1 exaggerates
+    differences; ``shift`` is how much higher the judge scores than people on average. ``bands`` are people's
+    means by the judge's score, lowest first.
+    """
+
+    slope: Rate
+    offset: Rate
+    shift: Rate
+    bands: tuple[ScoreBand, ...] = ()
+
+
+# Scores of so many values are shown one by one, others in so many parts.
+_VALUES, _BANDS = 6, 4
+
+
+def calibration(labelled: LabelledOutputs, level: float, origin: float = 0.0) -> Calibration:
+    """Return slope and offset by weighted least squares, with cluster-robust intervals (Student's t).
+
+    The offset is people's score where the judge's is ``origin``.
+    """
+    judge, people = labelled.on_people_scale, labelled.human
+    ones = np.ones((len(judge), 1))
+    offset, slope = _UNKNOWN, _UNKNOWN
+    if np.ptp(judge) > 0:
+        line = np.hstack([ones, judge[:, None] - origin])
+        offset, slope = _least_squares(line, people, labelled.weight, labelled.cluster, level)
+    shift = _least_squares(ones, judge - people, labelled.weight, labelled.cluster, level)[0]
+    values = np.unique(labelled.score)
+    edges = (
+        values if len(values) <= _VALUES else np.unique(np.quantile(labelled.score, np.arange(4) / _BANDS))
+    )
+    codes = np.searchsorted(edges, labelled.score, side="right") - 1
+    bands = []
+    for code in np.unique(codes):
+        part = codes == code
+        mean = _least_squares(ones[part], people[part], labelled.weight[part], labelled.cluster[part], level)[
+            0
+        ]
+        scores, weight = labelled.score[part], labelled.weight[part]
+        means = float(weight @ judge[part] / weight.sum())
+        bands.append(ScoreBand(float(scores.min()), float(scores.max()), int(part.sum()), means, mean))
+    return Calibration(slope, offset, shift, tuple(bands))
+
+
+def _least_squares(design: Floats, values: Floats, weight: Floats, cluster: Ints, level: float) -> list[Rate]:
+    """Return the coefficients of a weighted regression with cluster-robust intervals."""
+    from scipy.special import stdtrit
+
+    codes = np.unique(cluster, return_inverse=True)[1]
+    groups = int(codes.max()) + 1
+    inverse = np.linalg.pinv((design * weight[:, None]).T @ design)
+    solution = inverse @ (design * weight[:, None]).T @ values
+    parts = design * (weight * (values - design @ solution))[:, None]
+    sums = np.stack([np.bincount(codes, column) for column in parts.T], axis=1)
+    covariance = inverse @ (sums.T @ sums) @ inverse * groups / max(groups - 1, 1)
+    quantile = float(stdtrit(groups - 1.0, 0.5 + level / 2.0)) if groups > 1 else float("nan")
+    halves = quantile * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return [
+        Rate(float(at), float(at - half), float(at + half)) for at, half in zip(solution, halves, strict=True)
+    ]
+
+
+def _as_rate(rates: RateArrays) -> Rate:
+    return Rate(*(float(part) for part in rates))

@@ -1,0 +1,116 @@
+"""What a judge saves: how many labels a hundred are worth with it, and how many a goal needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparingly.base.arrays import Floats
+from sparingly.base.errors import DataError
+from sparingly.data import fields
+from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
+from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, group_sums
+from sparingly.infer.judge.error_rates import Rate
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
+from sparingly.infer.plan.pilot import learn_values, pilot_of
+from sparingly.infer.plan.power import item_covariance
+
+HUNDRED = 100.0
+
+
+def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -> Rate | None:
+    """Return how many labels without the judge are as good as 100 with it; None below 30 judged items.
+
+    100/R with R = V_with/V_without, the variance that predictions from the metrics in ``data`` leave, learned
+    from other labels (cross-fitted), over the variance of the labels themselves: those that ``plan`` uses.
+    Its interval is that of ln R, linearised, u_i = (e_i² − R·r_i²)/π_i, by drawn units; no lower end lies
+    below 100, since a judge that tells nothing is left out of the estimate.
+    """
+    from scipy.special import stdtrit
+
+    from sparingly.signals.predict.features import has_features
+
+    if sample.fewest_units < FEWEST:
+        return None
+    if not has_features(data):
+        return Rate(HUNDRED, HUNDRED, HUNDRED)
+    raw = difference_form(sample)
+    before = float(np.trace(item_covariance(sample, raw.residual)))
+    if not before > 0:
+        return None
+    guarded = calibrate_predictions(sample, learn_values(data, sample, sample.scores, seed).held_out)
+    linear = difference_form(sample, guarded.predicted, parameters=2.0)
+    after = float(np.trace(item_covariance(sample, linear.residual, linear.parameters)))
+    if guarded.fallen_back.all():
+        return Rate(HUNDRED, HUNDRED, HUNDRED)
+    ratio = min(after / before, 1.0)
+    squares = [_squares(sample, part) for part in (linear.residual, raw.residual)]
+    units = group_sums((squares[0] - ratio * squares[1])[:, None], sample.cluster)[:, 0]
+    count = len(units)
+    total = float(squares[1].sum())
+    error = float(np.sqrt((units**2).sum() * count / (count - 1))) / (ratio * total) if ratio > 0 else 0.0
+    half = float(stdtrit(count - 1.0, 0.5 + level / 2.0)) * error
+    worth = HUNDRED / ratio if ratio > 0 else math.inf
+    return Rate(worth, max(HUNDRED, worth * math.exp(-half)), worth * math.exp(half))
+
+
+def _squares(sample: JudgedSample, residual: Floats) -> Floats:
+    """Return Σ_j e_ij²/π_ij of every row."""
+    return np.asarray(np.where(sample.judged, residual**2 / sample.probability, 0.0).sum(axis=1))
+
+
+def only_metrics(data: EvalSet, names: Iterable[str]) -> EvalSet:
+    """Return the set without its other metrics."""
+    keep = {fields.metric(name) for name in names}
+    others = {fields.metric(name) for name in data.metrics} - keep
+    return data.only(name for name in data.fields if name not in others)
+
+
+# --- how many labels a goal needs ---
+
+# Half-widths that people ask for, as digits before a power of ten.
+_ROUND = (1.0, 2.0, 3.0, 5.0)
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many items are to be judged for an interval of ± ``width``, with the judge and without it.
+
+    None where nothing short of all items would do.
+    """
+
+    width: float
+    with_judge: int | None
+    without: int | None
+
+
+def labels_needed(
+    data: EvalSet, selection: Selection | None, aspect: str, half_width: float, level: float, seed: int
+) -> LabelsNeeded | None:
+    """Return what about half of the present half-width would take; by the planner, as ``plan`` prints it."""
+    if not (math.isfinite(half_width) and half_width > 0):
+        return None
+    width = round_width(half_width / 2.0)
+    goals = PlanGoals(width=width, target="set", level=level, seed=seed)
+    counts = []
+    for view in (data, only_metrics(data, ())):
+        try:
+            pilot = pilot_of(view, selection, aspect, for_differences=False, seed=seed)
+        except DataError:
+            # Labels that are all alike do not tell how many more are needed.
+            return None
+        counts.append(PlanOutlook(pilot, goals).items_needed())
+    return LabelsNeeded(width, *counts)
+
+
+def round_width(width: float) -> float:
+    """Return the round number next to a width: 1, 2, 3 or 5 times a power of ten, by ratio."""
+    power = 10.0 ** math.floor(math.log10(width))
+    candidates = [digit * power * times for times in (1.0, 10.0) for digit in _ROUND]
+    best = min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
+    return float(f"{best:.3g}")

@@ -1,0 +1,168 @@
+"""The audit of a judge in the terminal: the answer, a small table, biases, and errors to read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sparingly.base.format import number_text
+from sparingly.infer.judge.words import (
+    ScoreWords,
+    agreement_text,
+    alternative_text,
+    answer,
+    bias_text,
+    biases,
+    worth_text,
+)
+from sparingly.show.terminal.console import fixed, line, notes, show_table
+
+if TYPE_CHECKING:
+    from sparingly.infer.judge.audit import JudgeAudit
+    from sparingly.infer.judge.error_rates import Rate
+
+_LONGEST, _MOST_JUDGES = 150, 12
+
+
+def show_audit(audit: JudgeAudit, names: Sequence[str] = ("DATA",), *, verbose: bool = False) -> None:
+    """Print an audit; ``names`` are the files in the command to type next."""
+    first, *further = answer(audit)
+    line(first, style="bold")
+    for sentence in further:
+        line(sentence)
+    _show_table(audit)
+    if len(audit.judges) > 1:
+        _show_judges(audit)
+    for sentence in (agreement_text(audit), alternative_text(audit), *biases(audit)):
+        if sentence:
+            line(sentence)
+    _show_errors(audit)
+    if verbose:
+        _show_details(audit)
+    rates = audit.rates
+    if audit.estimate is not None and rates is not None and rates.passed and rates.failed:
+        line("To know its errors better:")
+        line(f"  sparingly select {shlex.join(names)} --question judge --budget 100 --out next.json")
+    notes(audit.notes)
+    if verbose and audit.estimate is not None and audit.estimate.signature is not None:
+        line(f"signature: {audit.estimate.signature}", style="dim")
+
+
+def _show_table(audit: JudgeAudit) -> None:
+    """Print how many labelled outputs judge and people passed, or people's mean by the judge's score."""
+    if audit.rates is not None:
+        rows = [
+            (f"people {verb}", *map(str, counts))
+            for verb, counts in zip(("pass", "fail"), audit.rates.table, strict=True)
+        ]
+        show_table(("labels", "judge passes", "judge fails"), rows, numbers=2)
+    elif audit.line is not None:
+        words = audit.words
+        rows = [
+            (
+                number_text(band.low, 3)
+                if band.low == band.high
+                else f"{number_text(band.low, 3)} to {number_text(band.high, 3)}",
+                str(band.labels),
+                words.with_ends(band.people),
+            )
+            for band in audit.line.bands
+        ]
+        show_table((f"where {audit.judge} gives", "labels", "people give"), rows, numbers=2)
+
+
+def _show_judges(audit: JudgeAudit) -> None:
+    """Print a line for each judge, those that save most labels first, and one for all together."""
+    share, rows = ScoreWords(is_rate=True), []
+    for row in audit.judges[:_MOST_JUDGES]:
+        errs = (
+            ["-", "-"]
+            if row.rates is None
+            else [
+                share.value(row.rates.passes_bad.value),
+                share.value(row.rates.fails_good.value),
+            ]
+        )
+        worth = "-" if row.worth is None else worth_text(row.worth)
+        rows.append([row.judge, *errs, fixed(row.kappa.value), fixed(row.correlation.value), worth])
+    if audit.worth is not None:
+        rows.append(["all together", "", "", "", "", worth_text(audit.worth)])
+    if all(row.rates is None for row in audit.judges):
+        columns = ["judge", "κ", "correlation", "100 labels\nare worth"]
+        rows = [[row[0], *row[3:]] for row in rows]
+    else:
+        columns = ["judge", "passes\nbad", "fails\ngood", "κ", "correlation", "100 labels\nare worth"]
+    show_table(columns, rows, numbers=len(columns) - 1)
+    if (hidden := len(audit.judges) - _MOST_JUDGES) > 0:
+        line(f"… and {hidden} that save less (--json shows all)")
+
+
+def _show_errors(audit: JudgeAudit) -> None:
+    """Print the worst errors with their texts."""
+    for error in audit.errors:
+        verdict = "higher than people" if error.judge_is_higher else "lower than people"
+        if audit.rates is not None:
+            verdict = "passed, people failed it" if error.judge_is_higher else "failed, people passed it"
+        model = f", {error.model}" if len(audit.judge_means) > 1 else ""
+        scores = f"judge {number_text(error.judge, 3)}, people {number_text(error.people, 3)}"
+        line(f"{error.item}{model}: {verdict} ({scores})", style="bold")
+        for name, text in (("input", error.source), ("output", error.output)):
+            if text:
+                line(f"  {name}: {_short(text)}")
+        for text in error.comments:
+            line(f"  remark: {_short(text)}")
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
+
+
+def _show_details(audit: JudgeAudit) -> None:
+    """Print all coefficients, all tests, and how it was done."""
+    found = audit.agreement
+    pairs = [
+        (f"{audit.judge} and labels", found.labels),
+        (f"{audit.judge} and one person", found.judge_and_person),
+        ("two people", found.two_people),
+    ]
+    rows = [
+        (name, str(pair.outputs), _number(pair.kappa), _number(pair.ac1), _number(pair.correlation))
+        for name, pair in pairs
+        if pair is not None
+    ]
+    show_table(("agreement of", "outputs", "κ", "AC1", "correlation"), rows, numbers=4)
+    rows = [
+        (
+            bias.factor,
+            bias.level,
+            str(bias.labels),
+            bias_text(audit, bias, short=True),
+            fixed(bias.p, 4),
+            fixed(bias.corrected, 4),
+        )
+        for bias in audit.biases
+    ]
+    if rows:
+        columns = ("bias by", "level", "labels", "judge − people, beside the rest", "p", "p, Holm")
+        show_table(columns, rows, numbers=4)
+    if audit.line is not None:
+        words = ScoreWords(is_rate=False)
+        line(f"people = {words.with_ends(audit.line.offset)} + {words.with_ends(audit.line.slope)} · judge")
+    if audit.estimate is not None:
+        line(audit.estimate.headline)
+    for sentence in METHOD:
+        line(sentence)
+
+
+METHOD = (
+    "Error rates: shares of good outputs by verdict, weighted to all verdicts; intervals by MOVER-R.",
+    "Agreement: κ (quadratic weights for grades), Gwet's AC1; intervals by a jackknife over items.",
+    "Biases: cluster-robust t-test and permutation test, the larger p; Holm over all.",
+    "Labels worth: variance of labels over variance of what cross-fitted predictions leave.",
+)
+
+
+def _number(rate: Rate | None) -> str:
+    return "-" if rate is None else ScoreWords(is_rate=False).with_ends(rate)
