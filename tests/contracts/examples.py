@@ -144,6 +144,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "stratified:by=domain,allocation=optimal,residual=cost,rounding=published",
         "stratified:by=source_length,size=12,allocation=optimal,spread=score",
     ),
+    "verdicts": ("verdicts:metric=score", "verdicts:metric=score,cut=0.5"),
     "systematic": (
         "systematic",
         "systematic:order=domain,unit=item",

@@ -60,6 +60,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "systematic": "sparingly.choose.design.probability_design:Systematic",
         "top": "sparingly.choose.design.top:Top",
         "uniform": "sparingly.choose.design.probability_design:Uniform",
+        "verdicts": "sparingly.choose.design.verdicts:Verdicts",
     },
     "strategy": {
         "active_testing": "sparingly.run.rounds.active_testing:ActiveTesting",

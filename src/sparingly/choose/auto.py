@@ -17,12 +17,15 @@ from sparingly.choose.design.probability_design import Systematic, Uniform
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.selector import Chosen, Selector
 from sparingly.choose.design.variables import has_documents
+from sparingly.choose.design.verdicts import Verdicts
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 
 AUTO = "auto"
 StudyQuestion = Literal["ranking", "best", "scores"]
+# What one selection may be for; a campaign of rounds is not for a judge.
+SelectionQuestion = Literal["ranking", "best", "scores", "judge"]
 _EQUAL = "Chances never depend on a metric, so scores stay honest however bad the metrics are."
 _UNBIASED = "Every chance is known, so scores stay honest."
 
@@ -36,19 +39,21 @@ class Automatic(NamedTuple):
 
 def check_question(question: str) -> None:
     """Raise UnknownNameError unless it is a question that designs are chosen by."""
-    if question not in get_args(StudyQuestion):
-        raise UnknownNameError("question", question, get_args(StudyQuestion))
+    if question not in get_args(SelectionQuestion):
+        raise UnknownNameError("question", question, get_args(SelectionQuestion))
 
 
-def automatic(data: EvalSet, budget: Budget, question: StudyQuestion = "ranking", **design: Any) -> Automatic:
+def automatic(
+    data: EvalSet, budget: Budget, question: SelectionQuestion = "ranking", **design: Any
+) -> Automatic:
     """Choose a design by what a set has, and say in two sentences what was chosen and why.
 
     Items are drawn with equal chances: spread over all metrics and documents (``local_pivotal``); along the
     documents where these are all there is (``systematic:order=document``; under a cost, or for whole
     documents, ``uniform``); else ``uniform``. Only where scores are asked for and a part of the set was
     judged before, on 40 items or more, may chances go by how far metrics are expected to err, as much as that
-    pilot has earned it. With ``balance``, every group is drawn from at random. ``design`` are parameters that
-    the user gives.
+    pilot has earned it; and where a judge is to be audited, they go by its verdicts. With ``balance``, every
+    group is drawn from at random. ``design`` are parameters that the user gives.
 
     Examples:
         >>> import sparingly
@@ -57,6 +62,12 @@ def automatic(data: EvalSet, budget: Budget, question: StudyQuestion = "ranking"
         auto draws items with equal chances, spread over 4 metrics and documents (local_pivotal): ...
     """
     check_question(question)
+    if question == "judge":
+        return Automatic(
+            Verdicts(),
+            "auto draws by the judge's verdicts (verdicts): enough of what it passed and of what it failed "
+            f"to know how often each is wrong. {_UNBIASED}",
+        )
     if design.get("balance") is not None or design.get("quota") is not None:
         why = "auto draws at random in every group (random), since groups are to be balanced."
         return Automatic(
@@ -77,7 +88,7 @@ def automatic(data: EvalSet, budget: Budget, question: StudyQuestion = "ranking"
 
 
 def _spread(
-    data: EvalSet, metrics: tuple[str, ...], question: StudyQuestion, design: dict[str, Any]
+    data: EvalSet, metrics: tuple[str, ...], question: SelectionQuestion, design: dict[str, Any]
 ) -> Automatic:
     """Spread over metrics and documents; where scores are asked for, a pilot may make chances unequal."""
     metric_names = () if len(metrics) == len(data.metrics) else metrics
@@ -109,7 +120,9 @@ class AutoSelector(Selector):
 
     name: ClassVar[str] = AUTO
 
-    question: StudyQuestion = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+    question: SelectionQuestion = parameter(  # noqa: RUF009
+        "ranking", "what is asked: ranking, best, scores or judge"
+    )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Any:
         """Return the design that is chosen in its place."""

@@ -24,7 +24,7 @@ from sparingly.base.registry import (
 )
 from sparingly.base.rng import seed_list
 from sparingly.base.text import Call, parse_call
-from sparingly.choose.auto import AUTO, AutoSelector, StudyQuestion, automatic, check_question
+from sparingly.choose.auto import AUTO, AutoSelector, SelectionQuestion, automatic, check_question
 from sparingly.choose.crowd import Judge, ModelSides, both_sides_notes, check_crowd, sides_of
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, Selector, amount_text
@@ -42,7 +42,7 @@ def select(
     method: str | Method | None = None,
     budget: int | float | str | Budget | None = None,
     *,
-    question: StudyQuestion | None = None,
+    question: SelectionQuestion | None = None,
     seed: int = 0,
     pool: Selection | None = None,
     never: Iterable[str] = (),
@@ -57,7 +57,7 @@ def select(
         method: A method, or its text: ``metric_var:metric=COMET``, ``random``,
             ``top:utility=(metric_var),balance=domain``. Without one (or by ``auto``) the data decides.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
-        question: Without a method: what is asked, ``ranking`` unless given, ``best`` or ``scores``.
+        question: Without a method: what is asked: ``ranking`` unless given, ``best``, ``scores``, ``judge``.
         seed: Settles ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.

@@ -28,7 +28,7 @@ def select(
     ] = None,
     budget: Annotated[str, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b")],
     question: Annotated[
-        Literal["ranking", "best", "scores"] | None,
+        Literal["ranking", "best", "scores", "judge"] | None,
         about("Without a method: what you want to know; the ranking unless given."),
     ] = None,
     seed: Seed = 0,
@@ -60,6 +60,7 @@ def select(
 
     ```
     sparingly select data.jsonl -b 60 -o chosen.json
+    sparingly select answers.csv --question judge -b 100 -o chosen.json
     sparingly select data.jsonl -m metric_var:metric=COMET -b 10% -o chosen.json
     sparingly select data.jsonl -m random -b 200 --balance domain
     sparingly select data.jsonl -m metric_cons:metric=COMET -b 4h --cost length

@@ -15,6 +15,7 @@ from sparingly.choose.design.documents import Documents, Snippets
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.choose.design.selector import ListSelector
 from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.verdicts import Verdicts
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -71,7 +72,7 @@ def stratum_codes(data: EvalSet, selection: Selection) -> tuple[Ints, Ints | Non
     That is from the design, or from the column that was balanced over; not where these were of a pool.
     """
     method, strata = method_of(selection), None
-    if selection.pool is None and isinstance(method, Stratified):
+    if selection.pool is None and isinstance(method, Stratified | Verdicts):
         strata = method.strata_of(_design_view(data, selection), Budget.parse(selection.signature.budget))
     elif selection.pool is None and isinstance(method, ListSelector) and method.balance is not None:
         strata = data.columns.get(method.balance)

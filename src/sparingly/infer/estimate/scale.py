@@ -268,6 +268,14 @@ def proportions_of(
         out=np.full(len(judged), np.nan),
         where=judged > 0,
     )
+    # With unequal probabilities, the spread in the set, not that among the labels, makes the design effect.
+    weight = sample.share.sum(axis=0)
+    weighted = np.divide(
+        (sample.share * sample.values).sum(axis=0) - low * weight,
+        reach * weight,
+        out=np.full(len(judged), np.nan),
+        where=weight > 0,
+    )
     # Where predictions move a score off the mean of the labels, the labels alone no longer tell its error.
     plain = (np.abs(share - observed) <= 1e-9) & (values.two_valued and _is_plain_mean(sample, target))
     # Labels that are all alike tell no design effect: then units count, not the labels in them.
@@ -288,7 +296,7 @@ def proportions_of(
                 labels[effective],
                 size,
                 level,
-                share=observed[effective],
+                share=np.where(alike, observed, weighted)[effective],
                 freedom=errors.freedom,
             )
         return low + reach * lowest, low + reach * highest

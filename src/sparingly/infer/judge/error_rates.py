@@ -122,9 +122,7 @@ def _share_of_good(good: Mask, weight: Floats, cluster: Ints, level: float) -> R
     # Labels that are all alike tell no design effect: then as many count as their weights are worth.
     effective = min(weight.sum() ** 2 / (weight**2).sum(), groups)
     labels = effective if good.all() or not good.any() else float(count)
-    ends = effective_proportion_interval(
-        value, error, labels, level=level, share=float(good.mean()), freedom=groups - 1.0
-    )
+    ends = effective_proportion_interval(value, error, labels, level=level, freedom=groups - 1.0)
     return RateArrays(np.array(value), *ends)
 
 

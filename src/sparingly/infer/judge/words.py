@@ -156,6 +156,9 @@ def what_it_saves(audit: JudgeAudit) -> str:
     if needed is None or needed.with_judge is None or needed.without is None:
         return f"{text}."
     noun = "labels" if len(audit.judge_means) == 1 else "labelled items"
+    if needed.with_judge >= needed.without:
+        width = audit.words.points(needed.width)
+        return f"{text}: for ±{width} you need {needed.without:,} {noun} either way."
     return (
         f"{text}: for ±{audit.words.points(needed.width)} you need about {needed.with_judge:,} {noun} with "
         f"{'the judge' if len(audit.judges) == 1 else 'them'}, {needed.without:,} without."

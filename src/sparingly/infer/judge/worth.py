@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,14 +97,13 @@ def labels_needed(
         return None
     width = round_width(half_width / 2.0)
     goals = PlanGoals(width=width, target="set", level=level, seed=seed)
-    counts = []
-    for view in (data, only_metrics(data, ())):
-        try:
-            pilot = pilot_of(view, selection, aspect, for_differences=False, seed=seed)
-        except DataError:
-            # Labels that are all alike do not tell how many more are needed.
-            return None
-        counts.append(PlanOutlook(pilot, goals).items_needed())
+    try:
+        pilot = pilot_of(data, selection, aspect, for_differences=False, seed=seed)
+    except DataError:
+        # Labels that are all alike do not tell how many more are needed.
+        return None
+    labels_alone = replace(pilot, data=only_metrics(pilot.data, ()), predicted=None, saving=None)
+    counts = (PlanOutlook(part, goals).items_needed() for part in (pilot, labels_alone))
     return LabelsNeeded(width, *counts)
 
 
