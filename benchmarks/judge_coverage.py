@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import norm
 
 import sparingly
-from benchmarks.pages import table
+from benchmarks.pages import folded, replaced, table
 from sparingly.base.arrays import Floats, Ints
 
 SIZE, LABELS, PEER_DRAWS = 2000, 100, 200
@@ -43,6 +43,7 @@ JUDGES = {
 PEERS = {"ppi_py": "ppi-python==0.2.3", "truescore": "truescore==0.7.4", "cje-eval": "cje-eval==0.9.3"}
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "judge_coverage.json"
+PAGE = ROOT / "docs" / "judge-results.md"
 JOURNEY = "judge_2000"
 
 
@@ -206,7 +207,7 @@ def tables(results: dict[str, Any]) -> str:
         for row in rows
     ]
     cell_head = ("judge", "passes", *names, *(f"width, {name}" for name in names))
-    return f"{table(head, lines)}\n\n{table(cell_head, cells_table)}"
+    return f"{table(head, lines)}\n\n{folded('Each cell', table(cell_head, cells_table, texts=2))}"
 
 
 def main() -> None:
@@ -215,7 +216,12 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--peers", action="store_true", help="install and run the peers, too")
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--docs", action="store_true", help=f"write the saved tables into {PAGE.name}")
     options = parser.parse_args()
+    if options.docs:
+        blocks = {"coverage": tables(json.loads(RESULTS.read_text(encoding="utf-8")))}
+        PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+        return
     results = run(options.draws, options.peers)
     if options.save:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import sparingly
-from benchmarks.pages import table
+from benchmarks.pages import replaced, table
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.judge.error_rates import error_rates
@@ -31,6 +31,7 @@ UNIFORM = (50, 70, 100, 140, 200, 280, 400)
 # Pass rate of people, and of the judge; how well they agree (correlation of the latent scores).
 SETS = ((0.7, 0.75), (0.85, 0.9), (0.95, 0.93))
 AGREEMENT = (0.5, 0.8)
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "judge-results.md"
 RESULTS = Path(__file__).resolve().parent / "results" / "judge_selection.json"
 
 
@@ -153,7 +154,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--docs", action="store_true", help=f"write the saved table into {PAGE.name}")
     options = parser.parse_args()
+    if options.docs:
+        blocks = {"selection": as_table(json.loads(RESULTS.read_text(encoding="utf-8"))["sets"])}
+        PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), blocks), encoding="utf-8")
+        return
     rows = run(options.draws)
     if options.save:
         text = json.dumps({"date": f"{date.today()}", "draws": options.draws, "sets": rows}, indent=1)

@@ -20,7 +20,7 @@ Interval = Callable[[Any, Any, Any], tuple[float, float]]
 
 def ppi_py() -> Interval:
     """PPI++ with a tuned λ, as its documentation has it."""
-    from ppi_py import ppi_mean_ci  # type: ignore[import-not-found]
+    from ppi_py import ppi_mean_ci
 
     def interval(people: Any, judge: Any, rows: Any) -> tuple[float, float]:
         others = np.setdiff1d(np.arange(len(judge)), rows)

@@ -66,6 +66,7 @@ class JudgeAudit(Tabular):
         alternative: The alternative-annotator test, where there are enough people.
         judges: All judges in short, by the labels that they save.
         worth: What 100 labels are worth with all metrics of the data.
+        metrics: How many metrics there are, judges or not: the true scores are estimated with all of them.
         needed: Labels for a rounder interval, with and without.
         level: The level of the intervals.
         notes: What to mind.
@@ -90,6 +91,7 @@ class JudgeAudit(Tabular):
     alternative: AlternativeAnnotator | None
     judges: tuple[JudgeLine, ...]
     worth: Rate | None
+    metrics: int
     needed: LabelsNeeded | None
     level: float
     notes: tuple[str, ...]
@@ -242,6 +244,7 @@ def audit_judges(
         estimate=found,
         judges=tuple(by_worth),
         worth=labels_worth(view, sample, level, seed),
+        metrics=len(view.metrics),
         needed=labels_needed(view, selection, name, half, level, seed),
         notes=(*found.notes, *audit.notes, *_copies(parts)),
     )
@@ -290,6 +293,7 @@ def _audit(
         alternative=alternative_annotator(labelled, ratings),
         judges=(),
         worth=None,
+        metrics=1,
         needed=None,
         level=level,
         notes=labelled.notes(),

@@ -147,21 +147,23 @@ def how_it_errs(audit: JudgeAudit) -> str:
 def what_it_saves(audit: JudgeAudit) -> str:
     """Say what 100 labels are worth with it, and how many labels a rounder interval takes."""
     worth, needed = audit.worth, audit.needed
-    if worth is None:
+    own = next((line.worth for line in audit.judges if line.judge == audit.judge), None)
+    if worth is None or own is None:
         return ""
-    with_it = "With it" if len(audit.judges) == 1 else f"With all {len(audit.judges)} metrics"
-    if round(worth.value) <= 100:
-        return f"{with_it}, labels are worth no more than without: it explains nothing of unseen labels."
-    text = f"{with_it}, 100 labels are worth {'about ' if worth.value <= _MOST else ''}{worth_text(worth)}"
+    if round(max(own.value, worth.value)) <= 100:
+        return "With it, labels are worth no more than without: it explains nothing of unseen labels."
+    text = f"With it, 100 labels are worth {'about ' if own.value <= _MOST else ''}{worth_text(own)}"
+    if audit.metrics > 1:
+        text += f", with all {audit.metrics} metrics {worth_text(worth)}"
     if needed is None or needed.with_judge is None or needed.without is None:
         return f"{text}."
     noun = "labels" if len(audit.judge_means) == 1 else "labelled items"
+    width, them = audit.words.points(needed.width), "the judge" if audit.metrics == 1 else "them"
     if needed.with_judge >= needed.without:
-        width = audit.words.points(needed.width)
         return f"{text}: for ±{width} you need {needed.without:,} {noun} either way."
     return (
-        f"{text}: for ±{audit.words.points(needed.width)} you need about {needed.with_judge:,} {noun} with "
-        f"{'the judge' if len(audit.judges) == 1 else 'them'}, {needed.without:,} without."
+        f"{text}: for ±{width} you need about {needed.with_judge:,} {noun} with {them}, "
+        f"{needed.without:,} without."
     )
 
 

@@ -63,7 +63,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
-        names = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status")
+        names = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status", "judge")
         optional = {name: getattr(evidence, name) for name in names}
         return {
             "format": FORMAT,
@@ -180,6 +180,7 @@ def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = T
         sections.selection_section(evidence),
         sections.representation_section(evidence, figures=figures),
         sections.score_section(evidence, figures=figures),
+        sections.judge_section(evidence),
         sections.rank_section(evidence, figures=figures),
         sections.pair_section(evidence, figures=figures),
         sections.curve_section(evidence, figures=figures),

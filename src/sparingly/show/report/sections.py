@@ -15,6 +15,7 @@ from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.judge.words import agreement_text, alternative_text, answer, biases
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.agreement import PairAgreement
@@ -213,6 +214,29 @@ def _scores(estimate: Estimate, caption: str) -> Table:
         for at, place in enumerate(order)
     )
     return Table(caption, ("model", "score", "standard error", f"{100 * estimate.level:g} % interval"), rows)
+
+
+def judge_section(evidence: Evidence) -> Section | None:
+    """Say whether the judge can be trusted; None where there is none."""
+    audit = evidence.judge
+    if audit is None or audit.rates is None:
+        return None
+    (good_passed, good_failed), (bad_passed, bad_failed) = audit.rates.table
+    rows = (
+        ("people pass", str(good_passed), str(good_failed)),
+        ("people fail", str(bad_passed), str(bad_failed)),
+    )
+    sentences = (*answer(audit), agreement_text(audit), alternative_text(audit))
+    parts: list[ReportPart] = [
+        Words(" ".join(sentence for sentence in sentences if sentence)),
+        Table("Labelled outputs", ("", f"{audit.judge} passes", f"{audit.judge} fails"), rows),
+    ]
+    shared = evidence.estimate.notes
+    notes = [text.removeprefix("- ") for text in biases(audit)]
+    notes += [with_full_stop(note) for note in audit.notes if note not in shared]
+    if notes:
+        parts.append(Notes(tuple(notes)))
+    return Section("judge", "Can the judge be trusted?", tuple(parts))
 
 
 def rank_section(evidence: Evidence, *, figures: bool) -> Section:

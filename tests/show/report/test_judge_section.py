@@ -1,0 +1,29 @@
+"""The section of a report that says whether the judge can be trusted."""
+
+from __future__ import annotations
+
+import sparingly
+from sparingly.infer.judge.words import answer
+from tests.infer.judge.populations import judged_outputs
+
+
+def test_a_report_on_passes_says_whether_the_judge_can_be_trusted() -> None:
+    data = judged_outputs(1, labels=150)
+    found = sparingly.report(data, figures=False, curve=False)
+    assert [section.name for section in found.sections][4] == "judge"
+    text = found.markdown().replace("\\", "")
+    assert answer(sparingly.judge(data))[1] in text
+    assert "verdict passes | verdict fails" in text
+    assert found.to_dict()["judge"]["rates"]["table"][0][0] > 100
+
+
+def test_grades_and_picked_outputs_have_no_such_section() -> None:
+    picked = sparingly.report(
+        judged_outputs(2, labels=None),
+        sparingly.select(judged_outputs(2, labels=None), "metric_avg:metric=verdict", 60),
+        figures=False,
+        curve=False,
+    )
+    graded = sparingly.report(sparingly.load_demo(), aspect="overall", figures=False, curve=False)
+    for found in (picked, graded):
+        assert "judge" not in [section.name for section in found.sections]
