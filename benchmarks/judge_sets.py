@@ -67,7 +67,7 @@ def rows_of(data: sparingly.EvalSet, part: RealJudges) -> tuple[list[tuple[str, 
     """Return a line for each judge, and the audit of the one that saves most."""
     audit = sparingly.judge(data, aspect=part.aspect, judge=part.judges)
     best = sparingly.judge(data, aspect=part.aspect, judge=audit.judges[0].judge)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for line in audit.judges:
         of_judge = sparingly.judge(data, aspect=part.aspect, judge=line.judge)
         found = of_judge.agreement
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--docs", action="store_true", help=f"write {PAGE.name}")
     options = parser.parse_args()
-    rows, parts = [], []
+    rows, parts = list[tuple[str, ...]](), []
     for part in SETS:
         data = sparingly.load(options.folder / f"{part.name}.jsonl.gz")
         lines, audit = rows_of(data, part)

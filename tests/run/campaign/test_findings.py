@@ -10,6 +10,7 @@ from sparingly.base.stats.krippendorff import krippendorff_alpha
 from sparingly.infer.rank.rank import rank
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.results import agreements, findings, standings
+from tests.infer.judge.populations import judged_outputs
 from tests.run.campaign.made import answer_all, begin, made_set, row, true_score
 
 
@@ -159,3 +160,17 @@ def test_constant_models_of_several_raters_are_not_told_apart(place: str) -> Non
         found = standings(campaign)
         assert {one.ranks for one in found.models} == {"1-3"}
         assert all(one.standard_error is None and one.low is None for one in found.models)
+
+
+def test_where_people_pass_or_fail_the_standings_say_whether_the_judge_can_be_trusted(tmp_path: Path) -> None:
+    texts = np.array([[f"output {place}"] for place in range(80)], object)
+    data = judged_outputs(1, size=80, labels=None, outputs=texts)
+    held = data.with_aspect("overall", data.aspects["ok"])
+    bare = held.without_labels()
+    with begin(str(tmp_path / "eval.db"), bare, scale=(0, 1), size=60, budget=60) as campaign:
+        campaign.next()
+        answer_all(campaign, held)
+        found = standings(campaign)
+    assert found.is_rate
+    assert found.judge[0].startswith("True pass rate ")
+    assert found.judge[1].startswith("It passes ")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.tabular import Tabular
@@ -19,7 +19,7 @@ from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of, sample_from
 from sparingly.infer.estimate.estimate import estimate, without_truth
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
-from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.judge.agreement import AgreementWithPeople, agreement_with_people
 from sparingly.infer.judge.alternative_annotator import AlternativeAnnotator, alternative_annotator
 from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst_errors
@@ -248,6 +248,31 @@ def audit_judges(
         needed=labels_needed(view, selection, name, half, level, seed),
         notes=(*found.notes, *audit.notes, *_copies(parts)),
     )
+
+
+# More metrics than these are no judges of an application.
+MOST_JUDGES = 6
+
+
+def audit_for_report(
+    data: EvalSet, rounds: Sequence[Selection], aspect: str, found: Estimate
+) -> JudgeAudit | None:
+    """Return the audit for reports and pages; None where it does not fit.
+
+    It fits where people say pass or fail, the outputs were drawn at random, and a few metrics are there.
+    """
+    judges = [name for name in data.metrics if name != aspect]
+    if not found.is_rate or not 0 < len(judges) <= MOST_JUDGES or aspect not in data.aspects:
+        return None
+    if found.target == CHOSEN_ITEMS:
+        return None
+    # Rounds after the first were drawn from what was left: then labels count alike.
+    selection = rounds[0] if len(rounds) == 1 else None
+    how: dict[str, Any] = {"cut": None, "level": found.level, "seed": 0}
+    try:
+        return audit_judges(data, selection, aspect, found, judges, False, **how)
+    except DataError:
+        return None
 
 
 def _judges(data: EvalSet, judge: str | Sequence[str] | None) -> list[str]:

@@ -76,16 +76,19 @@ def error_rates(labelled: LabelledOutputs, level: float) -> ErrorRates:
     passed, good = labelled.passed, labelled.good
     total_passed = int((labelled.verdicts >= labelled.cut).sum())
     total_failed = len(labelled.verdicts) - total_passed
-    classes = [
+    if_passed, if_failed = (
         _share_of_good(good[part], labelled.weight[part], labelled.cluster[part], level)
         for part in (passed, ~passed)
-    ]
-    bad_passed, good_failed = rates_from_classes(total_passed, total_failed, *classes, level=level)
+    )
+    bad_passed, good_failed = rates_from_classes(
+        total_passed, total_failed, if_passed, if_failed, level=level
+    )
     table = tuple((int((passed & row).sum()), int((~passed & row).sum())) for row in (good, ~good))
     return ErrorRates(
         _UNKNOWN if good.all() else _as_rate(bad_passed),
         _as_rate(good_failed) if good.any() else _UNKNOWN,
-        *map(_as_rate, classes),
+        _as_rate(if_passed),
+        _as_rate(if_failed),
         table=(table[0], table[1]),
         passed=total_passed,
         failed=total_failed,
@@ -114,8 +117,8 @@ def _share_of_good(good: Mask, weight: Floats, cluster: Ints, level: float) -> R
     codes = np.unique(cluster, return_inverse=True)[1]
     groups = int(codes.max()) + 1
     if groups == count and np.ptp(weight) <= 1e-9 * weight.max():
-        value = np.array(good.mean())
-        return RateArrays(value, *proportion_interval(good.sum(), count, level=level))
+        ends = proportion_interval(good.sum(), count, level=level)
+        return RateArrays(np.array(good.mean()), *ends)
     value = float(weight @ good / weight.sum())
     residual = np.bincount(codes, weight * (good - value))
     error = np.sqrt((residual**2).sum() * groups / max(groups - 1, 1)) / weight.sum()

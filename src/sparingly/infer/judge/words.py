@@ -34,7 +34,7 @@ def percent_text(value: float, rounding: Callable[[float], float] = round) -> st
 
 def _slack(rounding: Callable[[float], float]) -> float:
     """Return what keeps a whole number whole when it is rounded down or up."""
-    return {math.floor: 1e-9, math.ceil: -1e-9}.get(rounding, 0.0)
+    return 1e-9 if rounding is math.floor else -1e-9 if rounding is math.ceil else 0.0
 
 
 def p_text(p: float) -> str:

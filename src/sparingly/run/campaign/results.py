@@ -18,6 +18,8 @@ from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target, target_text, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.judge.audit import audit_for_report
+from sparingly.infer.judge.words import answer
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking, RankingSignature
 from sparingly.run.campaign.reader import CampaignReader
@@ -118,6 +120,7 @@ class Standings:
         scores_of: What scores and intervals speak about, in words.
         ranks_of: What ranks speak about, in words.
         is_rate: Whether scores are shares of passes or wins, which are printed in percent.
+        judge: Whether the judge can be trusted, in sentences; empty where there is none.
     """
 
     data: str
@@ -129,11 +132,12 @@ class Standings:
     scores_of: str = ""
     ranks_of: str = ""
     is_rate: bool = False
+    judge: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         models = [{**vars(standing), "ranks": standing.ranks} for standing in self.models]
-        return {**vars(self), "models": models, "notes": list(self.notes)}
+        return {**vars(self), "models": models, "notes": list(self.notes), "judge": list(self.judge)}
 
 
 def standings(campaign: CampaignReader, data: str | None = None, *, at: int | None = None) -> Standings:
@@ -160,6 +164,8 @@ def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
         ranking = rank_so_far(campaign, name, at=at, alpha=ALPHA, scores=estimate)
     except SparinglyError as error:
         notes.append(str(error))
+    rounds = campaign.rounds(name, at=at)
+    audit = audit_for_report(campaign.data(name, at=at), rounds, campaign.settings.aspect, estimate)
     return _standings(
         name,
         estimate.headline,
@@ -171,6 +177,7 @@ def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
         signature="" if estimate.signature is None else str(estimate.signature),
         scores_of=target_text(estimate.target),
         is_rate=estimate.is_rate,
+        judge=() if audit is None else answer(audit),
     )
 
 

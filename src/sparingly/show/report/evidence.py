@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,7 @@ from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.audit import JudgeAudit, audit_judges
+from sparingly.infer.judge.audit import JudgeAudit, audit_for_report
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank, rank_strengths
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 # Beyond this, playing a method again at ten budgets takes minutes.
 MOST_REPLAYED = 2000
-# More metrics than these are no judges of an application.
-MOST_JUDGES = 6
 
 
 @dataclass(frozen=True)
@@ -223,26 +221,16 @@ def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
         by_rater = of_aspect & (table.rater >= 0) & (table.model < len(judged.models))
         if len(np.unique(table.rater[by_rater])) > 1:
             raters, unrated = _or_why_not(DataError, lambda: rater_report(judged, aspect))
+    audit = None
+    if evidence.strengths is None:
+        audit = audit_for_report(judged, evidence.rounds, aspect, evidence.estimate)
     return replace(
         evidence,
         representation=represented,
         raters=raters,
         unrated=unrated,
-        judge=_audit(evidence, data.metrics),
+        judge=audit,
     )
-
-
-def _audit(evidence: Evidence, metrics: Iterable[str]) -> JudgeAudit | None:
-    """Return the audit of the judges, where people say pass or fail and the outputs were drawn at random."""
-    found, judges = evidence.estimate, [name for name in metrics if name != evidence.aspect]
-    at_random = found.is_rate and evidence.strengths is None and found.target != CHOSEN_ITEMS
-    if not at_random or not 0 < len(judges) <= MOST_JUDGES or evidence.aspect not in evidence.data.aspects:
-        return None
-    # Rounds after the first were drawn from what was left: then labels count alike.
-    selection = evidence.rounds[0] if len(evidence.rounds) == 1 else None
-    how: dict[str, Any] = {"cut": None, "level": found.level, "seed": 0}
-    of_judges = evidence.data, selection, evidence.aspect, found, judges, False
-    return _or_why_not(DataError, lambda: audit_judges(*of_judges, **how))[0]
 
 
 def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:

@@ -133,7 +133,7 @@ def _show_details(audit: JudgeAudit) -> None:
         if pair is not None
     ]
     show_table(("agreement of", "outputs", "κ", "AC1", "correlation"), rows, numbers=4)
-    rows = [
+    tests = [
         (
             bias.factor,
             bias.level,
@@ -144,9 +144,9 @@ def _show_details(audit: JudgeAudit) -> None:
         )
         for bias in audit.biases
     ]
-    if rows:
+    if tests:
         columns = ("bias by", "level", "labels", "judge − people, beside the rest", "p", "p, Holm")
-        show_table(columns, rows, numbers=4)
+        show_table(columns, tests, numbers=4)
     if audit.line is not None:
         words = ScoreWords(is_rate=False)
         line(f"people = {words.with_ends(audit.line.offset)} + {words.with_ends(audit.line.slope)} · judge")
