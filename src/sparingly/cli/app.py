@@ -42,6 +42,7 @@ COMMANDS = {
     "Answers": {
         "import": "import_:import_",
         "estimate": "estimate:estimate",
+        "compare": "compare:compare",
         "rank": "rank:rank",
         "strengths": "strengths:strengths",
         "raters": "raters:raters",

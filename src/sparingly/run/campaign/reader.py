@@ -21,9 +21,14 @@ from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
+from sparingly.infer.compare.compare import HeadToHead, compare_scores, compare_votes, pair_of
+from sparingly.infer.compare.strengths import WinMatrix
+from sparingly.infer.compare.votes import SHOWN_FIRST
+from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
+from sparingly.run.campaign.answers import shown_first
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.history import (
@@ -338,6 +343,53 @@ class CampaignReader:
         strengths = bradley_terry(snapshot.data, aspect, rounds=rounds if is_sample else (), **options)
         notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
         return replace(strengths, notes=notes)
+
+    def compare(
+        self,
+        data: str | None = None,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        at: int | None = None,
+        target: Target = "population",
+        margin: float | str | None = None,
+        judge: str | None = None,
+        alpha: float = 0.05,
+        **options: Any,
+    ) -> HeadToHead | WinMatrix:
+        """Compare two models by what is judged so far; see ``sparingly.compare``.
+
+        Where outputs are compared and no models are named, all of them are. ``options`` are those of
+        ``estimate``, where outputs are scored.
+        """
+        snapshot = self._snapshot(data, at)
+        if self.compares(data):
+            votes = self._with_sides(snapshot)
+            found = compare_votes(
+                votes, first, second, target=target, margin=margin, judge=judge, alpha=alpha
+            )
+            is_sample = all(selection.probability is not None for selection in _answered_rounds(snapshot))
+            notes = (*found.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+            return replace(found, notes=notes)
+        names = pair_of(snapshot.data, first, second)
+        estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
+        return compare_scores(estimate, *names, alpha=alpha, margin=margin)
+
+    def _with_sides(self, snapshot: DataSnapshot) -> EvalSet:
+        """Return the answers with the side on which each output was shown, where that was saved."""
+        with self.database.reading() as connection:
+            sides = shown_first(connection, self.name, snapshot.name, snapshot.seq)
+        table, items = snapshot.data.preferences, snapshot.data.items
+        keys = zip(
+            (table.raters[code] for code in table.rater),
+            (items[row] for row in table.item),
+            (snapshot.data.models[place] for place in table.first),
+            (snapshot.data.models[place] for place in table.second),
+            (table.aspects[code] for code in table.aspect),
+            strict=True,
+        )
+        column = np.array([sides.get(key) for key in keys], object)
+        return snapshot.data.with_parts(preferences=replace(table, extra={**table.extra, SHOWN_FIRST: column}))
 
     def disconnect(self) -> None:
         """Let go of the database; the campaign goes on when it is opened again."""
