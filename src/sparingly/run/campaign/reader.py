@@ -63,6 +63,7 @@ class SetStatus:
         corrections: How many answers were changed.
         finished: Why no more is asked; None while it goes on.
         answer: What the strategy found by itself, where it gives an answer.
+        unit: What ``spent`` and ``limit`` count: outputs, or comparisons.
     """
 
     data: str
@@ -80,6 +81,7 @@ class SetStatus:
     raters: int
     finished: str | None
     answer: str | None
+    unit: str = "outputs"
 
 
 @dataclass(frozen=True)
@@ -107,14 +109,14 @@ class Status:
             (
                 status.data,
                 status.rounds,
-                f"{status.spent} of {status.limit}",
+                f"{status.spent} of {status.limit} {status.unit}",
                 status.answers,
                 status.outstanding,
                 status.corrections,
             )
             for status in self.sets
         ]
-        columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections")
+        columns = ("data set", "rounds", "asked for", "answers", "outstanding", "corrections")
         return html_table(columns, rows, self.campaign, f"entry {self.seq}; {self.strategy}")
 
 
@@ -149,6 +151,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         raters=raters,
         finished=None if finished is None else finished.reason,
         answer=None if finished is None else finished.answer,
+        unit="comparisons" if pairs else "outputs",
     )
 
 
