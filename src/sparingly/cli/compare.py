@@ -22,7 +22,7 @@ from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Subject, subject_o
 
 Subjects = Annotated[
     tuple[str, ...],
-    about("The data (two runs join by item) or a campaign, then the names of two models, unless there are just two."),
+    about("The data (two runs join by item) or a campaign, then two models unless there are just two."),
 ]
 
 
@@ -76,10 +76,17 @@ def compare(
                 "Name the models, the new one first: sparingly compare DATA NEW CURRENT --gate --margin 2%."
             )
         if subject.campaign is not None:
-            result = _of_campaign(subject, names, aspect, judge, {**how, "estimator": estimator, "seed": seed})
+            result = _of_campaign(
+                subject, names, aspect, judge, {**how, "estimator": estimator, "seed": seed}
+            )
         else:
             result = _of_data(
-                subject, names, aspect, judge, {**how, "estimator": estimator, "seed": seed}, scale_ends(scale)
+                subject,
+                names,
+                aspect,
+                judge,
+                {**how, "estimator": estimator, "seed": seed},
+                scale_ends(scale),
             )
     if json:
         emit(result.to_dict())
@@ -93,7 +100,7 @@ def compare(
 
 
 def split_sources(sources: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the files or the campaign, and the names of models: what comes after the first and is no file."""
+    """Return the files or the campaign, and the names of models: what follows and is no file."""
     if not sources:
         raise UsageError("Give the data and two models: sparingly compare DATA A B.")
     files = [source for source in sources[1:] if "://" in source or Path(source).is_file()]
@@ -120,15 +127,21 @@ def _of_data(
     if not compares_outputs(data, aspect):
         aspect = subject.aspect(aspect, or_metric=True)
     return compare_models(
-        data, *(names or (None, None)), selection=subject.selection, aspect=aspect, judge=judge, scale=scale, **how
+        data,
+        *(names or (None, None)),
+        selection=subject.selection,
+        aspect=aspect,
+        judge=judge,
+        scale=scale,
+        **how,
     )
 
 
 def _of_campaign(
     subject: Subject, names: list[str], aspect: str | None, judge: str | None, how: dict[str, Any]
 ) -> Any:
-    running = subject.campaign
-    assert running is not None
+    if (running := subject.campaign) is None:
+        raise UsageError("There is no campaign.")
     name = running.settings.data_named(subject.part.data)
     subject.aspect(aspect)
     return running.compare(name, *names, at=subject.part.at, judge=judge, **how)

@@ -210,7 +210,7 @@ def subject_of(
 
 
 def strategy_to_ask(ask: str, method: str = "auto") -> str:
-    """Return the strategy that asks for what is wanted: comparisons are drawn at random unless a method is named."""
+    """Return the strategy that asks for this: random comparisons unless another method is named."""
     if ask == "scores":
         return method
     if method == "auto":

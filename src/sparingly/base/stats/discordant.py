@@ -1,9 +1,10 @@
 """Two models on the same items: tests and intervals from the items on which just one of them succeeds.
 
 Where scores are pass or fail, or where people say which of two is better, an item speaks for the first (a
-*win*), for the second (a *loss*) or for neither. Only wins and losses tell which is better (McNemar 1947), and
-there are often so few of them that Student's t is far off. All functions take arrays and broadcast. ``size`` is
-the number of items that the n were drawn from without replacement; infinite means inputs like these.
+*win*), for the second (a *loss*) or for neither. Only wins and losses tell which is better (McNemar 1947),
+and there are often so few of them that Student's t is far off. All functions take arrays and broadcast.
+``size`` is the number of items that the n were drawn from without replacement; infinite means inputs like
+these.
 """
 
 from __future__ import annotations

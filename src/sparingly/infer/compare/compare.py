@@ -1,255 +1,34 @@
-"""``compare``: which of two models is better, by how much, how sure that is, and how much more would settle it."""
+"""``compare``: which of two models is better, by how much, and how many more labels would settle it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sparingly.base.arrays import Ints
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError, listing
-from sparingly.base.format import counted, html_table, number_text, score_text
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.infer.compare.head_to_head import POWER, HeadToHead, JudgeGain
 from sparingly.infer.compare.margin import MarginAnswer, parse_margin
-from sparingly.infer.compare.sides import PositionBias, position_bias
 from sparingly.infer.compare.strengths import WinMatrix, win_matrix
 from sparingly.infer.compare.votes import frame_of, judge_votes, people_votes
-from sparingly.infer.compare.wins import WinTally, tally
-from sparingly.infer.estimate.assemble import Target, target_text
+from sparingly.infer.compare.wins import WinTally, position_bias, tally
+from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.plan.power import items_for
 from sparingly.infer.plan.sample_size import MOST_LABELS, comparisons_for
 from sparingly.infer.rank.rank import check_errors
-
-POWER = 0.9
-
-
-@dataclass(frozen=True)
-class JudgeGain:
-    """What a judge's votes on everything add to people's labels.
-
-    Attributes:
-        names: The judge, or the metrics.
-        items: How many items have them.
-        labels: How many more labels they are worth.
-    """
-
-    names: tuple[str, ...]
-    items: int
-    labels: int
-
-
-@dataclass(frozen=True, repr=False)
-class HeadToHead:
-    """Two models compared. With the models in the other order all numbers are mirrored.
-
-    Attributes:
-        first, second: The models.
-        aspect: What was judged; ``preferences`` for comparisons without a name.
-        unit: What was counted: ``comparison`` or ``item``.
-        n: How many of them.
-        size: How many items there are.
-        estimate: The first's share of wins among what was decided, or the first's score less the second's.
-        low, high: The ends of its interval; NaN where one is withheld.
-        p_value: The p-value of no difference.
-        alpha: The error rate.
-        target: What this speaks about: ``population``, inputs like these, or this ``set``.
-        more: How many more comparisons or items a difference of this size takes to settle with 90 % power;
-            0 where it is settled, None where no number can be named.
-        tally: Wins, losses and ties, where outputs were compared.
-        scores: The two scores, where outputs were scored.
-        wins_by_item: On how many items just the first, and just the second passes; None unless scores are
-            passes and fails on the same items.
-        is_rate: Whether scores are rates, printed in percent.
-        margin: The answer to a question with a margin.
-        judge: What a judge's votes add.
-        position: Whether people prefer what is shown first, where that was saved.
-        notes: What to mind.
-    """
-
-    first: str
-    second: str
-    aspect: str
-    unit: str
-    n: int
-    size: int
-    estimate: float
-    low: float
-    high: float
-    p_value: float
-    alpha: float
-    target: str
-    more: int | None = None
-    tally: WinTally | None = None
-    scores: tuple[float, float] | None = None
-    wins_by_item: tuple[int, int] | None = None
-    is_rate: bool = False
-    margin: MarginAnswer | None = None
-    judge: JudgeGain | None = None
-    position: PositionBias | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def settled(self) -> bool:
-        """Whether one of the two is shown to be better."""
-        return self.p_value <= self.alpha
-
-    @property
-    def leader(self) -> str | None:
-        """The model that is ahead, settled or not; None where they are level."""
-        ahead = self.estimate - (0.5 if self.tally is not None else 0.0)
-        if not math.isfinite(ahead) or abs(ahead) < 1e-12:
-            return None
-        return self.first if ahead > 0 else self.second
-
-    @property
-    def sentence(self) -> str:
-        """Who is ahead, by how much, and whether that is settled."""
-        return self._wins_sentence() if self.tally is not None else self._scores_sentence()
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """Everything there is to say, the answer first."""
-        parts = [self.sentence, self.more_sentence, "" if self.margin is None else str(self.margin)]
-        if self.judge is not None:
-            whose = "The judge's votes" if self.tally is not None else "The metrics' scores"
-            if len(self.judge.names) == 1:
-                whose = f"The {'votes' if self.tally is not None else 'scores'} of {self.judge.names[0]}"
-            what = counted(self.judge.labels, f"more {self.unit if self.tally else 'judged item'}")
-            parts.append(f"{whose} on all {self.judge.items:,} items count as {what}.")
-        if self.tally is not None and self.tally.same_texts:
-            parts.append(
-                f"On {self.tally.same_texts} of {counted(self.size, 'item')} both wrote the same: nobody was asked, "
-                "and they count as ties."
-            )
-        if self.position is not None:
-            parts.append(str(self.position))
-        return tuple(part for part in parts if part)
-
-    @property
-    def more_sentence(self) -> str:
-        """How many more comparisons or items would settle it."""
-        if self.settled or self.leader is None:
-            return ""
-        if self.more is None:
-            return f"A difference this small takes too many {self.unit}s to settle."
-        verb = "takes" if self.more else "took"
-        about = f"about {self.more:,} more {self.unit}s" if self.more else f"this many {self.unit}s"
-        left = self.size - (self.n if self.tally is None else self.tally.items + self.tally.same_texts)
-        beyond = ""
-        if self.more > left:
-            beyond = f"; {left:,} are left here" if left else "; all items here are judged, so bring new ones"
-        return f"A difference of this size {verb} {about} to settle with {100 * POWER:g} % power{beyond}."
-
-    def _wins_sentence(self) -> str:
-        tally = self.tally
-        assert tally is not None
-        ahead = self.leader
-        mirrored = ahead == self.second
-        wins, losses = (tally.losses, tally.wins) if mirrored else (tally.wins, tally.losses)
-        counts = f"{_count(wins, 'win')}, {_count(losses, 'loss', 'losses')}, {_count(tally.ties, 'tie')}"
-        if not tally.decided:
-            return f"All {counted(tally.votes, 'comparison')} of {self.first} and {self.second} are ties."
-        if ahead is None:
-            return f"{self.first} and {self.second} are level: {counts}; p = 1, not settled."
-        rate, low, high = self.estimate, self.low, self.high
-        if mirrored:
-            rate, low, high = 1.0 - rate, 1.0 - high, 1.0 - low
-        ends = f"[{_floor(100 * low)}, {_ceil(100 * high)}]"
-        state = "settled" if self.settled else "not settled"
-        return (
-            f"{ahead} won {100 * rate:.0f} % of decided comparisons {ends}: {counts}; "
-            f"{p_text(self.p_value)}, {state}."
-        )
-
-    def _scores_sentence(self) -> str:
-        assert self.scores is not None
-        ahead, state = self.leader, "settled" if self.settled else "not settled"
-        if ahead is None:
-            return (
-                f"{self.first} and {self.second} have the same score, "
-                f"{score_text(self.scores[0], is_rate=self.is_rate)}, on {counted(self.n, 'judged item')}: not settled."
-            )
-        other = self.second if ahead == self.first else self.first
-        sign = 1.0 if ahead == self.first else -1.0
-        ends = sorted((sign * self.low, sign * self.high))
-        scale = 100.0 if self.is_rate else 1.0
-        texts = [number_text(round(scale * value, 1) if self.is_rate else value) for value in (
-            abs(self.estimate), *ends)]
-        interval = f" [{texts[1]}, {texts[2]}]" if np.isfinite(ends).all() else ""
-        what = " points" if self.is_rate else ""
-        verb = "passes" if self.is_rate else "scores"
-        of = {self.first: self.scores[0], self.second: self.scores[1]}
-        both = " against ".join(score_text(of[name], is_rate=self.is_rate) for name in (ahead, other))
-        only = ""
-        if self.wins_by_item is not None:
-            mine, theirs = self.wins_by_item if ahead == self.first else self.wins_by_item[::-1]
-            only = f"; only {ahead} passes on {counted(mine, 'item')}, only {other} on {theirs}"
-        return (
-            f"{ahead} {verb} {texts[0]}{what} more than {other}{interval}: {both}{only}; "
-            f"{p_text(self.p_value)}, {state}."
-        )
-
-    @property
-    def headline(self) -> str:
-        """What was compared, in one line."""
-        of = "" if self.aspect == "preferences" else f" on {self.aspect}"
-        return (
-            f"{self.first} and {self.second} compared{of}, {counted(self.n, self.unit)}"
-            f"{' judged' if self.tally is None else ''}, about {target_text(self.target)}"
-        )
-
-    def __repr__(self) -> str:
-        return f"HeadToHead({self.sentence})"
-
-    def __str__(self) -> str:
-        return "\n".join(self.sentences)
-
-    def _repr_html_(self) -> str:
-        row = (self.first, self.second, self.estimate, self.low, self.high, self.p_value)
-        heads = ("first", "second", "win rate" if self.tally else "difference", "low", "high", "p")
-        return html_table(heads, [row], " ".join(self.sentences), "; ".join(self.notes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        answers = {"settled": self.settled, "leader": self.leader, "sentence": self.sentence}
-        margin = None if self.margin is None else {**vars(self.margin), "answer": self.margin.answer}
-        return dict(plain({**asdict(self), "margin": margin, **answers}))
-
-
-def p_text(p_value: float) -> str:
-    """Return a p-value as papers print it: p = .05, p < .001."""
-    if p_value < 0.001:
-        return "p < .001"
-    text = f"{p_value:.2g}" if p_value < 0.995 else "1"
-    return f"p = {text.removeprefix('0')}"
-
-
-def _count(value: float, one: str, many: str | None = None) -> str:
-    if value == round(value):
-        return counted(round(value), one, many)
-    return f"{value:.1f} {many or one + 's'}"
-
-
-def _floor(value: float) -> int:
-    return math.floor(value + 1e-9)
-
-
-def _ceil(value: float) -> int:
-    return math.ceil(value - 1e-9)
-
-
-# --- the verb ---
 
 
 def compare(
@@ -269,13 +48,15 @@ def compare(
 ) -> HeadToHead | WinMatrix:
     """Compare two models: who wins, by how much, whether that is settled, and how much more would settle it.
 
-    Where outputs were compared two at a time, by wins, losses and ties; else by scores, with the difference and
-    the p-value that ``estimate`` and ``rank`` give for this pair. Without names the only two models are meant;
+    Where outputs were compared two at a time, by wins, losses and ties; else by scores, with the difference
+    and the p-value that ``estimate`` and ``rank`` give for this pair. Without names the only two models are
+    meant;
     of more than two whose outputs were compared, all are: a matrix of wins, and strengths.
 
     Args:
         data: The evaluation set (or its file, or a frame) with the judgements.
-        first, second: The models; the only two unless given.
+        first: The model in question; the first of the only two unless given.
+        second: The model that it is compared with.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
         aspect: What was judged; the only aspect unless given, or a metric.
         target: What the answer is about: inputs like these (``population``), or this very ``set``.
@@ -307,17 +88,21 @@ def compare(
     if judge is not None:
         if judge not in data.metrics:
             raise UnknownNameError("metric", judge, data.metrics)
-        data = data.only(name for name in data.fields if not name.startswith("metric:") or name == f"metric:{judge}")
+        data = data.only(
+            name for name in data.fields if not name.startswith("metric:") or name == f"metric:{judge}"
+        )
     how: dict[str, Any] = {"target": target, "level": round(1.0 - alpha, 12), "scale": scale, "seed": seed}
     found = estimate(data, selection, aspect, estimator=estimator, **how)
     base = None
     if estimator is None and found.estimator == "greg" and not found.outcome.fallen_back:
         base = estimate(data, selection, found.aspect, estimator="weighted_mean", **how)
-    return compare_scores(found, *names, alpha=alpha, margin=margin, without_metrics=base, metrics=tuple(data.metrics))
+    return compare_scores(
+        found, *names, alpha=alpha, margin=margin, without_metrics=base, metrics=tuple(data.metrics)
+    )
 
 
 def compares_outputs(data: EvalSet, aspect: str | None) -> bool:
-    """Whether a comparison goes by votes between two outputs: these are there, and no scores that are meant."""
+    """Say whether models are compared by votes between two outputs: these are there, and no scores."""
     table = data.preferences
     if not len(table):
         return False
@@ -338,10 +123,11 @@ def pair_of(data: EvalSet, first: str | None, second: str | None) -> tuple[str, 
     if first is not None and second is not None:
         return first, second
     if len(models) < 2:
-        raise UsageError(f"There is only one model, {listing(models)}: give a second file, or a file with both.")
+        raise UsageError(f"There is only one model, {listing(models)}: give a second file, or one with both.")
     if len(models) > 2:
         raise UsageError(
-            f"There are {len(models)} models: name two of them ({listing(models, 6)}), or rank them all: sparingly rank."
+            f"There are {len(models)} models: name two of {listing(models, 6)}, "
+            "or rank them all: sparingly rank."
         )
     given = first if first is not None else second
     if given is None:
@@ -362,13 +148,14 @@ def compare_votes(
     target: Target = "population",
     margin: float | str | None = None,
     judge: str | None = None,
+    rounds: Sequence[Selection] = (),
     alpha: float = 0.05,
 ) -> HeadToHead | WinMatrix:
-    """Compare two models, or all, by votes between two outputs."""
+    """Compare two models, or all, by votes between two outputs; ``rounds`` drew them, where that is known."""
     if first is None and second is None and len(data.models) > 2:
         if margin is not None:
             raise UsageError("A margin is about two models: name them.")
-        return win_matrix(data, aspect, judge=judge, target=target, alpha=alpha)
+        return win_matrix(data, aspect, judge=judge, rounds=rounds, target=target, alpha=alpha)
     names = pair_of(data, first, second)
     places = data.models.index(names[0]), data.models.index(names[1])
     votes = people_votes(data, aspect, judge)
@@ -377,8 +164,8 @@ def compare_votes(
     if len(np.unique(pair.item)) < 2:
         compared = "never" if not len(pair) else "on one item only"
         raise DataError(
-            f"{names[0]} and {names[1]} were compared {compared}, too few to say who is better: compare them on at "
-            "least 10 items."
+            f"{names[0]} and {names[1]} were compared {compared}, too few to say who is better: "
+            "compare them on 10 items or more."
         )
     of_judge = judge_votes(data, votes, frame, judge)
     found = tally(votes, frame, places, target=target, alpha=alpha, judge=of_judge)
@@ -388,7 +175,9 @@ def compare_votes(
     margin_answer = None
     if margin is not None:
         size = parse_margin(margin, is_share=True, of="wins")
-        margin_answer = MarginAnswer(*names, size, found.lead_low, found.lead_high, 1.0 - alpha, is_share=True)
+        margin_answer = MarginAnswer(
+            *names, size, found.lead_low, found.lead_high, 1.0 - alpha, is_share=True
+        )
     result = HeadToHead(
         first=names[0],
         second=names[1],
@@ -422,7 +211,7 @@ def more_comparisons(found: WinTally, alpha: float) -> int | None:
 
 
 def about(number: float) -> int:
-    """Return a number rounded up to what is worth saying: 5s below 100, 10s below 1,000, two digits beyond."""
+    """Return a number rounded up: to 5s up to 100, to 10s up to 1,000, to two digits beyond."""
     step = 5 if number <= 100 else 10 if number <= 1000 else 10 ** (math.floor(math.log10(number)) - 1)
     return int(step * math.ceil(number / step - 1e-9))
 
@@ -440,20 +229,24 @@ def compare_scores(
     without_metrics: Estimate | None = None,
     metrics: Sequence[str] = (),
 ) -> HeadToHead:
-    """Compare two models by their scores: the difference, interval and p-value that the estimate has for them."""
+    """Compare two models by scores: the difference, interval and p-value that their estimate has."""
     if found.target == CHOSEN_ITEMS or found.pairs is None:
         raise DataError(
-            "These items were picked, not sampled, so nothing can be said of inputs like these: sparingly rank "
-            "shows the order on the chosen items."
+            "These items were picked, not sampled, so nothing can be said of inputs like these: "
+            "sparingly rank shows the order on the chosen items."
         )
     places = found.models.index(first), found.models.index(second)
     one, other = (np.array([place]) for place in places)
-    lacking = [name for name, place in zip((first, second), places, strict=True) if np.isnan(found.scores[place])]
+    lacking = [
+        name for name, place in zip((first, second), places, strict=True) if np.isnan(found.scores[place])
+    ]
     if lacking:
         raise DataError(f"{' and '.join(lacking)} {'was' if len(lacking) == 1 else 'were'} never judged.")
     common = int(found.pairs.common_items(one, other)[0])
     if not common:
-        raise DataError(f"No item was judged for both {first} and {second}: have both judged on the same items.")
+        raise DataError(
+            f"No item was judged for both {first} and {second}: have both judged on the same items."
+        )
     check_errors(found)
     difference = found.difference(first, second)
     counts = found.pairs.discordant(one, other, np.array([difference.difference]))
@@ -475,7 +268,9 @@ def compare_scores(
         scores=(float(found.scores[places[0]]), float(found.scores[places[1]])),
         wins_by_item=None if counts is None else (int(counts[0][0]), int(counts[1][0])),
         is_rate=found.is_rate,
-        margin=None if margin is None else _margin(found, (one, other), (first, second), margin, alpha),
+        margin=None
+        if margin is None
+        else _margin(found, found.pairs, (one, other), (first, second), margin, alpha),
         notes=found.notes,
     )
     gain = None
@@ -487,11 +282,14 @@ def compare_scores(
 
 
 def _margin(
-    found: Estimate, places: tuple[Ints, Ints], names: tuple[str, str], margin: float | str, alpha: float
+    found: Estimate,
+    pairs: PairErrors,
+    places: tuple[Ints, Ints],
+    names: tuple[str, str],
+    margin: float | str,
+    alpha: float,
 ) -> MarginAnswer:
     amount = parse_margin(margin, is_share=found.is_rate, of=f"scores of {found.aspect}")
-    pairs = found.pairs
-    assert pairs is not None
     centre = found.scores[places[0]] - found.scores[places[1]]
     bounds = replace(pairs, level=1.0 - 2.0 * alpha)
     ends = bounds.intervals(*places, centre, [" − ".join(names)])[1]

@@ -1,22 +1,24 @@
-"""Many models by votes: who won how often against whom, and strengths with a judge's votes as control variates.
+"""Many models by votes: who won against whom, and strengths with a judge's votes as control variates.
 
-Bradley and Terry's strengths solve Σ_S s_i(θ) = 0, with s the derivative of the log-likelihood of a comparison of
-j and k on item i, (share won − expected)·(e_j − e_k). A judge's vote on the same comparison, less its mean over
-all items of the pair, c_i = ½(f_ijk − f̄_jk)(e_j − e_k), has mean 0, as items are drawn alike within a pair. So has
-s − λ·c for every λ, and its sum varies less where the judge follows people. One Newton step from θ̂ solves
-Σ_S (s_i − λ·c_i) = 0:
+Bradley and Terry's strengths solve Σ_S s_i(θ) = 0, with s the derivative of the log-likelihood of a
+comparison of j and k on item i, (share won − expected)·(e_j − e_k). A judge's vote on the same comparison,
+less its mean over all items of the pair, c_i = ½(f_ijk − f̄_jk)(e_j − e_k), has mean 0, as items are drawn
+alike within a pair. So has s − λ·c for every λ, and its sum varies less where the judge follows people. One
+Newton step from θ̂ solves Σ_S (s_i − λ·c_i) = 0:
 
     θ̃ = θ̂ − λ·A⁻¹ Σ_S c_i,    A = −∂Σs/∂θ,
 
-prediction-powered inference for an M-estimator (Angelopoulos et al. 2023; Fisch et al. 2024), in one step. λ makes
-the variance least, tr Cov(A⁻¹s, A⁻¹c)/tr Var(A⁻¹c) over items, shrunk by max(0, ρ² − 1/(G − 2))/ρ² for G items, and
-is 0 with fewer than 30. What an item adds is u_i = s_i − λ·c_i for the compared ones, plus λ·W_jk(f_ijk − f̄_jk)/(2N)
-for every one of the N items, since f̄ has an error, too; the covariance is G/(G − 1 − p)·A⁻¹ Σuuᵀ A⁻¹ with items as
-clusters and Student's t, p the number of fitted numbers. There is no bootstrap.
+prediction-powered inference for an M-estimator (Angelopoulos et al. 2023; Fisch et al. 2024), in one step.
+λ makes the variance least, tr Cov(A⁻¹s, A⁻¹c)/tr Var(A⁻¹c) over items, shrunk by max(0, ρ² − 1/(G − 2))/ρ²
+for G items, and is 0 with fewer than 30. What an item adds is u_i = s_i − λ·c_i for the compared ones, plus
+λ·W_jk(f_ijk − f̄_jk)/(2N) for every one of the N items, since f̄ has an error, too; the covariance is G/(G
+− 1 − p)·A⁻¹ Σuuᵀ A⁻¹ with items as clusters and Student's t, p the number of fitted numbers. There is no
+bootstrap.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -27,18 +29,20 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
+from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.data.values import plain
-from sparingly.infer.compare.sides import PositionBias, position_bias
 from sparingly.infer.compare.votes import (
     FEWEST_FOR_JUDGE,
+    Frame,
     JudgeVotes,
     VoteTable,
     frame_of,
     judge_votes,
     people_votes,
 )
-from sparingly.infer.estimate.bradley_terry import BradleyTerry, FittedStrengths, fit_preferences
+from sparingly.infer.compare.wins import PositionBias, position_bias
+from sparingly.infer.estimate.bradley_terry import BradleyTerry, FittedStrengths, Ties, fit_preferences
 from sparingly.infer.rank.rank import rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 
@@ -78,21 +82,20 @@ class WinMatrix(Tabular):
     @property
     def sentences(self) -> tuple[str, ...]:
         """Everything there is to say, the answer first."""
-        votes = self.strengths.comparisons
+        votes, ties = self.strengths.comparisons, round(float(self.ties.sum()) / 2.0) - self.same_texts
+        asked = counted(round(float(self.wins.sum())) + ties, "comparison")
         parts = [self.ranking.answer()]
-        ties = float(self.ties.sum()) / 2.0
-        parts.append(
-            f"{counted(len(self.models), 'model')}, {counted(round(float(self.wins.sum()) + ties) - self.same_texts, 'comparison')}, "
-            f"of them {counted(round(ties) - self.same_texts, 'tie')}."
-        )
+        parts.append(f"{counted(len(self.models), 'model')}, {asked}, of them {counted(ties, 'tie')}.")
         if self.same_texts:
             parts.append(
-                f"{counted(self.same_texts, 'pair')} of outputs have the same text: nobody was asked, and they count "
-                "as ties."
+                f"{counted(self.same_texts, 'pair')} of outputs have the same text: nobody was asked, "
+                "and they count as ties."
             )
         if self.judge and (extra := round(votes * (self.judge_worth - 1.0))) > 0:
             whose = f"The votes of {self.judge[0]}" if len(self.judge) == 1 else "The metrics' votes"
-            parts.append(f"{whose} on all {self.judge_items:,} items count as {counted(extra, 'more comparison')}.")
+            parts.append(
+                f"{whose} on all {self.judge_items:,} items count as {counted(extra, 'more comparison')}."
+            )
         if self.position is not None:
             parts.append(str(self.position))
         return tuple(parts)
@@ -125,10 +128,56 @@ class WinMatrix(Tabular):
             if row < column
         ]
         position = None if self.position is None else vars(self.position)
-        more = {"strengths": self.strengths.to_dict(), "ranking": self.ranking.to_dict(), "position": position}
+        more = {
+            "strengths": self.strengths.to_dict(),
+            "ranking": self.ranking.to_dict(),
+            "position": position,
+        }
         names = ("same_texts", "judge", "judge_items", "judge_worth", "notes")
         own = {name: plain(getattr(self, name)) for name in names}
         return {"models": list(self.models), "rows": rows, "sentences": list(self.sentences), **own, **more}
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedStrengths:
+    """Strengths, the votes that they are of, and what a judge's votes add to them.
+
+    ``judge`` names the judge or the metrics; it is empty where their votes tell nothing. ``worth`` is how
+    many comparisons without the judge are worth one with it.
+    """
+
+    strengths: BradleyTerry
+    votes: VoteTable
+    frame: Frame
+    judge: tuple[str, ...] = ()
+    judge_items: int = 0
+    worth: float = 1.0
+
+
+def judged_strengths(
+    data: EvalSet,
+    aspect: str | None = None,
+    *,
+    judge: str | None = None,
+    rounds: Sequence[Selection] = (),
+    ties: Ties | None = None,
+    covariates: tuple[str, ...] = (),
+    level: float = 0.95,
+) -> JudgedStrengths:
+    """Estimate strengths from people's votes, with a judge's votes as control variates where there are any.
+
+    Every command that speaks of strengths takes them from here. The options are those of ``bradley_terry``;
+    ties have a parameter of their own unless some votes are soft, and then count as half a win.
+    """
+    votes = people_votes(data, aspect, judge)
+    frame, how = frame_of(data, votes), ties or ("half" if votes.is_soft else "davidson")
+    fitted = fit_preferences(data, as_preferences(votes), how, covariates, rounds)
+    of_judge = judge_votes(data, votes, frame, judge)
+    if of_judge is None:
+        return JudgedStrengths(fitted.result(level), votes, frame)
+    fitted, worth, freedom = with_judge(fitted, votes, of_judge)
+    names = of_judge.names if worth > 1.0 else ()
+    return JudgedStrengths(fitted.result(level, freedom), votes, frame, names, of_judge.voted_items, worth)
 
 
 def win_matrix(
@@ -136,19 +185,15 @@ def win_matrix(
     aspect: str | None = None,
     *,
     judge: str | None = None,
+    rounds: Sequence[Selection] = (),
     target: str = "population",
     alpha: float = 0.05,
 ) -> WinMatrix:
     """Count who won against whom, and turn it into strengths with intervals that hold."""
     if target != "population":
         raise UsageError("Strengths speak about inputs like these: leave out the target, or name two models.")
-    votes = people_votes(data, aspect, judge)
-    frame, count = frame_of(data, votes), len(data.models)
-    fitted = fit_preferences(data, as_preferences(votes), "half" if votes.is_soft else "davidson")
-    of_judge, worth, freedom = judge_votes(data, votes, frame, judge), 1.0, None
-    if of_judge is not None:
-        fitted, worth, freedom = with_judge(fitted, votes, of_judge)
-    strengths = fitted.result(round(1.0 - alpha, 12), freedom)
+    found = judged_strengths(data, aspect, judge=judge, rounds=rounds, level=round(1.0 - alpha, 12))
+    votes, frame, strengths, count = found.votes, found.frame, found.strengths, len(data.models)
     wins, ties = np.zeros((2, count, count))
     np.add.at(wins, (votes.first, votes.second), np.maximum(votes.value, 0.0))
     np.add.at(wins, (votes.second, votes.first), np.maximum(-votes.value, 0.0))
@@ -167,9 +212,9 @@ def win_matrix(
         strengths=strengths,
         ranking=rank_strengths(strengths, aspect=aspect or "preferences", target="population", alpha=alpha),
         same_texts=round(float(same.sum()) / 2.0),
-        judge=() if of_judge is None or worth <= 1.0 else of_judge.names,
-        judge_items=0 if of_judge is None else of_judge.voted_items,
-        judge_worth=worth,
+        judge=found.judge,
+        judge_items=found.judge_items,
+        judge_worth=found.worth,
         position=position_bias(votes, alpha),
         notes=strengths.notes,
     )
@@ -199,8 +244,12 @@ def with_judge(
     usable = np.isin(votes.first, rows) & np.isin(votes.second, rows)
     part, place = votes.at(usable), np.full(judge.models, -1)
     place[rows] = np.arange(len(rows))
+    # Comparisons count by their weights; one that no round drew counts 0.
+    counts = fitted.compared.weight
+    half, width = 0.5 * counts * judge.control(part), fit.scores.shape[1]
+    weighted = np.flatnonzero(counts > 0)
+    part, half, counts = part.at(weighted), half[weighted], counts[weighted]
     items, code = np.unique(part.item, return_inverse=True)
-    half, width = 0.5 * judge.control(part), fit.scores.shape[1]
     where = np.tile(code, 2), np.concatenate([place[part.first], place[part.second]])
     control = csr_matrix((np.concatenate([half, -half]), where), shape=(len(items), width))
     strengths = fit.solve[: len(rows)]
@@ -209,17 +258,24 @@ def with_judge(
     squares = (control.T @ control).toarray() - len(items) * np.outer(mean, mean)
     of_scores = (fit.scores.T @ fit.scores).toarray()
     # Sums over items of products of influences on all strengths.
-    both, own, all_scores = (float(np.trace(strengths @ m @ strengths.T)) for m in (joint, squares, of_scores))
+    both, own, all_scores = (
+        float(np.trace(strengths @ m @ strengths.T)) for m in (joint, squares, of_scores)
+    )
     gain, cost = (both**2 / (own * all_scores) if own * all_scores > 0 else 0.0), 1.0 / (len(items) - 2.0)
     freedom = fit.items - 2.0 - judge.parameters
     if both <= 0 or gain <= cost or freedom < 1:
         return fitted, 1.0, None
     slope = both / own * (gain - cost) / gain
-    left = (fit.scores - slope * control).toarray() if len(items) * width < 10**7 else fit.scores - slope * control
+    left = (
+        (fit.scores - slope * control).toarray()
+        if len(items) * width < 10**7
+        else fit.scores - slope * control
+    )
     weight = np.zeros((judge.models, judge.models))
-    np.add.at(weight, (part.first, part.second), 1.0)
-    everywhere = np.zeros((judge.frame.items, width))
-    everywhere[:, : len(rows)] = slope * 0.5 * judge.spread(weight + weight.T)[:, rows]
+    np.add.at(weight, (part.first, part.second), counts)
+    spread = judge.spread(weight + weight.T)[:, rows]
+    everywhere = np.zeros((len(spread), width))
+    everywhere[:, : len(rows)] = slope * 0.5 * spread
     at_items = left.T @ everywhere[items]
     products = left.T @ left
     total = np.asarray(products if isinstance(products, np.ndarray) else products.toarray())

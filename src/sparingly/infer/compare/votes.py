@@ -127,7 +127,7 @@ class Frame:
         return known if self.same_are_asked else known & ~self.same(first)
 
     def counts(self, first: int, second: int) -> tuple[int, int]:
-        """Return on how many items two models can be compared, and on how many of these nobody has to be asked."""
+        """Return on how many items two models can be compared, and on how many nobody has to be asked."""
         if self.text is None:
             return self.items, 0
         left, right = self.text[:, first], self.text[:, second]
@@ -154,64 +154,58 @@ def text_codes(outputs: Objects) -> Ints:
 # --- a judge's votes on everything ---
 
 
-@dataclass(frozen=True, eq=False)
-class JudgeVotes:
-    """A judge's votes on all items, which need not be good: only how they differ from their mean is used.
+# A judge need not be good: only how its votes on the items differ from their mean is used. Items are drawn
+# alike within a pair of models, so that a vote less the mean over all items of the pair has mean 0 and may be
+# added with any weight: a control variate (Chaganty, Mussmann and Liang 2018).
 
-    Either ``cells`` (items × models, a score of every output: a vote is the difference of two) or ``table``
-    (votes of a rater that was named as the judge). ``parameters`` is how many numbers were fitted to people's
-    votes, ``names`` what it is made of.
+
+@dataclass(frozen=True, eq=False)
+class CellVotes:
+    """A judge that scores every output: its vote between two is the difference of their scores.
+
+    Attributes:
+        names: The metrics that it is made of.
+        frame: What comparisons are drawn from.
+        cells: Its scores, items × models.
+        parameters: How many numbers were fitted to people's votes.
     """
 
     names: tuple[str, ...]
     frame: Frame
-    models: int
-    cells: Floats | None = None
-    table: VoteTable | None = None
+    cells: Floats
     parameters: int = 0
 
-    def control(self, votes: VoteTable) -> Floats:
-        """Return the judge's vote of every row less its mean over all items of the pair; 0 without one.
+    @property
+    def models(self) -> int:
+        """The number of models."""
+        return self.cells.shape[1]
 
-        Items are drawn alike within a pair, so that it has mean 0 and may be added with any weight: a control
-        variate (Chaganty, Mussmann and Liang 2018).
-        """
-        if self.cells is not None:
-            gap = self.cells[votes.item, votes.first] - self.cells[votes.item, votes.second]
-            return np.asarray(gap - self._cell_means[0][votes.first, votes.second])
-        keys, values = self._centred
-        wanted = self._key(votes)
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        known = keys[place] == wanted if len(keys) else np.zeros(len(votes), bool)
-        return np.where(known, values[place] if len(keys) else 0.0, 0.0)
+    @property
+    def voted_items(self) -> int:
+        """The number of items that it votes on."""
+        return len(self.cells)
+
+    def control(self, votes: VoteTable) -> Floats:
+        """Return the judge's vote of every row less its mean over all items of the pair."""
+        gap = self.cells[votes.item, votes.first] - self.cells[votes.item, votes.second]
+        return np.asarray(gap - self._means[0][votes.first, votes.second])
 
     def spread(self, weight: Floats) -> Floats:
         """Return what every item adds to the mean votes: items × models, Σ_k W_jk·(f_ijk − f̄_jk)/N_jk.
 
         ``weight`` is models × models, symmetric: how much the comparisons of every pair count.
         """
-        items = self.frame.items
-        if self.cells is not None:
-            means, counts = self._cell_means
-            share, total = weight / np.maximum(counts, 1.0), np.zeros((items, self.models))
-            for model in np.flatnonzero(weight.any(axis=1)).tolist():
-                part = self.frame.drawn_from(model, self.models) * share[model]
-                others = ((self.cells + means[model]) * part).sum(axis=1)
-                total[:, model] = self.cells[:, model] * part.sum(axis=1) - others
-            return total
-        keys, values = self._centred
-        pair = keys % (self.models * self.models)
-        first, second, item = pair // self.models, pair % self.models, keys // (self.models * self.models)
-        part = weight[first, second] * values / np.bincount(pair, minlength=self.models**2)[pair]
-        total = np.zeros((items, self.models))
-        np.add.at(total, (item, first), part)
-        np.add.at(total, (item, second), -part)
+        means, counts = self._means
+        share, total = weight / np.maximum(counts, 1.0), np.zeros(self.cells.shape)
+        for model in np.flatnonzero(weight.any(axis=1)).tolist():
+            part = self.frame.drawn_from(model, self.models) * share[model]
+            others = ((self.cells + means[model]) * part).sum(axis=1)
+            total[:, model] = self.cells[:, model] * part.sum(axis=1) - others
         return total
 
     @cached_property
-    def _cell_means(self) -> tuple[Floats, Floats]:
+    def _means(self) -> tuple[Floats, Floats]:
         """The mean vote of every pair over the items that it is drawn from, and how many these are."""
-        assert self.cells is not None
         means, counts = np.zeros((self.models, self.models)), np.zeros((self.models, self.models))
         for model in range(self.models):
             drawn = self.frame.drawn_from(model, self.models).astype(np.float64)
@@ -220,10 +214,39 @@ class JudgeVotes:
             means[model] = total / np.maximum(counts[model], 1.0)
         return means, counts
 
+
+@dataclass(frozen=True, eq=False)
+class RaterVotes:
+    """A judge that was asked as raters are: its votes are among the preferences, perhaps not on all items."""
+
+    names: tuple[str, ...]
+    table: VoteTable
+    items: int
+    models: int
+    parameters: int = 0
+
     @cached_property
     def voted_items(self) -> int:
-        """The number of items that have a vote of the judge."""
-        return self.frame.items if self.table is None else len(np.unique(self.table.item))
+        """The number of items that it votes on."""
+        return len(np.unique(self.table.item))
+
+    def control(self, votes: VoteTable) -> Floats:
+        """Return the judge's vote of every row less its mean over the items of the pair; 0 without one."""
+        keys, values = self._centred
+        wanted = self._key(votes)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, values[place], 0.0)
+
+    def spread(self, weight: Floats) -> Floats:
+        """Return what every item adds to the mean votes, as in ``CellVotes``."""
+        keys, values = self._centred
+        pair = keys % self.models**2
+        first, second, item = pair // self.models, pair % self.models, keys // self.models**2
+        part = weight[first, second] * values / np.bincount(pair, minlength=self.models**2)[pair]
+        total = np.zeros((self.items, self.models))
+        np.add.at(total, (item, first), part)
+        np.add.at(total, (item, second), -part)
+        return total
 
     def _key(self, votes: VoteTable) -> Ints:
         return np.asarray((votes.item * self.models + votes.first) * self.models + votes.second)
@@ -231,19 +254,17 @@ class JudgeVotes:
     @cached_property
     def _centred(self) -> tuple[Ints, Floats]:
         """The cells with a vote (item, first, second as one number), and the vote less the pair's mean."""
-        table = self.table
-        assert table is not None
-        keys, place = np.unique(self._key(table), return_inverse=True)
-        value = np.bincount(place, table.value, len(keys)) / np.bincount(place, minlength=len(keys))
-        pair = np.unique(keys % (self.models * self.models), return_inverse=True)[1]
-        mean = np.bincount(pair, value) / np.maximum(np.bincount(pair), 1)
-        return keys, value - mean[pair]
+        keys, place = np.unique(self._key(self.table), return_inverse=True)
+        value = np.bincount(place, self.table.value, len(keys)) / np.bincount(place, minlength=len(keys))
+        pair = np.unique(keys % self.models**2, return_inverse=True)[1]
+        return keys, value - (np.bincount(pair, value) / np.bincount(pair))[pair]
 
 
-def judge_votes(
-    data: EvalSet, votes: VoteTable, frame: Frame, judge: str | None
-) -> JudgeVotes | None:
-    """Return a judge's votes: of the rater or metric that is named, or of all metrics; None where there are none.
+JudgeVotes = CellVotes | RaterVotes
+
+
+def judge_votes(data: EvalSet, votes: VoteTable, frame: Frame, judge: str | None) -> JudgeVotes | None:
+    """Return a judge's votes: of the rater or metric that is named, or of all metrics; None without any.
 
     Several metrics are put together by least squares on people's votes, without a constant, so that turning
     all comparisons round turns the judge's, too.
@@ -252,7 +273,7 @@ def judge_votes(
     if judge is not None and judge in raters:
         table = data.preferences
         of_judge = vote_table(table, np.asarray(table.rater == raters.index(judge)))
-        return JudgeVotes((judge,), frame, len(data.models), table=of_judge)
+        return RaterVotes((judge,), of_judge, len(data), len(data.models)) if len(of_judge) else None
     if judge is not None and judge not in metrics:
         raise UnknownNameError("judge", judge, (*metrics, *raters))
     names: Sequence[str] = metrics if judge is None else (judge,)
@@ -268,7 +289,7 @@ def judge_votes(
         ridge = 0.01 * len(votes) * np.eye(len(usable))
         slopes, fitted = np.linalg.solve(gaps @ gaps.T + ridge, gaps @ votes.value), len(usable)
         joined = np.einsum("k,kij->ij", slopes, cells)
-    return JudgeVotes(tuple(name for name, _ in usable), frame, len(data.models), joined, None, fitted)
+    return CellVotes(tuple(name for name, _ in usable), frame, joined, fitted)
 
 
 def standard_cells(scores: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How often one model wins against another: the win rate of what was decided, with ties, votes and a judge."""
+"""How often one model wins against another: the win rate of what was decided, and the pull of the place."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from sparingly.infer.compare.votes import FEWEST_FOR_JUDGE, Frame, JudgeVotes, V
 from sparingly.infer.estimate.intervals import student
 
 _HALVINGS = 50
+# Fewer decided comparisons tell nothing of a bias.
+_FEWEST = 10
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ def _by_ratio(
     return replace(found, judge_worth=worth, vote_worth=spread / rate.error**2 if known else 1.0)
 
 
+def percents(low: float, high: float) -> str:
+    """Return the interval of a share in whole percent, rounded outwards."""
+    return f"[{math.floor(100 * low + 1e-9)}, {math.ceil(100 * high - 1e-9)}]"
+
+
 # --- ratios of sums over items, with a judge as a control variate ---
 
 
@@ -204,7 +211,7 @@ class ItemRatio:
 def item_ratio(top: Floats, bottom: Floats, of: float, control: ItemControl | None = None) -> ItemRatio:
     """Return Σ top/Σ bottom over n items of a set of ``of``, with a judge's votes as a control variate.
 
-    The error is that of z_i = top_i − θ̂·bottom_i, √(n/(n − 1)·Σz²)/Σ bottom, in a finite set times √(1 − n/N).
+    The error is that of z_i = top_i − θ̂·bottom_i, √(n/(n − 1)·Σz²)/Σ bottom, in a set times √(1 − n/N).
     With a judge, θ̂ − λ·Σc/Σ bottom, c the judge's votes less their mean over all N items: it takes away what
     the judged items have by luck, as far as the judge sees it. λ is the slope of z on c, shrunk by
     max(0, ρ² − 1/(n − 2))/ρ². For inputs like these the mean over the N items has an error, too: each of them
@@ -245,3 +252,57 @@ def level_reaching(ends_at: Callable[[float], tuple[float, float]], value: float
         low, high = ends_at(max(middle, 1e-9))
         below, above = (below, middle) if low <= value <= high else (middle, above)
     return below
+
+
+# --- the pull of the place ---
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """How often the output shown first won, among what was decided, both orders of a pair counting alike.
+
+    Where orders were drawn, a share beyond one half is the pull of the place and not that of a model. The
+    orders also balance it out of win rates; a strong pull still costs precision: ask for both orders, or
+    explain the task better.
+    """
+
+    rate: float
+    low: float
+    high: float
+    p_value: float
+    votes: int
+    alpha: float
+
+    def __str__(self) -> str:
+        said = "no position bias shown"
+        if self.p_value <= self.alpha:
+            said = f"people prefer what is shown {'first' if self.rate > 0.5 else 'second'}"
+        ends = percents(self.low, self.high)
+        return f"The output shown first won {100 * self.rate:.0f} % of decided comparisons {ends}: {said}."
+
+
+def position_bias(votes: VoteTable, alpha: float) -> PositionBias | None:
+    """Return how often the output shown first won; None where the side is unknown or little was decided."""
+    known = votes.at((votes.shown != 0) & (votes.value != 0))
+    if len(known) < _FEWEST:
+        return None
+    first_won = (known.value * known.shown > 0).astype(np.float64)
+    pairs = np.unique(np.stack([known.first, known.second]), axis=1, return_inverse=True)[1].ravel()
+    forward = np.bincount(pairs, known.shown > 0)[pairs]
+    of_order = np.where(known.shown > 0, forward, np.bincount(pairs)[pairs] - forward)
+    total = np.bincount(pairs)[pairs].astype(np.float64)
+    # Both orders of a pair count alike; a pair that was shown in one order tells nothing.
+    weight = np.where(of_order < total, total / (2.0 * of_order), 0.0)
+    if (weight > 0).sum() < _FEWEST:
+        return None
+    code = np.unique(known.item, return_inverse=True)[1]
+    ratio = item_ratio(np.bincount(code, weight * first_won), np.bincount(code, weight), math.inf)
+
+    def ends_at(level: float) -> tuple[float, float]:
+        low, high = effective_proportion_interval(
+            ratio.value, ratio.error, float((weight > 0).sum()), level=level, freedom=ratio.freedom
+        )
+        return float(low), float(high)
+
+    low, high = ends_at(1.0 - alpha)
+    return PositionBias(ratio.value, low, high, 1.0 - level_reaching(ends_at, 0.5), len(known), alpha)

@@ -377,7 +377,7 @@ class FittedStrengths:
     covariates: tuple[str, ...] = ()
 
     def result(self, level: float, freedom: float | None = None) -> BradleyTerry:
-        """Return the strengths with their intervals: strength ± t·se, with G − 1 degrees of freedom unless given."""
+        """Return the strengths with their intervals, strength ± t·se with G − 1 degrees unless given."""
         models, rows, fit = len(self.models), self.rows, self.fit
         strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
         strengths[rows] = fit.strengths

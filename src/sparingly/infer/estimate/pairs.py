@@ -82,7 +82,9 @@ class PairErrors:
         p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(basis.errors), 1.0, p_values)
         return np.where(self.exact[first] & self.exact[second], certain, p_values)
 
-    def discordant(self, first: Ints, second: Ints, centre: Floats) -> tuple[Floats, Floats, float, float] | None:
+    def discordant(
+        self, first: Ints, second: Ints, centre: Floats
+    ) -> tuple[Floats, Floats, float, float] | None:
         """Return on how many items just the first and just the second passes, of how many, and of what size.
 
         Passes and fails on the same items are compared by these alone (McNemar), whatever their number. None
@@ -100,7 +102,9 @@ class PairErrors:
     def _wins(self) -> Floats:
         """On how many items the model of the row passes and that of the column does not."""
         scores = self.sample.scores
-        passed = (scores > scores.min(initial=np.inf)).astype(np.float64) if np.ptp(scores) > 0 else 0 * scores
+        passed = (
+            (scores > scores.min(initial=np.inf)).astype(np.float64) if np.ptp(scores) > 0 else 0 * scores
+        )
         return np.asarray(passed.T @ (1.0 - passed))
 
     @cached_property

@@ -22,10 +22,10 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.compare.compare import HeadToHead, compare_scores, compare_votes, pair_of
-from sparingly.infer.compare.strengths import WinMatrix
+from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
 from sparingly.infer.estimate.assemble import Target
-from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.answers import shown_first
@@ -335,7 +335,7 @@ class CampaignReader:
         Args:
             data: The data set; the only one unless given.
             at: The number of the journal at which the estimate is made; the last one unless given.
-            options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``.
+            options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
         rounds = _answered_rounds(snapshot)
@@ -343,7 +343,8 @@ class CampaignReader:
             raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
         is_sample = all(selection.probability is not None for selection in rounds)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
-        strengths = bradley_terry(snapshot.data, aspect, rounds=rounds if is_sample else (), **options)
+        rounds = rounds if is_sample else ()
+        strengths = judged_strengths(snapshot.data, aspect, rounds=rounds, **options).strengths
         notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
         return replace(strengths, notes=notes)
 
@@ -367,11 +368,18 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         if self.compares(data):
-            votes = self._with_sides(snapshot)
+            rounds = _answered_rounds(snapshot)
+            is_sample = all(selection.probability is not None for selection in rounds)
             found = compare_votes(
-                votes, first, second, target=target, margin=margin, judge=judge, alpha=alpha
+                self._with_sides(snapshot),
+                first,
+                second,
+                target=target,
+                margin=margin,
+                judge=judge,
+                rounds=rounds if is_sample else (),
+                alpha=alpha,
             )
-            is_sample = all(selection.probability is not None for selection in _answered_rounds(snapshot))
             notes = (*found.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
             return replace(found, notes=notes)
         names = pair_of(snapshot.data, first, second)
@@ -392,7 +400,9 @@ class CampaignReader:
             strict=True,
         )
         column = np.array([sides.get(key) for key in keys], object)
-        return snapshot.data.with_parts(preferences=replace(table, extra={**table.extra, SHOWN_FIRST: column}))
+        return snapshot.data.with_parts(
+            preferences=replace(table, extra={**table.extra, SHOWN_FIRST: column})
+        )
 
     def disconnect(self) -> None:
         """Let go of the database; the campaign goes on when it is opened again."""

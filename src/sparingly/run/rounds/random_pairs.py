@@ -26,14 +26,15 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy
 class RandomPairs(Strategy):
     """Draws comparisons at random: every pair of models as often (± 1), on items drawn with equal chances.
 
-    Each pair has the items on which the two wrote different texts in an order of its own, by a hash of seed, item
-    and pair; comparisons go round the pairs, in a random order each time, and take the next item of each. So the
+    Each pair has the items on which the two wrote different texts in an order of its own, by a hash of
+    seed, item and pair; comparisons go round the pairs, in a random order each time, and take the next item
+    of each. So the
     m comparisons so far of a pair are a simple random sample of its items, after every round: π = m/N_jk.
     Outputs with the same text are ties without asking.
 
     Choose it to find out which of two versions is better, or to rank several models with errors that hold:
-    win rates and strengths (``sparingly.compare``) take items as drawn alike. ``d_optimal`` asks more about close
-    pairs, where there are many models.
+    win rates and strengths (``sparingly.compare``) take items as drawn alike. ``d_optimal`` asks more about
+    close pairs, where there are many models.
     """
 
     reference: ClassVar[str] = "Cochran 1977, chapter 2"
@@ -43,7 +44,7 @@ class RandomPairs(Strategy):
         """Say what is missing: a second model, or outputs that differ."""
         if len(data.models) < 2:
             raise DataError(
-                f"Comparisons need two models, and there is only {data.models[0]}: give a file with the outputs of both."
+                f"Comparisons need two models, and there is only {data.models[0]}: give the outputs of both."
             )
         if not different_cells(data).any():
             raise DataError("All models wrote the same on every item: there is nothing to compare.")
@@ -98,10 +99,15 @@ def _next_cells(state: State, open_cells: Mask, different: Mask, count: int) -> 
     data, pairs = state.data, different.shape[1]
     first, second = pair_indices(len(data.models))
     rows, places, turns = [], [], []
-    names = ["\x1f".join(sorted((data.models[one], data.models[other]))) for one, other in zip(first, second, strict=True)]
+    names = [
+        "\x1f".join(sorted((data.models[one], data.models[other])))
+        for one, other in zip(first, second, strict=True)
+    ]
     for pair in range(pairs):
         order = np.flatnonzero(different[:, pair])
-        order = order[np.argsort(rng.stream(data.keys[order], state.seed, f"pairs {names[pair]}"), kind="stable")]
+        order = order[
+            np.argsort(rng.stream(data.keys[order], state.seed, f"pairs {names[pair]}"), kind="stable")
+        ]
         turn = np.arange(len(order))
         waiting = open_cells[order, pair]
         rows.append(order[waiting][:count])
@@ -127,7 +133,7 @@ def same_cells(data: EvalSet) -> Mask:
 
 
 def different_cells(data: EvalSet) -> Mask:
-    """Return items × pairs: where two models have outputs that differ; everywhere where texts are not known."""
+    """Return items × pairs: where two outputs differ; everywhere where texts are not known."""
     first, second = pair_indices(len(data.models))
     if data.outputs is None:
         return np.ones((len(data), len(first)), bool)

@@ -51,7 +51,9 @@ def _show_matrix(matrix: WinMatrix) -> None:
     rows = []
     for row, name in enumerate(matrix.models):
         cells = [
-            "·" if row == column else f"{_number(matrix.wins[row, column])} + {_number(matrix.ties[row, column])}"
+            "·"
+            if row == column
+            else f"{_number(matrix.wins[row, column])} + {_number(matrix.ties[row, column])}"
             for column in range(len(matrix.models))
         ]
         rows.append((f"{row + 1} {name}", *cells))
