@@ -61,7 +61,7 @@ def compare(
     sparingly compare data.jsonl new current --gate --margin 2%
     ```
     """
-    from sparingly.infer.compare.compare import HeadToHead
+    from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.show.terminal.compare import show_head_to_head, show_win_matrix
 
     if gate and margin is None:

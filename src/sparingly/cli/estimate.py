@@ -83,7 +83,7 @@ def estimate(
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
-    from sparingly.infer.compare.compare import HeadToHead
+    from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.infer.estimate.bradley_terry import BradleyTerry
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
@@ -112,12 +112,11 @@ def estimate(
                 for set_name in subject.set_names:
                     if running.compares(set_name):
                         check_strengths(settings, format)
-                        two = len(running.data(set_name, at=at, judged=False).models) == 2
-                        of = running.compare if two else running.strengths
-                        sure = (
-                            {"alpha": round(1 - intervals.level, 12)} if two else {"level": intervals.level}
-                        )
-                        results[set_name] = of(set_name, at=at, **sure)
+                        if len(running.data(set_name, at=at, judged=False).models) == 2:
+                            alpha = round(1 - intervals.level, 12)
+                            results[set_name] = running.compare(set_name, at=at, alpha=alpha)
+                        else:
+                            results[set_name] = running.strengths(set_name, at=at, level=intervals.level)
                     else:
                         results[set_name] = running.estimate(set_name, at=at, seed=seed, **settings)
     if out is not None:

@@ -125,7 +125,7 @@ def serve(
     from sparingly.show.web.app import create_app
     from sparingly.show.web.server import run
 
-    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, ask, budget, reading)
+    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading, ask)
     app = create_app(
         address,
         name,
@@ -167,7 +167,9 @@ def serve(
         sys.stdout.write("stopped; everything that was acknowledged is kept.\n")
 
 
-def _new_campaign(sources: tuple[str, ...], ask: str, budget: str | None, reading: ReadOptions) -> str:
+def _new_campaign(
+    sources: tuple[str, ...], budget: str | None, reading: ReadOptions, ask: str = "scores"
+) -> str:
     """Make a campaign of data, or of a selection, in a file beside it; go on with one that is there."""
     from sparingly.data.texts import check_texts
     from sparingly.run.campaign.campaign import Campaign

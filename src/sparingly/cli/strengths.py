@@ -43,7 +43,8 @@ def strengths(
     ```
     """
     from sparingly.data.selection import Selection
-    from sparingly.infer.compare.compare import HeadToHead, compare_votes
+    from sparingly.infer.compare.compare import compare_votes
+    from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.infer.compare.strengths import judged_strengths
     from sparingly.show.terminal.compare import show_head_to_head
     from sparingly.show.terminal.scores import show_strengths

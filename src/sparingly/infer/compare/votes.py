@@ -178,7 +178,7 @@ class CellVotes:
     @property
     def models(self) -> int:
         """The number of models."""
-        return self.cells.shape[1]
+        return int(self.cells.shape[1])
 
     @property
     def voted_items(self) -> int:

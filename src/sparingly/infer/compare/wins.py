@@ -122,8 +122,9 @@ def _by_ratio(
 ) -> WinTally:
     """Return the tally with items as clusters, and with the judge's votes where they tell something."""
     code = np.unique(pair.item, return_inverse=True)[1]
-    votes = np.bincount(code).astype(np.float64)
-    decided, value = (np.bincount(code, part) for part in (np.abs(pair.value), pair.value))
+    votes, decided, value = (
+        _sums(code, part) for part in (np.ones(len(pair)), np.abs(pair.value), pair.value)
+    )
     lead = item_ratio(value, votes, of, control)
     reach = student(1.0 - 2.0 * alpha, lead.freedom) * lead.error if lead.freedom > 0 else math.inf
     ends = (max(lead.value - reach, -1.0), min(lead.value + reach, 1.0))
@@ -191,11 +192,16 @@ def _judge_of_pair(judge: JudgeVotes, pair: VoteTable, models: tuple[int, int]) 
     weight = np.zeros((judge.models, judge.models))
     weight[models, models[::-1]] = float(len(pair))
     return ItemControl(
-        np.bincount(code, sign * judge.control(pair)),
+        _sums(code, sign * judge.control(pair)),
         judge.spread(weight)[:, models[0]],
         rows,
         judge.parameters,
     )
+
+
+def _sums(code: Ints, values: Floats) -> Floats:
+    """Return the sums of values by item."""
+    return np.asarray(np.bincount(code, values), np.float64)
 
 
 @dataclass(frozen=True)
@@ -296,7 +302,7 @@ def position_bias(votes: VoteTable, alpha: float) -> PositionBias | None:
     if (weight > 0).sum() < _FEWEST:
         return None
     code = np.unique(known.item, return_inverse=True)[1]
-    ratio = item_ratio(np.bincount(code, weight * first_won), np.bincount(code, weight), math.inf)
+    ratio = item_ratio(_sums(code, weight * first_won), _sums(code, weight), math.inf)
 
     def ends_at(level: float) -> tuple[float, float]:
         low, high = effective_proportion_interval(

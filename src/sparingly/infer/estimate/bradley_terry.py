@@ -139,13 +139,14 @@ def _counts_of(comparisons: Comparisons, models: int) -> Comparisons:
         return comparisons
     values, outcome = np.unique(comparisons.value, return_inverse=True)
     code = (comparisons.first * models + comparisons.second) * len(values) + outcome
+    # Sorting millions of codes takes longer than adding up over all that there can be.
     if len(values) * models**2 <= 4 * len(code) + 1000:
-        weight = np.bincount(code, comparisons.weight, len(values) * models**2)
-        kinds = np.flatnonzero(weight)
-        weight = weight[kinds]
+        every = np.asarray(np.bincount(code, comparisons.weight, len(values) * models**2), np.float64)
+        kinds = np.flatnonzero(every)
+        weight = every[kinds]
     else:
         kinds, place = np.unique(code, return_inverse=True)
-        weight = np.bincount(place, comparisons.weight)
+        weight = np.asarray(np.bincount(place, comparisons.weight), np.float64)
     pair = kinds // len(values)
     none = np.zeros(len(kinds), np.int64)
     return Comparisons(
@@ -178,7 +179,8 @@ def _derivatives(
     gradient, hessian = np.zeros(len(parameters)), np.zeros((len(parameters), len(parameters)))
 
     def by_model(values: Floats) -> Floats:
-        return np.bincount(first, values, models) - np.bincount(second, values, models)
+        by_first, by_second = (np.bincount(column, values, models) for column in (first, second))
+        return np.asarray(by_first - by_second, np.float64)
 
     gradient[:models] = by_model(weight * residual)
     between = np.bincount(first * models + second, curve, models * models).reshape(models, models)
@@ -493,9 +495,8 @@ def _status(table: Preferences, weight: Floats, models: int) -> tuple[tuple[str,
     from scipy.sparse.csgraph import connected_components
 
     counts = weight > 0
-    first, second, value = (
-        np.asarray(column[counts]) for column in (table.first.astype(np.int64), table.second, table.value)
-    )
+    first, second = table.first[counts].astype(np.int64), table.second[counts].astype(np.int64)
+    value = table.value[counts]
     won = np.bincount((first * models + second)[value > -1], minlength=models * models)
     lost = np.bincount((second * models + first)[value < 1], minlength=models * models)
     wins = (won + lost).reshape(models, models).astype(np.float64)

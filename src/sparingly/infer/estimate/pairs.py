@@ -140,11 +140,13 @@ class PairErrors:
         standard_errors, shape = self.errors.of_pairs(first, second)
         depth = np.where(self.exact, np.inf, self.errors.counts)
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
-        counts = self.discordant(first, second, centre)
+        proportions = None
+        if (counts := self.discordant(first, second, centre)) is not None and reach is not None:
+            wins, losses, items, size = counts
 
-        def ends_at(level: float) -> tuple[Floats, Floats]:
-            low, high = discordant_interval(*counts, level)  # type: ignore[misc]
-            return (reach or 1.0) * low, (reach or 1.0) * high
+            def proportions(level: float) -> tuple[Floats, Floats]:
+                low, high = discordant_interval(wins, losses, items, size, level)
+                return reach * low, reach * high
 
         return replace(
             interval_basis(names, centre, self.errors, self.complete),
@@ -154,7 +156,7 @@ class PairErrors:
             tails=self.tails,
             scale=None if reach is None else (-reach, reach),
             supported=self.two_valued,
-            proportions=None if counts is None else ends_at,
+            proportions=proportions,
             exact=self.exact[first] & self.exact[second],
         )
 

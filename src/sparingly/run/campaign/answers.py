@@ -393,25 +393,6 @@ def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict
     return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
 
 
-def shown_first(
-    connection: Connection, campaign: str, data: str, seq: int
-) -> dict[tuple[str, str, str, str, str], float]:
-    """Return by rater, item, both models and aspect which output was shown first: 1 the first, −1 the second.
-
-    Of each rater's answers about a pair the last one counts.
-    """
-    ratings, places = RATINGS.c, PLACEMENTS.c
-    rows = connection.execute(
-        select(ratings.rater, ratings.item, ratings.model, ratings.other, ratings.aspect, places.turned)
-        .join_from(RATINGS, PLACEMENTS, (ratings.campaign == places.campaign) & (ratings.seq == places.seq))
-        .where(ratings.campaign == campaign, ratings.data == data, ratings.seq <= seq, ratings.other != "")
-        .order_by(ratings.seq)
-    )
-    return {
-        (row.rater, row.item, row.model, row.other, row.aspect): -1.0 if row.turned else 1.0 for row in rows
-    }
-
-
 # --- Marked errors ---
 
 

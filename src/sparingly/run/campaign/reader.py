@@ -21,14 +21,14 @@ from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.compare.compare import HeadToHead, compare_scores, compare_votes, pair_of
+from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_of
+from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
-from sparingly.run.campaign.answers import shown_first
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.history import (
@@ -38,6 +38,7 @@ from sparingly.run.campaign.history import (
     paused_at,
     questions_at,
     rating_rows,
+    shown_first,
     spent_at,
     unanswered,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from sparingly.show.terminal.console import fixed, line, notes, percent, show_table
 
 if TYPE_CHECKING:
-    from sparingly.infer.compare.compare import HeadToHead
+    from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.infer.compare.strengths import WinMatrix
 
 # A matrix of more models fits no terminal.
