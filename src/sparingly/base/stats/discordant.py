@@ -28,8 +28,10 @@ def discordant_p(
 
     X is binomial with one half among wins + losses; in a finite set, hypergeometric with half of those that
     there are in it. With ``share`` 1 it is McNemar's exact test, with 0.5 its mid-p form (Lancaster 1961;
-    Fagerland, Lydersen and Laake 2013); 0.58 belongs to the intervals of proportions that are printed, and
-    errs in at most 5 % where mid-p errs in a little more. Supports: is one of the two better at all.
+    Fagerland, Lydersen and Laake 2013); 0.58 belongs to the intervals of proportions that are printed. At a
+    level of 5 % it errs in 4.7 % on average over 6 to 300 votes that speak (exact 4.0 %, mid-p 4.9 %), and in
+    7.0 % at worst, where there are just 8 of
+    them by design (mid-p 7.7 %). Supports: is one of the two better at all.
 
     Examples:
         >>> from sparingly.base.stats.discordant import discordant_p

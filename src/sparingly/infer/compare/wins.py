@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.discordant import discordant_interval, discordant_p
-from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
+from sparingly.base.stats.proportion import (
+    effective_labels,
+    effective_proportion_interval,
+    proportion_interval,
+)
 from sparingly.infer.compare.votes import FEWEST_FOR_JUDGE, Frame, JudgeVotes, VoteTable
 from sparingly.infer.estimate.intervals import student
 
-_HALVINGS = 50
+_ROUNDS = 12
 # Fewer decided comparisons tell nothing of a bias.
 _FEWEST = 10
 
@@ -89,10 +92,11 @@ def tally(
     counts = WinTally(wins, losses, len(pair) - wins - losses, len(pair), items, same, size)
     of = float(size - same) if target == "set" else math.inf
     control = None if judge is None or items < FEWEST_FOR_JUDGE else _judge_of_pair(judge, pair, models)
-    found = _by_ratio(counts, pair, of, alpha, control)
-    if found.judge_worth == 1.0 and items == len(pair) and not pair.is_soft:
+    one_each = items == len(pair) and not pair.is_soft
+    if one_each and control is None:
         return _by_count(counts, of, alpha)
-    return found
+    found = _by_ratio(counts, pair, of, alpha, control)
+    return _by_count(counts, of, alpha) if one_each and found.judge_worth == 1.0 else found
 
 
 def _by_count(counts: WinTally, of: float, alpha: float) -> WinTally:
@@ -141,18 +145,12 @@ def _by_ratio(
     labels = max(float((decided > 0).sum()) if share in (0.0, 1.0) else counts.decided, 2.0)
     centre = min(max(rate.value, 0.0), 1.0)
 
-    def ends_at(level: float) -> tuple[float, float]:
-        if not math.isfinite(rate.error):
-            return 0.0, 1.0
-        low, high = effective_proportion_interval(
-            centre, rate.error, labels, level=level, share=share, freedom=rate.freedom
-        )
-        return float(low), float(high)
-
-    low, high = ends_at(1.0 - alpha)
-    found = replace(found, rate=centre, low=low, high=high, p_value=1.0 - level_reaching(ends_at, 0.5))
+    if not math.isfinite(rate.error):
+        return replace(found, rate=centre)
+    low, high, p_value = rate_of_error(centre, rate, labels, share, alpha)
+    found = replace(found, rate=centre, low=low, high=high, p_value=p_value)
     spread = share * (1.0 - share) / counts.decided
-    known = math.isfinite(rate.error) and rate.error > 0 and spread > 0
+    known = rate.error > 0 and spread > 0
     return replace(found, judge_worth=worth, vote_worth=spread / rate.error**2 if known else 1.0)
 
 
@@ -250,14 +248,22 @@ def item_ratio(top: Floats, bottom: Floats, of: float, control: ItemControl | No
     return ItemRatio(adjusted, math.sqrt(n / freedom * variance) / total, freedom, uses_judge=True)
 
 
-def level_reaching(ends_at: Callable[[float], tuple[float, float]], value: float) -> float:
-    """Return the level of the interval that just reaches a value: 1 less its p-value."""
-    below, above = 0.0, 1.0 - 1e-12
-    for _ in range(_HALVINGS):
-        middle = (below + above) / 2.0
-        low, high = ends_at(max(middle, 1e-9))
-        below, above = (below, middle) if low <= value <= high else (middle, above)
-    return below
+def rate_of_error(
+    centre: float, ratio: ItemRatio, labels: float, share: float, alpha: float
+) -> tuple[float, float, float]:
+    """Return the ends of the interval of a rate by its error, and the p-value of one half that belongs to it.
+
+    The p-value is 1 less the level whose interval just reaches one half. The number of labels that an error
+    is worth depends a little on the level, by Student's t: a few rounds find both.
+    """
+    how: dict[str, float] = {"share": share, "freedom": ratio.freedom}
+    low, high = effective_proportion_interval(centre, ratio.error, labels, level=1.0 - alpha, **how)
+    p_value = alpha
+    for _ in range(_ROUNDS):
+        level = min(max(1.0 - p_value, 1e-6), 1.0 - 1e-12)
+        worth = effective_labels(centre, ratio.error, labels, level=level, **how)
+        p_value = float(discordant_p(centre * worth, (1.0 - centre) * worth, worth))
+    return float(low), float(high), p_value
 
 
 # --- the pull of the place ---
@@ -304,11 +310,5 @@ def position_bias(votes: VoteTable, alpha: float) -> PositionBias | None:
     code = np.unique(known.item, return_inverse=True)[1]
     ratio = item_ratio(_sums(code, weight * first_won), _sums(code, weight), math.inf)
 
-    def ends_at(level: float) -> tuple[float, float]:
-        low, high = effective_proportion_interval(
-            ratio.value, ratio.error, float((weight > 0).sum()), level=level, freedom=ratio.freedom
-        )
-        return float(low), float(high)
-
-    low, high = ends_at(1.0 - alpha)
-    return PositionBias(ratio.value, low, high, 1.0 - level_reaching(ends_at, 0.5), len(known), alpha)
+    low, high, p_value = rate_of_error(ratio.value, ratio, float((weight > 0).sum()), ratio.value, alpha)
+    return PositionBias(ratio.value, low, high, p_value, len(known), alpha)
