@@ -14,7 +14,8 @@ from sparingly.data.tables import Preferences
 from sparingly.infer.compare.compare import about, more_comparisons
 from sparingly.infer.compare.head_to_head import HeadToHead, p_text
 from sparingly.infer.compare.margin import MarginAnswer, parse_margin
-from sparingly.infer.compare.wins import WinTally
+from sparingly.infer.compare.votes import CellVotes, Frame, VoteTable
+from sparingly.infer.compare.wins import WinTally, tally
 from sparingly.infer.plan.sample_size import binomial_power
 from sparingly.infer.rank.rank import rank
 
@@ -172,8 +173,8 @@ def test_a_rater_can_be_the_judge() -> None:
 
 
 def test_the_number_that_is_named_has_the_power() -> None:
-    tally = WinTally(21, 10, 9, 40, 40, 0, 200, rate=21 / 31)
-    more = more_comparisons(tally, 0.05)
+    counts = WinTally(21, 10, 9, 40, 40, 0, 200, rate=21 / 31)
+    more = more_comparisons(counts, 0.05)
     assert more is not None
     decided = (40 + more) * 31 / 40
     assert 0.85 <= float(binomial_power(round(decided), 21 / 31, 0.05)) <= 0.95
@@ -231,10 +232,12 @@ def test_with_a_judge_the_interval_holds(agreement: float) -> None:
         level = norm.cdf(quality)
         values = np.where(level < 0.35, -1.0, np.where(level < 0.65, 0.0, 1.0))
         rows = random.choice(400, 60, replace=False)
-        cells = np.column_stack([judge, -judge])
-        found = two(voted(values[rows], rows, 400, metrics={"judge": cells}))
+        frame, none = Frame(400, None), np.zeros(60)
+        votes = VoteTable(rows, none.astype(np.int64), none.astype(np.int64) + 1, values[rows], none)
+        of_judge = CellVotes(("judge",), frame, np.column_stack([judge, -judge]))
+        found = tally(votes, frame, (0, 1), target="population", alpha=0.05, judge=of_judge)
         held += bool(found.low <= 0.5 <= found.high)
-        settled += found.settled
+        settled += bool(found.p_value <= 0.05)
     assert held / 150 >= 0.91
     assert settled / 150 <= 0.09
 

@@ -149,13 +149,19 @@ def compare_votes(
     margin: float | str | None = None,
     judge: str | None = None,
     rounds: Sequence[Selection] = (),
+    sampled: bool = True,
     alpha: float = 0.05,
 ) -> HeadToHead | WinMatrix:
-    """Compare two models, or all, by votes between two outputs; ``rounds`` drew them, where that is known."""
+    """Compare two models, or all, by votes between two outputs.
+
+    ``rounds`` drew the comparisons, where that is known; where their items were picked and not ``sampled``, a
+    judge's votes are of no use.
+    """
     if first is None and second is None and len(data.models) > 2:
         if margin is not None:
             raise UsageError("A margin is about two models: name them.")
-        return win_matrix(data, aspect, judge=judge, rounds=rounds, target=target, alpha=alpha)
+        how: dict[str, Any] = {"judge": judge, "rounds": rounds, "sampled": sampled}
+        return win_matrix(data, aspect, **how, target=target, alpha=alpha)
     names = pair_of(data, first, second)
     places = data.models.index(names[0]), data.models.index(names[1])
     votes = people_votes(data, aspect, judge)
@@ -167,7 +173,7 @@ def compare_votes(
             f"{names[0]} and {names[1]} were compared {compared}, too few to say who is better: "
             "compare them on 10 items or more."
         )
-    of_judge = judge_votes(data, votes, frame, judge)
+    of_judge = judge_votes(data, votes, frame, judge) if sampled else None
     found = tally(votes, frame, places, target=target, alpha=alpha, judge=of_judge)
     gain = None
     if of_judge is not None and (extra := round(found.votes * (found.judge_worth - 1.0))) > 0:

@@ -160,6 +160,7 @@ def judged_strengths(
     *,
     judge: str | None = None,
     rounds: Sequence[Selection] = (),
+    sampled: bool = True,
     ties: Ties | None = None,
     covariates: tuple[str, ...] = (),
     level: float = 0.95,
@@ -167,12 +168,13 @@ def judged_strengths(
     """Estimate strengths from people's votes, with a judge's votes as control variates where there are any.
 
     Every command that speaks of strengths takes them from here. The options are those of ``bradley_terry``;
-    ties have a parameter of their own unless some votes are soft, and then count as half a win.
+    ties have a parameter of their own unless some votes are soft, and then count as half a win. Where items
+    were picked and not ``sampled``, a judge's votes are of no use.
     """
     votes = people_votes(data, aspect, judge)
     frame, how = frame_of(data, votes), ties or ("half" if votes.is_soft else "davidson")
     fitted = fit_preferences(data, as_preferences(votes), how, covariates, rounds)
-    of_judge = judge_votes(data, votes, frame, judge)
+    of_judge = judge_votes(data, votes, frame, judge) if sampled else None
     if of_judge is None:
         return JudgedStrengths(fitted.result(level), votes, frame)
     fitted, worth, freedom = with_judge(fitted, votes, of_judge)
@@ -186,13 +188,15 @@ def win_matrix(
     *,
     judge: str | None = None,
     rounds: Sequence[Selection] = (),
+    sampled: bool = True,
     target: str = "population",
     alpha: float = 0.05,
 ) -> WinMatrix:
     """Count who won against whom, and turn it into strengths with intervals that hold."""
     if target != "population":
         raise UsageError("Strengths speak about inputs like these: leave out the target, or name two models.")
-    found = judged_strengths(data, aspect, judge=judge, rounds=rounds, level=round(1.0 - alpha, 12))
+    how: dict[str, Any] = {"judge": judge, "rounds": rounds, "sampled": sampled}
+    found = judged_strengths(data, aspect, **how, level=round(1.0 - alpha, 12))
     votes, frame, strengths, count = found.votes, found.frame, found.strengths, len(data.models)
     wins, ties = np.zeros((2, count, count))
     np.add.at(wins, (votes.first, votes.second), np.maximum(votes.value, 0.0))

@@ -345,7 +345,8 @@ class CampaignReader:
         is_sample = all(selection.probability is not None for selection in rounds)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
         rounds = rounds if is_sample else ()
-        strengths = judged_strengths(snapshot.data, aspect, rounds=rounds, **options).strengths
+        options = {"rounds": rounds, "sampled": is_sample, **options}
+        strengths = judged_strengths(snapshot.data, aspect, **options).strengths
         notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
         return replace(strengths, notes=notes)
 
@@ -379,6 +380,7 @@ class CampaignReader:
                 margin=margin,
                 judge=judge,
                 rounds=rounds if is_sample else (),
+                sampled=is_sample,
                 alpha=alpha,
             )
             notes = (*found.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))

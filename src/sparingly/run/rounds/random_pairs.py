@@ -50,6 +50,13 @@ class RandomPairs(Strategy):
             raise DataError("All models wrote the same on every item: there is nothing to compare.")
         return self
 
+    def why(self, data: EvalSet) -> str:
+        """Say what is compared, and what nobody has to be asked about."""
+        models = len(data.models)
+        whom = " and ".join(data.models) if models == 2 else f"every two of {models} models"
+        how = f"People compare {whom} on random items, with sides drawn anew each time."
+        return f"{how} {_same_sentence(data)}".rstrip()
+
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the outputs, to see which are the same."""
         return frozenset({"outputs"} & set(data.fields))
@@ -76,22 +83,28 @@ class RandomPairs(Strategy):
         pairs = np.empty(count, object)
         pairs[:] = [(models[first[place]], models[second[place]]) for place in places]
         share = min(1.0, limit / int(different.sum()))
-        same = int(same_cells(data).sum())
-        whose = f"on {counted(same, 'item')} both wrote the same"
-        if len(models) > 2:
-            whose = f"{counted(same, 'pair')} of outputs have the same text"
-        note = f"{whose}: nobody is asked, and they count as ties."
+        note = _same_sentence(data) if state.number == 1 else ""
         return Chosen(
             rows=rows,
             pairs=pairs,
             probability=np.full(count, share),
             reason="drawn at random",
-            notes=(note,) if same and state.number == 1 else (),
+            notes=(note,) if note else (),
         )
 
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Raise UsageError: comparisons give wins, not scores."""
         raise UsageError("People compare outputs here, which gives wins: sparingly compare CAMPAIGN.")
+
+
+def _same_sentence(data: EvalSet) -> str:
+    """Say how many outputs have the same text, where some have."""
+    if not (same := int(same_cells(data).sum())):
+        return ""
+    whose = f"On {same} of {counted(len(data), 'item')} both wrote the same"
+    if len(data.models) > 2:
+        whose = f"{counted(same, 'pair')} of outputs have the same text"
+    return f"{whose}: nobody is asked, and they count as ties."
 
 
 def _next_cells(state: State, open_cells: Mask, different: Mask, count: int) -> tuple[Ints, Ints]:
