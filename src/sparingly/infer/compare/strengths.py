@@ -42,7 +42,14 @@ from sparingly.infer.compare.votes import (
     people_votes,
 )
 from sparingly.infer.compare.wins import PositionBias, position_bias
-from sparingly.infer.estimate.bradley_terry import BradleyTerry, FittedStrengths, Ties, fit_preferences
+from sparingly.infer.estimate.bradley_terry import (
+    BradleyTerry,
+    FittedStrengths,
+    Ties,
+    fit_preferences,
+    products,
+    sums_by_item,
+)
 from sparingly.infer.rank.rank import rank_strengths
 from sparingly.infer.rank.ranking import Ranking
 
@@ -240,8 +247,6 @@ def with_judge(
 
     ``votes`` are those that were fitted, in the same order. As they were, where the judge tells nothing.
     """
-    from scipy.sparse import csr_matrix
-
     fit, rows = fitted.fit, fitted.rows
     if fit.items < FEWEST_FOR_JUDGE:
         return fitted, 1.0, None
@@ -254,13 +259,12 @@ def with_judge(
     weighted = np.flatnonzero(counts > 0)
     part, half, counts = part.at(weighted), half[weighted], counts[weighted]
     items, code = np.unique(part.item, return_inverse=True)
-    where = np.tile(code, 2), np.concatenate([place[part.first], place[part.second]])
-    control = csr_matrix((np.concatenate([half, -half]), where), shape=(len(items), width))
+    places = [place[part.first], place[part.second]]
+    control = sums_by_item(code, places, [half, -half], (len(items), width))
     strengths = fit.solve[: len(rows)]
     mean = np.asarray(control.mean(axis=0)).ravel()
-    joint = (fit.scores.T @ control).toarray()
-    squares = (control.T @ control).toarray() - len(items) * np.outer(mean, mean)
-    of_scores = (fit.scores.T @ fit.scores).toarray()
+    joint, of_scores = products(fit.scores, control), products(fit.scores, fit.scores)
+    squares = products(control, control) - len(items) * np.outer(mean, mean)
     # Sums over items of products of influences on all strengths.
     both, own, all_scores = (
         float(np.trace(strengths @ m @ strengths.T)) for m in (joint, squares, of_scores)
@@ -270,20 +274,14 @@ def with_judge(
     if both <= 0 or gain <= cost or freedom < 1:
         return fitted, 1.0, None
     slope = both / own * (gain - cost) / gain
-    left = (
-        (fit.scores - slope * control).toarray()
-        if len(items) * width < 10**7
-        else fit.scores - slope * control
-    )
+    left = fit.scores - slope * control
     weight = np.zeros((judge.models, judge.models))
     np.add.at(weight, (part.first, part.second), counts)
     spread = judge.spread(weight + weight.T)[:, rows]
     everywhere = np.zeros((len(spread), width))
     everywhere[:, : len(rows)] = slope * 0.5 * spread
-    at_items = left.T @ everywhere[items]
-    products = left.T @ left
-    total = np.asarray(products if isinstance(products, np.ndarray) else products.toarray())
-    total = total + at_items + at_items.T + everywhere.T @ everywhere
+    at_items = products(left, everywhere[items])
+    total = products(left, left) + at_items + at_items.T + everywhere.T @ everywhere
     total = total - len(items) * slope**2 * np.outer(mean, mean)
     covariance = len(items) / freedom * fit.solve @ total @ fit.solve.T
     moved = slope * fit.solve @ (len(items) * mean)

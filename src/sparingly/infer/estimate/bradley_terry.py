@@ -25,6 +25,8 @@ from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 
 Ties = Literal["davidson", "half"]
 _STEPS, _CLOSE = 200, 1e-10
+# Matrices of so many numbers are cheap enough to hold whole.
+_DENSE = 2_000_000
 _LEAST_TIES, _MOST_TIES = -30.0, 30.0
 
 
@@ -58,7 +60,7 @@ class BradleyTerryFit:
     The covariance is of (strengths, log ν, effects), robust to comparisons that share an item: a sum of
     squares over ``items`` items, with one degree of freedom less. NaN where all comparisons are of one item.
     ``solve`` takes sums of scores of comparisons (items × parameters) to what each item adds to these
-    numbers, its influence, and ``scores`` are those sums by item (sparse; rows in the order of the items).
+    numbers, its influence, and ``scores`` are those sums by item (sparse where that is smaller).
     """
 
     strengths: Floats
@@ -121,7 +123,7 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
     items = scores.shape[0]
     covariance = np.full((len(rotation), len(rotation)), np.nan)
     if items > 1:
-        covariance = items / (items - 1.0) * solve @ (scores.T @ scores).toarray() @ solve.T
+        covariance = items / (items - 1.0) * solve @ products(scores, scores) @ solve.T
     return BradleyTerryFit(
         strengths=centre @ parameters[:models],
         log_ties=float(parameters[-1]) if tied else -np.inf,
@@ -204,11 +206,11 @@ def _derivatives(
 
 
 def _item_scores(comparisons: Comparisons, models: int, parameters: Floats, tied: bool) -> Any:
-    """Return the derivatives of every comparison summed by item: items × parameters, sparse."""
-    from scipy.sparse import csr_matrix
-
-    used = np.flatnonzero(comparisons.weight > 0)
-    part = Comparisons(**{name: column[used] for name, column in vars(comparisons).items()})
+    """Return the derivatives of every comparison summed by item: items × parameters."""
+    part = comparisons
+    if not (comparisons.weight > 0).all():
+        used = np.flatnonzero(comparisons.weight > 0)
+        part = Comparisons(**{name: column[used] for name, column in vars(comparisons).items()})
     residual, _, tie = _residuals(part, models, parameters, tied)
     values = part.weight * residual
     columns, entries = [part.first, part.second], [values, -values]
@@ -219,8 +221,28 @@ def _item_scores(comparisons: Comparisons, models: int, parameters: Floats, tied
         columns.append(np.full(len(values), len(parameters) - 1))
         entries.append(part.weight * ((part.value == 0) - tie))
     items, code = np.unique(part.item, return_inverse=True)
-    where = np.tile(code, len(columns)), np.concatenate(columns)
-    return csr_matrix((np.concatenate(entries), where), shape=(len(items), len(parameters)))
+    return sums_by_item(code, columns, entries, (len(items), len(parameters)))
+
+
+def sums_by_item(
+    code: Ints, columns: Sequence[Ints], entries: Sequence[Floats], shape: tuple[int, int]
+) -> Any:
+    """Return Σ entries by item and column; sparse where most of it would be 0."""
+    from scipy.sparse import csr_matrix
+
+    if shape[0] * shape[1] > max(_DENSE, len(columns) * len(code)):
+        where = np.tile(code, len(columns)), np.concatenate(columns)
+        return csr_matrix((np.concatenate(entries), where), shape=shape)
+    total = np.zeros(shape[0] * shape[1])
+    for column, values in zip(columns, entries, strict=True):
+        total += np.bincount(code * shape[1] + column, values, len(total))
+    return total.reshape(shape)
+
+
+def products(first: Any, second: Any) -> Floats:
+    """Return firstᵀ·second of two matrices over items, as a plain array."""
+    found = first.T @ second
+    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
 
 
 def _inverse(hessian: Floats) -> Floats:
