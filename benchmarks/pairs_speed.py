@@ -1,7 +1,7 @@
 """How long strengths take from many votes, beside ``choix`` in the same run.
 
-    python -m venv /tmp/choix && /tmp/choix/bin/pip install choix
-    python -m benchmarks.pairs_speed --choix /tmp/choix/bin/python
+    python -m venv choix && choix/bin/pip install choix
+    python -m benchmarks.pairs_speed --choix choix/bin/python
 
 Ours: strengths with intervals, clustered by item, from an evaluation set. ``choix``: point estimates by
 ``ilsr_pairwise`` and ``opt_pairwise`` from the same wins (there are no ties).
