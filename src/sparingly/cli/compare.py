@@ -125,7 +125,7 @@ def _of_data(
 
     data = subject.data
     if not compares_outputs(data, aspect):
-        aspect = subject.aspect(aspect, or_metric=True)
+        aspect, data = subject.scores(aspect)
     return compare_models(
         data,
         *(names or (None, None)),

@@ -179,8 +179,8 @@ def judged_strengths(
     were picked and not ``sampled``, a judge's votes are of no use.
     """
     votes = people_votes(data, aspect, judge)
-    frame, how = frame_of(data, votes), ties or ("half" if votes.is_soft else "davidson")
-    fitted = fit_preferences(data, as_preferences(votes), how, covariates, rounds)
+    frame = frame_of(data, votes)
+    fitted = fit_preferences(data, as_preferences(votes), ties, covariates, rounds)
     of_judge = judge_votes(data, votes, frame, judge) if sampled else None
     if of_judge is None:
         return JudgedStrengths(fitted.result(level), votes, frame)

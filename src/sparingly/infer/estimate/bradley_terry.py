@@ -435,7 +435,7 @@ class FittedStrengths:
 def fit_preferences(
     data: EvalSet,
     table: Preferences,
-    ties: Ties = "davidson",
+    ties: Ties | None = None,
     covariates: tuple[str, ...] = (),
     rounds: Sequence[Selection] = (),
 ) -> FittedStrengths:
