@@ -26,6 +26,7 @@ from sparingly.data.synthetic import make_evalset as make_evalset
 from sparingly.data.tables import Preferences as Preferences
 from sparingly.data.tables import Ratings as Ratings
 from sparingly.infer.changes import changes as changes
+from sparingly.infer.compare.compare import compare as compare
 from sparingly.infer.estimate.bradley_terry import bradley_terry as bradley_terry
 from sparingly.infer.estimate.estimate import estimate as estimate
 from sparingly.infer.estimate.estimate import estimate_scores as estimate_scores

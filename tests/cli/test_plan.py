@@ -97,7 +97,8 @@ def test_plans_without_data(command: Command) -> None:
         code, out, err = command(f"plan {question}")
         assert (code, err) == (EXIT_DONE, "")
         assert out.startswith(("Get ", "Judge "))
-        assert "  sparingly select DATA --method uniform --budget " in out
+        ask = "campaign new c.db DATA --ask pairs" if "win" in question else "select DATA --method uniform"
+        assert f"  sparingly {ask} --budget " in out
     answered = json.loads(command("plan --detect 0.3sd --json")[1])
     assert answered["n"] == sparingly.sample_size(detect="0.3sd").n
 
@@ -128,20 +129,20 @@ def test_differences_in_standard_deviations(command: Command) -> None:
     assert 5 < json.loads(out)["wanted"]["detect"] < 50
 
 
-def test_a_win_rate_ends_in_a_command_that_reads_preferences(command: Command, folder: Path) -> None:
-    lines = [
-        {"item": f"i{at}", "preferences": [{"first": "a", "second": "b", "value": 1 if at % 4 else -1}]}
-        for at in range(80)
-    ]
+def test_a_win_rate_ends_in_commands_that_ask_for_preferences_and_read_them(
+    command: Command, folder: Path
+) -> None:
+    lines = [{"prompt": f"p{at}", "response_a": f"one {at}", "response_b": f"two {at}"} for at in range(80)]
     (folder / "duels.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    code, out, err = command("plan duels.jsonl --win-rate 70%")
+    code, out, _ = command("plan duels.jsonl --win-rate 70%")
+    assert code == EXIT_DONE
+    ask, read = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    assert command(ask.removeprefix("sparingly "))[0] == EXIT_DONE
+    with sparingly.Campaign("c.db") as campaign:
+        campaign.run(lambda question: -1.0 if question.item[-1] in "012" else 1.0)
+    code, out, err = command(read.removeprefix("sparingly "))
     assert (code, err) == (EXIT_DONE, "")
-    typed = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
-    assert typed[-1] == "sparingly strengths duels.jsonl"
-    for line in typed:
-        code, out, err = command(line.removeprefix("sparingly "))
-        assert (code, err) == (EXIT_DONE, "")
-    assert "strengths of 2 models from 80 comparisons" in out
+    assert "% of decided comparisons" in out
 
 
 def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:

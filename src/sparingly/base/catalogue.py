@@ -71,6 +71,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "diffuse_iterative": "sparingly.published.diffuse_iterative:DiffuseIterative",
         "incremental_strata": "sparingly.published.incremental_strata:IncrementalStrata",
         "one_shot": "sparingly.run.rounds.strategy:OneShot",
+        "pairs": "sparingly.run.rounds.random_pairs:RandomPairs",
         "waves": "sparingly.run.rounds.waves:Waves",
     },
     "estimator": {

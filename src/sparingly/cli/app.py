@@ -43,6 +43,7 @@ COMMANDS = {
         "import": "import_:import_",
         "judge": "judge:judge",
         "estimate": "estimate:estimate",
+        "compare": "compare:compare",
         "rank": "rank:rank",
         "strengths": "strengths:strengths",
         "raters": "raters:raters",

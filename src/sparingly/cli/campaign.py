@@ -12,7 +12,7 @@ from cyclopts import App
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
 from sparingly.cli.parameters import about, flag, several
-from sparingly.cli.subject import Address, At, DataName, Name, opened
+from sparingly.cli.subject import Address, Ask, At, DataName, Name, opened, strategy_to_ask
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -54,6 +54,7 @@ def new(
     data: Annotated[tuple[str, ...], about("The evaluation set, or several as NAME=FILE.")],
     /,
     *,
+    ask: Ask = "scores",
     method: Annotated[str, about("A strategy or a method: waves, uniform …", "--method", "-m")] = "auto",
     budget: Annotated[
         str,
@@ -69,7 +70,9 @@ def new(
     ] = None,
     scale: Annotated[str | None, about("The lowest and highest score, such as 0,100.")] = None,
     stop: Annotated[tuple[str, ...], several("When to stop earlier: best_settled …")] = (),
-    size: Annotated[int | None, about("Items in a round; the strategy's own number unless given.")] = None,
+    size: Annotated[
+        int | None, about("Items or comparisons in a round; the strategy's own number unless given.")
+    ] = None,
     seed: Seed = 0,
     name: Annotated[str, about("The campaign's name in its database.")] = "campaign",
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -80,6 +83,7 @@ def new(
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
     sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
+    sparingly campaign new ab.db ab.jsonl --ask pairs -b 60
     sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
     ```
     """
@@ -90,7 +94,7 @@ def new(
     with Campaign.new(
         address,
         named_sets(data, reading),
-        method,
+        strategy_to_ask(ask, method),
         budget,
         name=name,
         aspects=aspect or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.cli.options import (
@@ -21,6 +21,9 @@ from sparingly.cli.options import (
 )
 from sparingly.cli.parameters import about, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+
+if TYPE_CHECKING:
+    from sparingly.data.evalset import EvalSet
 
 Aspect = Annotated[str | None, about("What was judged: an aspect, or sum:of=[one,other].", "--aspect", "-a")]
 EstimatorText = Annotated[
@@ -68,8 +71,8 @@ def estimate(
     """Estimate the models' scores over the whole set from the items that were judged.
 
     A selection with inclusion probabilities gives scores of the set; one without gives scores of the chosen
-    items, and says so. A campaign gives the scores of what is judged so far; where people compare two
-    outputs, these are strengths.
+    items, and says so. A campaign gives the scores of what is judged so far; where people compare outputs,
+    who won, of two models, and strengths of many.
 
     ```
     sparingly estimate judged.jsonl chosen.json --aspect overall --out scores.json
@@ -80,10 +83,12 @@ def estimate(
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
-    from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
+    from sparingly.infer.compare.head_to_head import HeadToHead
+    from sparingly.infer.estimate.bradley_terry import BradleyTerry
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
     from sparingly.show.report.score_tables import score_table
+    from sparingly.show.terminal.compare import show_head_to_head
     from sparingly.show.terminal.scores import show_estimate, show_strengths
 
     settings: dict[str, Any] = {**vars(intervals), "estimator": estimator, "by": by}
@@ -92,7 +97,7 @@ def estimate(
     with subject_of(sources, reading, campaign) as subject:
         if subject.compares and aspect is None:
             check_strengths(settings, format)
-            results[""] = bradley_terry(subject.data, level=intervals.level)
+            results[""] = _compared(subject.data, intervals.level)
         elif (running := subject.campaign) is None:
             name, data = subject.scores(aspect)
             with working("estimating"):
@@ -107,7 +112,11 @@ def estimate(
                 for set_name in subject.set_names:
                     if running.compares(set_name):
                         check_strengths(settings, format)
-                        results[set_name] = running.strengths(set_name, at=at, level=intervals.level)
+                        if len(running.data(set_name, at=at, judged=False).models) == 2:
+                            alpha = round(1 - intervals.level, 12)
+                            results[set_name] = running.compare(set_name, at=at, alpha=alpha)
+                        else:
+                            results[set_name] = running.strengths(set_name, at=at, level=intervals.level)
                     else:
                         results[set_name] = running.estimate(set_name, at=at, seed=seed, **settings)
     if out is not None:
@@ -118,12 +127,24 @@ def estimate(
     for set_name, result in results.items():
         if len(results) > 1:
             sys.stdout.write(f"{set_name}\n")
-        if isinstance(result, BradleyTerry):
+        if isinstance(result, HeadToHead):
+            show_head_to_head(result)
+        elif isinstance(result, BradleyTerry):
             show_strengths(result)
         elif format == "text":
             show_estimate(result, out)
         else:
             sys.stdout.write(score_table(result, format))
+
+
+def _compared(data: EvalSet, level: float) -> Any:
+    """Return what comparisons say: who won, of two models; strengths of many."""
+    from sparingly.infer.compare.compare import compare_votes
+    from sparingly.infer.compare.strengths import judged_strengths
+
+    if len(data.models) == 2:
+        return compare_votes(data, alpha=round(1 - level, 12))
+    return judged_strengths(data, level=level).strengths
 
 
 def only_result(results: Mapping[str, Any], out: Path) -> Any:
@@ -132,7 +153,7 @@ def only_result(results: Mapping[str, Any], out: Path) -> Any:
         raise UsageError(f"{out} takes one data set: name it with --data, one of {listing(results)}.")
     result = next(iter(results.values()))
     if not hasattr(result, "save"):
-        raise UsageError("Strengths are printed as text, or with --json.")
+        raise UsageError("Comparisons are printed as text, or with --json.")
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, check_strengths, only_result
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
@@ -23,27 +23,6 @@ from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_o
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.ranking import Ranking
-
-
-@options
-class ClaimOptions:
-    """A question with a margin about one model, for release gates: exit code 1 when it is not shown."""
-
-    model: Annotated[str | None, about("The model that a claim with a margin is about.")] = None
-    against: Annotated[str | None, about("The model that it is compared with.")] = None
-    claim: Annotated[Literal["non-inferior", "equivalent", "superior"], about("What is to be shown.")] = (
-        "non-inferior"
-    )
-    margin: Annotated[float | None, about("The margin, in the unit of the scores.")] = None
-
-    def test(self, ranking: Ranking) -> Ranking:
-        """Return the ranking with the answer; as it is where nothing is claimed."""
-        parts = (self.model, self.against, self.margin)
-        if all(value is None for value in parts):
-            return ranking
-        if self.model is None or self.against is None or self.margin is None:
-            raise UsageError("A claim needs all three of --model, --against and --margin.")
-        return ranking.with_claim(self.claim, self.model, self.against, self.margin)
 
 
 @options
@@ -68,7 +47,7 @@ class DecisionOptions:
     seed: Seed = 0
 
 
-NO_CLAIM, DEFAULT_DECISIONS = ClaimOptions(), DecisionOptions()
+DEFAULT_DECISIONS = DecisionOptions()
 
 
 def rank(
@@ -79,29 +58,25 @@ def rank(
     estimator: EstimatorText = None,
     format: FormatOption = "text",
     deciding: DecisionOptions = DEFAULT_DECISIONS,
-    claim: ClaimOptions = NO_CLAIM,
     out: OutFile = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
-) -> int:
+) -> None:
     """Rank the models from what was judged: who may be best, possible ranks, groups, tests.
 
-    With --model, --against and --margin it also answers a question of a release gate, and the exit code is 1
-    when the claim is not shown.
+    Two models, and the question of a release gate: sparingly compare.
 
     ```
     sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json
     sparingly rank campaign.db
     sparingly rank judged.jsonl chosen.json -a overall --expect
     sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
-    sparingly rank judged.jsonl chosen.json -a overall --model new --against old --margin 2
     ```
     """
-    from sparingly.infer.estimate.bradley_terry import bradley_terry
+    from sparingly.infer.compare.strengths import judged_strengths
     from sparingly.infer.rank.rank import rank as order
     from sparingly.infer.rank.rank import rank_strengths
-    from sparingly.show.report.markup import latex
     from sparingly.show.report.score_tables import ranking_table
     from sparingly.show.terminal.scores import show_ranking
 
@@ -114,15 +89,13 @@ def rank(
             check_strengths(
                 {"estimator": estimator, "test": deciding.test if deciding.test != "t" else None}, "text"
             )
-            strengths = bradley_terry(subject.data, level=round(1 - deciding.alpha, 12))
+            strengths = judged_strengths(subject.data, level=round(1 - deciding.alpha, 12)).strengths
             about = {"aspect": "preferences", "target": deciding.target or "population"}
-            rankings[""] = claim.test(
-                rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
-            )
+            rankings[""] = rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
         elif (running := subject.campaign) is None:
             name, data = subject.scores(aspect)
             with working("ranking"):
-                rankings[""] = claim.test(order(data, subject.selection, name, **how))
+                rankings[""] = order(data, subject.selection, name, **how)
         else:
             subject.aspect(aspect)
             for part in ("test", "groups_by"):
@@ -131,7 +104,7 @@ def rank(
                     raise UsageError(f"{option} is for files: sparingly campaign export CAMPAIGN data.jsonl.")
             with working("ranking"):
                 for set_name in subject.set_names:
-                    rankings[set_name] = claim.test(running.rank(set_name, at=campaign.at, **how))
+                    rankings[set_name] = running.rank(set_name, at=campaign.at, **how)
     if out is not None:
         only_result(rankings, out).save(out)
     if json:
@@ -141,10 +114,5 @@ def rank(
             sys.stdout.write(f"{set_name}\n")
         if format == "text":
             show_ranking(ranking, out)
-            continue
-        sys.stdout.write(ranking_table(ranking, format))
-        if ranking.claim is not None:
-            answer = latex(str(ranking.claim)) if format == "latex" else ranking.claim
-            sys.stdout.write(f"\n{answer}.\n")
-    claims = [ranking.claim for ranking in rankings.values() if ranking.claim is not None]
-    return EXIT_DONE if all(answer.shown for answer in claims) else EXIT_NO
+        else:
+            sys.stdout.write(ranking_table(ranking, format))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
 from sparingly.cli.parameters import about, flag, options
-from sparingly.cli.subject import Name, Sources, is_campaign, opened, subject_of
+from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
 from sparingly.data.files import naming_target
 from sparingly.data.selection import Selection
 
@@ -76,10 +76,11 @@ def serve(
     sources: Sources,
     /,
     *,
+    ask: Ask = "scores",
     budget: Annotated[
         str | None,
         about(
-            "Of data that is not yet a campaign: items to judge, 100, 10%; all unless given.",
+            "Of data that is not yet a campaign: items or comparisons, 100, 10%; all unless given.",
             "--budget",
             "-b",
         ),
@@ -91,7 +92,7 @@ def serve(
         str,
         about(
             "What raters fill in for an output: score, stars, esa or mqm; esa and mqm mark errors. "
-            "Pairs have a form of their own."
+            "Pairs (--ask pairs) have a form of their own."
         ),
     ] = "score",
     texts: Annotated[
@@ -114,6 +115,7 @@ def serve(
     ```
     sparingly serve wmt.db --raters anna,ben
     sparingly serve responses.csv --budget 100
+    sparingly serve ab.jsonl --ask pairs --budget 60
     sparingly serve data.jsonl chosen.json --raters anna,ben
     sparingly serve wmt.db --form esa --once-links links.txt
     sparingly serve wmt.db --public https://judge.example.org
@@ -123,7 +125,7 @@ def serve(
     from sparingly.show.web.app import create_app
     from sparingly.show.web.server import run
 
-    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading)
+    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading, ask)
     app = create_app(
         address,
         name,
@@ -165,7 +167,9 @@ def serve(
         sys.stdout.write("stopped; everything that was acknowledged is kept.\n")
 
 
-def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOptions) -> str:
+def _new_campaign(
+    sources: tuple[str, ...], budget: str | None, reading: ReadOptions, ask: str = "scores"
+) -> str:
     """Make a campaign of data, or of a selection, in a file beside it; go on with one that is there."""
     from sparingly.data.texts import check_texts
     from sparingly.run.campaign.campaign import Campaign
@@ -179,8 +183,10 @@ def _new_campaign(sources: tuple[str, ...], budget: str | None, reading: ReadOpt
         data, chosen = subject.data, subject.selection
     check_texts(data)
     if chosen is None:
-        Campaign.new(address, data, budget=budget or "100%").disconnect()
+        Campaign.new(address, data, strategy_to_ask(ask), budget or "100%").disconnect()
         return str(address)
+    if ask == "pairs":
+        raise UsageError("A selection of items is scored: give the data alone to ask for pairs.")
     if budget is not None:
         raise UsageError("A selection says what is asked: leave out --budget.")
     signature = chosen.signature

@@ -20,7 +20,8 @@ def strengths(
     ] = None,
     tie: Annotated[float, about("With --from-scores: how far apart scores are tied.")] = 0.0,
     ties: Annotated[
-        Literal["davidson", "half"] | None, about("A parameter of their own, or half a win.")
+        Literal["davidson", "half"] | None,
+        about("A parameter of their own (unless preferences are soft), or half a win."),
     ] = None,
     covariate: Annotated[tuple[str, ...], several("What else may sway people: length, or a metric")] = (),
     rounds: Annotated[
@@ -30,9 +31,10 @@ def strengths(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Estimate how strong models are from preferences, by the Bradley–Terry model with ties.
+    """Estimate how strong many models are from preferences, by the Bradley–Terry model with ties.
 
-    The log-odds that one model is preferred to another are the difference of their strengths.
+    The log-odds that one model is preferred to another are the difference of their strengths. Of two models
+    it says who won how often, as sparingly compare does.
 
     ```
     sparingly strengths judged.jsonl
@@ -41,7 +43,10 @@ def strengths(
     ```
     """
     from sparingly.data.selection import Selection
-    from sparingly.infer.estimate.bradley_terry import bradley_terry
+    from sparingly.infer.compare.compare import compare_votes
+    from sparingly.infer.compare.head_to_head import HeadToHead
+    from sparingly.infer.compare.strengths import judged_strengths
+    from sparingly.show.terminal.compare import show_head_to_head
     from sparingly.show.terminal.scores import show_strengths
 
     evalset = reading.load(data)
@@ -53,7 +58,12 @@ def strengths(
         raise UsageError("The evaluation set has no preferences: derive them with --from-scores ASPECT.")
     with working("estimating"):
         selections = [Selection.load(path) for path in rounds]
-        result = bradley_terry(
+        if len(evalset.models) == 2 and not (covariate or selections or ties):
+            pair = compare_votes(evalset, aspect=aspect, alpha=round(1 - level, 12))
+            if isinstance(pair, HeadToHead):
+                emit(pair.to_dict()) if json else show_head_to_head(pair)
+                return
+        result = judged_strengths(
             evalset, aspect, ties=ties, covariates=covariate, rounds=selections, level=level
-        )
+        ).strengths
     emit(result.to_dict()) if json else show_strengths(result)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
@@ -31,6 +31,10 @@ Name = Annotated[
     str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
 ]
 DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
+Ask = Annotated[
+    Literal["scores", "pairs"],
+    Parameter(help="What people are asked for: scores of outputs, or which of two is better (pairs)."),
+]
 At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
 
 
@@ -203,6 +207,20 @@ def subject_of(
             raise UsageError(f"{selections[0]} does not say what it was chosen from: give the data, too.")
     title = " ".join(map(str, files))
     yield Subject(title, selection, _files=files, _reading=reading, _show_roles=show_roles)
+
+
+def strategy_to_ask(ask: str, method: str = "auto") -> str:
+    """Return the strategy that asks for this: random comparisons unless another method is named."""
+    if ask == "scores":
+        return method
+    if method == "auto":
+        return "pairs"
+    from sparingly.base.registry import method_class
+    from sparingly.base.text import parse_call
+
+    if "preferences" not in method_class(parse_call(method).name).needs:
+        raise UsageError(f"{method} asks for scores: leave out --method, or --ask pairs.")
+    return method
 
 
 def is_selection(path: Path) -> bool:

@@ -102,7 +102,7 @@ def test_all_pairs_of_several_models() -> None:
 
 def test_ties_are_mentioned() -> None:
     found = sample_size(win_rate="60%")
-    assert found.notes[0].startswith("A tie counts as half a win.")
+    assert found.notes[0].startswith("Ties are left out of the win rate")
     assert f"get {math.ceil(found.n / 0.8)} comparisons" in found.notes[0]
 
 
@@ -171,11 +171,13 @@ def test_levels_of_many_pairs_have_two_digits() -> None:
     assert "(0.5 % for each)" in sample_size(detect="0.3sd", models=5).notes[-1]
 
 
-def test_a_win_rate_says_what_strengths_prints() -> None:
+def test_a_win_rate_says_how_to_ask_for_it_and_what_prints_it() -> None:
     found = sample_size(win_rate="60%")
-    assert found.commands[-1] == "sparingly strengths DATA"
-    assert "one without 0 means a win rate other than 50 %" in found.notes[-1]
-    assert "without 0" not in sample_size(win_rate="60%", models=3).notes[-1]
+    assert found.commands == (
+        f"sparingly campaign new c.db DATA --ask pairs --budget {found.n}",
+        "sparingly compare c.db",
+    )
+    assert found.notes[-1].startswith("compare prints the win rate")
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,13 @@ from sparingly.run.rounds.replay import replay
 from tests.run.campaign.made import begin, made_set, true_score
 
 ITEMS, BUDGET = 60, 30
-COMPARING = ("d_optimal", "diffuse_iterative")
+COMPARING = ("d_optimal", "diffuse_iterative", "pairs")
 STRATEGIES: dict[str, str] = {
     "one_shot": "one_shot:selector=(uniform)",
     **{name: name for name in ("auto", "waves", "allocate", "casf", "incremental_strata", "active_testing")},
     "d_optimal": "d_optimal",
     "diffuse_iterative": "diffuse_iterative",
+    "pairs": "pairs",
 }
 
 

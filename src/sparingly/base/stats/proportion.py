@@ -105,9 +105,25 @@ def effective_proportion_interval(
         share: The share of successes among the labels (weighted where they are); the estimate if not given.
         freedom: Degrees of freedom of the error; n − 1 if not given. Fewer divide n_eff by (t(df)/t(n−1))².
     """
+    check_level(level)
+    centre, _, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
+    labels = effective_labels(estimate, error, n, size, level, share=share, freedom=freedom)
+    return _real_ends(centre, labels, items, (1.0 - level) / 2.0, TAIL_SHARE)
+
+
+def effective_labels(
+    estimate: ArrayLike,
+    error: ArrayLike,
+    n: ArrayLike,
+    size: ArrayLike = np.inf,
+    level: float = 0.95,
+    *,
+    share: ArrayLike | None = None,
+    freedom: ArrayLike | None = None,
+) -> Floats:
+    """Return how many labels of a plain sample from an infinite population tell as much, n*/d as above."""
     from scipy.special import stdtrit
 
-    check_level(level)
     centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
     _check_size(labels, items)
     label_share = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
@@ -125,7 +141,7 @@ def effective_proportion_interval(
         with np.errstate(invalid="ignore"):
             wider = (stdtrit(degrees, tail) / stdtrit(labels - 1.0, tail)) ** 2
         effect = effect * np.where(wider > 1.0, wider, 1.0)
-    return _real_ends(centre, _effective(labels, items) / effect, items, (1.0 - level) / 2.0, TAIL_SHARE)
+    return np.asarray(_effective(labels, items) / effect)
 
 
 def _broadcast(*values: ArrayLike) -> tuple[Floats, ...]:

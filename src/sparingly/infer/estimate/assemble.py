@@ -27,6 +27,7 @@ from sparingly.infer.estimate.scale import (
     bounded_pairs,
     bounded_scores,
     passes_note,
+    plain_size,
     proportions_of,
     values_of,
 )
@@ -122,6 +123,7 @@ def assemble(
             bounded_pairs(sample, target, scale, level, seed),
             values.scale,
             values.two_valued,
+            plain_size(sample, target),
         ),
     )
 

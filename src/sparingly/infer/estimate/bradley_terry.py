@@ -25,6 +25,8 @@ from sparingly.signals.length import OUTPUT_LENGTH, length_metric
 
 Ties = Literal["davidson", "half"]
 _STEPS, _CLOSE = 200, 1e-10
+# Matrices of so many numbers are cheap enough to hold whole.
+_DENSE = 2_000_000
 _LEAST_TIES, _MOST_TIES = -30.0, 30.0
 
 
@@ -57,6 +59,8 @@ class BradleyTerryFit:
 
     The covariance is of (strengths, log ν, effects), robust to comparisons that share an item: a sum of
     squares over ``items`` items, with one degree of freedom less. NaN where all comparisons are of one item.
+    ``solve`` takes sums of scores of comparisons (items × parameters) to what each item adds to these
+    numbers, its influence, and ``scores`` are those sums by item (sparse where that is smaller).
     """
 
     strengths: Floats
@@ -64,6 +68,8 @@ class BradleyTerryFit:
     effects: Floats
     covariance: Floats
     items: int
+    solve: Floats
+    scores: Any
 
 
 def win_chances(lead: Floats, log_ties: float) -> tuple[Floats, Floats]:
@@ -87,17 +93,14 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
     """Return the maximum-likelihood strengths, by Newton's method.
 
     All models are connected by wins in both directions. ``davidson`` models ties with a parameter ν of their
-    own; ``half`` counts one as half a win, and takes soft preferences as they are.
+    own; ``half`` counts one as half a win, and takes soft preferences as they are. Comparisons that are alike
+    (the same models and outcome, no covariates) are counted first, so that a step costs no more for millions.
     """
     tied = bool((comparisons.value == 0).any()) and ties == "davidson"
-    rows, signs = np.arange(len(comparisons)), np.zeros((len(comparisons), models))
-    signs[rows, comparisons.first] = 1.0
-    signs[rows, comparisons.second] -= 1.0
-    design = np.hstack([signs, comparisons.covariates])
-    width = design.shape[1]
-    parameters = np.zeros(width + tied)
+    width = models + comparisons.covariates.shape[1]
+    parameters, counted_rows = np.zeros(width + tied), _counts_of(comparisons, models)
     for _ in range(_STEPS):
-        gradient, hessian, _ = _derivatives(comparisons, design, parameters, tied)
+        gradient, hessian = _derivatives(counted_rows, models, parameters, tied)
         step = _inverse(hessian) @ gradient
         # Far from the answer, Newton may overshoot: no parameter moves by more than 2 at once.
         step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
@@ -107,52 +110,139 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
     else:
         raise DataError("The strengths of the models do not settle: some pair is won by one side alone.")
 
-    # The sandwich A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items.
-    _, hessian, scores = _derivatives(comparisons, design, parameters, tied)
-    weighted = comparisons.weight > 0
-    items, code = np.unique(comparisons.item[weighted], return_inverse=True)
-    covariance = np.full_like(hessian, np.nan)
-    if len(items) > 1:
-        sums, inverse = np.zeros((len(items), scores.shape[1])), _inverse(hessian)
-        np.add.at(sums, code, scores[weighted])
-        covariance = len(items) / (len(items) - 1.0) * inverse @ (sums.T @ sums) @ inverse
-
     # In the order of a fit, the strengths centred.
-    centre, effects = np.eye(models) - 1.0 / models, parameters[models:width]
-    rotation = np.zeros((models + 1 + len(effects), len(parameters)))
+    centre, extra = np.eye(models) - 1.0 / models, width - models
+    rotation = np.zeros((models + 1 + extra, len(parameters)))
     rotation[:models, :models] = centre
     if tied:
         rotation[models, -1] = 1.0
-    rotation[models + 1 :, models:width] = np.eye(len(effects))
+    rotation[models + 1 :, models:width] = np.eye(extra)
+    # The sandwich A⁺ B A⁺ with B the products of the items' summed scores, times G/(G − 1) for G items.
+    hessian = _derivatives(counted_rows, models, parameters, tied)[1]
+    solve, scores = rotation @ _inverse(hessian), _item_scores(comparisons, models, parameters, tied)
+    items = scores.shape[0]
+    covariance = np.full((len(rotation), len(rotation)), np.nan)
+    if items > 1:
+        covariance = items / (items - 1.0) * solve @ products(scores, scores) @ solve.T
     return BradleyTerryFit(
         strengths=centre @ parameters[:models],
         log_ties=float(parameters[-1]) if tied else -np.inf,
-        effects=effects,
-        covariance=rotation @ covariance @ rotation.T,
-        items=len(items),
+        effects=parameters[models:width],
+        covariance=covariance,
+        items=items,
+        solve=solve,
+        scores=scores,
     )
 
 
-def _derivatives(
-    comparisons: Comparisons, design: Floats, parameters: Floats, tied: bool
+def _counts_of(comparisons: Comparisons, models: int) -> Comparisons:
+    """Return comparisons that are alike as one, with their weights added up; all of them with covariates."""
+    if comparisons.covariates.shape[1]:
+        return comparisons
+    values, outcome = np.unique(comparisons.value, return_inverse=True)
+    code = (comparisons.first * models + comparisons.second) * len(values) + outcome
+    # Sorting millions of codes takes longer than adding up over all that there can be.
+    if len(values) * models**2 <= 4 * len(code) + 1000:
+        every = np.asarray(np.bincount(code, comparisons.weight, len(values) * models**2), np.float64)
+        kinds = np.flatnonzero(every)
+        weight = every[kinds]
+    else:
+        kinds, place = np.unique(code, return_inverse=True)
+        weight = np.asarray(np.bincount(place, comparisons.weight), np.float64)
+    pair = kinds // len(values)
+    none = np.zeros(len(kinds), np.int64)
+    return Comparisons(
+        pair // models, pair % models, values[kinds % len(values)], none, weight, np.zeros((len(kinds), 0))
+    )
+
+
+def _residuals(
+    comparisons: Comparisons, models: int, parameters: Floats, tied: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the gradient, minus the Hessian, and the score of every comparison."""
-    width = design.shape[1]
+    """Return the first's share of a win less what is expected, and the chances of a win and of a tie."""
+    lead = parameters[comparisons.first] - parameters[comparisons.second]
+    if width := comparisons.covariates.shape[1]:
+        lead = lead + comparisons.covariates @ parameters[models : models + width]
     log_ties = float(np.clip(parameters[-1], _LEAST_TIES, _MOST_TIES)) if tied else -np.inf
-    win, tie = win_chances(design @ parameters[:width], log_ties)
-    share = (comparisons.value + 1) / 2
-    residual = share - (win + tie / 2)
-    scores = comparisons.weight[:, None] * residual[:, None] * design
-    curve = comparisons.weight * (win + tie / 4 - (win + tie / 2) ** 2)
-    hessian = design.T @ (curve[:, None] * design)
+    win, tie = win_chances(lead, log_ties)
+    return (comparisons.value + 1) / 2 - (win + tie / 2), win, tie
+
+
+def _derivatives(
+    comparisons: Comparisons, models: int, parameters: Floats, tied: bool
+) -> tuple[Floats, Floats]:
+    """Return the gradient of the log-likelihood and minus its Hessian.
+
+    The part of the strengths is Σ w·v·(e_j − e_k)(e_j − e_k)ᵀ, added up by pairs of models.
+    """
+    residual, win, tie = _residuals(comparisons, models, parameters, tied)
+    weight, first, second = comparisons.weight, comparisons.first, comparisons.second
+    curve = weight * (win + tie / 4 - (win + tie / 2) ** 2)
+    gradient, hessian = np.zeros(len(parameters)), np.zeros((len(parameters), len(parameters)))
+
+    def by_model(values: Floats) -> Floats:
+        by_first, by_second = (np.bincount(column, values, models) for column in (first, second))
+        return np.asarray(by_first - by_second, np.float64)
+
+    gradient[:models] = by_model(weight * residual)
+    between = np.bincount(first * models + second, curve, models * models).reshape(models, models)
+    between = between + between.T
+    hessian[:models, :models] = np.diag(between.sum(axis=1)) - between
+    columns = comparisons.covariates
+    end = models + columns.shape[1]
+    gradient[models:end] = columns.T @ (weight * residual)
+    hessian[models:end, models:end] = columns.T @ (curve[:, None] * columns)
+    for place, column in enumerate(columns.T, models):
+        hessian[:models, place] = hessian[place, :models] = by_model(curve * column)
     if tied:
         is_tie = (comparisons.value == 0).astype(np.float64)
-        scores = np.hstack([scores, (comparisons.weight * (is_tie - tie))[:, None]])
+        gradient[-1] = float((weight * (is_tie - tie)).sum())
         # Cov(first's share, tie) = p₀/2 − (p₁ + p₀/2)·p₀
-        mixed = design.T @ (comparisons.weight * (tie / 2 - (win + tie / 2) * tie))
-        corner = float((comparisons.weight * tie * (1 - tie)).sum())
-        hessian = np.block([[hessian, mixed[:, None]], [mixed[None, :], np.array([[corner]])]])
-    return np.asarray(scores.sum(axis=0)), hessian, scores
+        mixed = weight * (tie / 2 - (win + tie / 2) * tie)
+        hessian[-1, :models] = hessian[:models, -1] = by_model(mixed)
+        hessian[-1, models:end] = hessian[models:end, -1] = columns.T @ mixed
+        hessian[-1, -1] = float((weight * tie * (1 - tie)).sum())
+    return gradient, hessian
+
+
+def _item_scores(comparisons: Comparisons, models: int, parameters: Floats, tied: bool) -> Any:
+    """Return the derivatives of every comparison summed by item: items × parameters."""
+    part = comparisons
+    if not (comparisons.weight > 0).all():
+        used = np.flatnonzero(comparisons.weight > 0)
+        part = Comparisons(**{name: column[used] for name, column in vars(comparisons).items()})
+    residual, _, tie = _residuals(part, models, parameters, tied)
+    values = part.weight * residual
+    columns, entries = [part.first, part.second], [values, -values]
+    for place, column in enumerate(part.covariates.T, models):
+        columns.append(np.full(len(values), place))
+        entries.append(values * column)
+    if tied:
+        columns.append(np.full(len(values), len(parameters) - 1))
+        entries.append(part.weight * ((part.value == 0) - tie))
+    items, code = np.unique(part.item, return_inverse=True)
+    return sums_by_item(code, columns, entries, (len(items), len(parameters)))
+
+
+def sums_by_item(
+    code: Ints, columns: Sequence[Ints], entries: Sequence[Floats], shape: tuple[int, int]
+) -> Any:
+    """Return Σ entries by item and column; sparse where most of it would be 0."""
+    from scipy.sparse import csr_matrix
+
+    if shape[0] * shape[1] > max(_DENSE, len(columns) * len(code)):
+        where = np.tile(code, len(columns)), np.concatenate(columns)
+        return csr_matrix((np.concatenate(entries), where), shape=shape)
+    total = np.zeros(shape[0] * shape[1])
+    for column, values in zip(columns, entries, strict=True):
+        total += np.bincount(code * shape[1] + column, values, len(total))
+    return total.reshape(shape)
+
+
+def products(first: Any, second: Any) -> Floats:
+    """Return firstᵀ·second of two matrices over items, as a plain array."""
+    found = first.T @ second
+    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray())
 
 
 def _inverse(hessian: Floats) -> Floats:
@@ -281,23 +371,87 @@ def bradley_terry(
         'Rowan'
     """
     data = as_evalset(data)
-    table, names, models = data.preferences, tuple(covariates), len(data.models)
+    table = data.preferences
     if aspect is not None:
         if aspect not in table.aspects:
             raise UnknownNameError("aspect with preferences", aspect, table.aspects)
         table = table.take(np.asarray(table.aspect == table.aspects.index(aspect)))
+    return fit_preferences(data, table, ties, tuple(covariates), rounds).result(level)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStrengths:
+    """A fit on an evaluation set: which comparisons it is of, and which models have a strength.
+
+    Attributes:
+        models: All models.
+        rows: The positions of those that have a strength, in the order of the fit.
+        status: Why a model has none; empty where it has one.
+        compared: The comparisons of the fit, models as positions among ``rows``.
+        ties: How ties were treated.
+        covariates: The names of the covariates.
+    """
+
+    models: tuple[str, ...]
+    rows: Ints
+    status: tuple[str, ...]
+    compared: Comparisons
+    fit: BradleyTerryFit
+    ties: Ties
+    covariates: tuple[str, ...] = ()
+
+    def result(self, level: float, freedom: float | None = None) -> BradleyTerry:
+        """Return the strengths with their intervals, strength ± t·se with G − 1 degrees unless given."""
+        models, rows, fit = len(self.models), self.rows, self.fit
+        strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
+        strengths[rows] = fit.strengths
+        covariance[np.ix_(rows, rows)] = fit.covariance[: len(rows), : len(rows)]
+        errors = np.sqrt(np.diag(covariance))
+        degrees = fit.items - 1.0 if freedom is None else freedom
+        reach = student(level, degrees) * errors
+        effect_errors = np.sqrt(np.diag(fit.covariance))[len(rows) + 1 :]
+        effects = zip(fit.effects.tolist(), effect_errors.tolist(), strict=True)
+        return BradleyTerry(
+            models=self.models,
+            strengths=strengths,
+            standard_errors=errors,
+            low=strengths - reach,
+            high=strengths + reach,
+            covariance=covariance,
+            freedom=degrees,
+            level=level,
+            status=self.status,
+            ties=self.ties,
+            log_ties=fit.log_ties,
+            effects=dict(zip(self.covariates, effects, strict=True)),
+            comparisons=len(self.compared),
+            notes=(
+                *(f'"{name}" {why}.' for name, why in zip(self.models, self.status, strict=True) if why),
+                *((ONE_ITEM,) if fit.items < 2 else ()),
+            ),
+        )
+
+
+def fit_preferences(
+    data: EvalSet,
+    table: Preferences,
+    ties: Ties | None = None,
+    covariates: tuple[str, ...] = (),
+    rounds: Sequence[Selection] = (),
+) -> FittedStrengths:
+    """Fit strengths to some preferences of a set, for the models that have finite ones."""
     table = table.take(np.asarray(~np.isnan(table.value) & (table.first != table.second)))
     if not len(table):
         raise MissingDataError(
             "The evaluation set has no preferences: derive them with data.with_preferences_from(aspect)."
         )
-    weight = _weights(data, table, rounds)
+    weight, models = _weights(data, table, rounds), len(data.models)
     soft = ~np.isin(table.value, (-1.0, 0.0, 1.0))
     if ties is None:
         ties = "half" if soft.any() else "davidson"
     elif ties == "davidson" and soft.any():
         raise UsageError(f"{int(soft.sum())} preferences are soft: write ties=half.")
-    columns = [_difference(data, table, name) for name in names]
+    columns = [_difference(data, table, name) for name in covariates]
     status, usable = _status(table, weight, models)
     rows = np.flatnonzero(usable)
     if len(rows) < 2:
@@ -312,34 +466,7 @@ def bradley_terry(
         covariates=np.stack(columns, axis=1)[finite] if columns else np.zeros((int(finite.sum()), 0)),
     )
     fit = fit_strengths(compared, len(rows), ties)
-
-    strengths, covariance = np.full(models, np.nan), np.full((models, models), np.nan)
-    strengths[rows] = fit.strengths
-    covariance[np.ix_(rows, rows)] = fit.covariance[: len(rows), : len(rows)]
-    errors = np.sqrt(np.diag(covariance))
-    reach = student(level, fit.items - 1.0) * errors
-    effects = zip(
-        fit.effects.tolist(), np.sqrt(np.diag(fit.covariance))[len(rows) + 1 :].tolist(), strict=True
-    )
-    return BradleyTerry(
-        models=data.models,
-        strengths=strengths,
-        standard_errors=errors,
-        low=strengths - reach,
-        high=strengths + reach,
-        covariance=covariance,
-        freedom=fit.items - 1.0,
-        level=level,
-        status=status,
-        ties=ties,
-        log_ties=fit.log_ties,
-        effects=dict(zip(names, effects, strict=True)),
-        comparisons=len(compared),
-        notes=(
-            *(f'"{name}" {why}.' for name, why in zip(data.models, status, strict=True) if why),
-            *((ONE_ITEM,) if fit.items < 2 else ()),
-        ),
-    )
+    return FittedStrengths(data.models, rows, status, compared, fit, ties, covariates)
 
 
 def _difference(data: EvalSet, table: Preferences, name: str) -> Floats:
@@ -390,17 +517,18 @@ def _status(table: Preferences, weight: Floats, models: int) -> tuple[tuple[str,
     from scipy.sparse.csgraph import connected_components
 
     counts = weight > 0
-    wins = np.zeros((models, models))
-    first, second, value = table.first[counts], table.second[counts], table.value[counts]
-    np.add.at(wins, (first[value > -1], second[value > -1]), 1.0)
-    np.add.at(wins, (second[value < 1], first[value < 1]), 1.0)
+    first, second = table.first[counts].astype(np.int64), table.second[counts].astype(np.int64)
+    value = table.value[counts]
+    won = np.bincount((first * models + second)[value > -1], minlength=models * models)
+    lost = np.bincount((second * models + first)[value < 1], minlength=models * models)
+    wins = (won + lost).reshape(models, models).astype(np.float64)
     _, group = connected_components(csr_matrix(wins), directed=True, connection="strong")
     sizes = np.bincount(group)
     usable = np.asarray(group == int(np.argmax(sizes))) & (sizes.max() > 1)
     reasons = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}
-    won, lost = (wins.sum(axis=axis) > 0 for axis in (1, 0))
+    ever_won, ever_lost = (wins.sum(axis=axis) > 0 for axis in (1, 0))
     status = [
-        "" if usable[model] else reasons.get((bool(won[model]), bool(lost[model])), UNCONNECTED)
+        "" if usable[model] else reasons.get((bool(ever_won[model]), bool(ever_lost[model])), UNCONNECTED)
         for model in range(models)
     ]
     return tuple(status), usable

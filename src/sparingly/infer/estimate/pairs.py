@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.stats.discordant import discordant_interval, discordant_p
 from sparingly.infer.estimate.intervals import (
     BoundedInterval,
     Interval,
@@ -32,7 +33,8 @@ class PairErrors:
     ``errors`` are those for the target, ``over_set`` those over this set, whatever the target. ``complete``
     says whether everything was judged, so that there is no error; ``two_valued`` whether every score is an
     end of the ``scale``. ``bounded`` returns intervals of pairs by the scale alone; None where there are
-    none.
+    none. ``plain_size`` is the number of items that plain means of single items speak about, all models
+    judged on the same ones (infinite for inputs like these); None where scores are anything else.
     """
 
     sample: JudgedSample
@@ -45,6 +47,7 @@ class PairErrors:
     bounded: Callable[[Ints, Ints], BoundedInterval] | None
     scale: tuple[float, float] | None = None
     two_valued: bool = False
+    plain_size: float | None = None
 
     def intervals(
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
@@ -68,6 +71,9 @@ class PairErrors:
         certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         if self.complete:
             return certain
+        if (counts := self.discordant(first, second, centre)) is not None:
+            p_values = discordant_p(*counts)
+            return np.where(self.exact[first] & self.exact[second], certain, p_values)
         basis = self._basis(first, second, centre, [""] * len(centre))
         p_values = basis.reach.p_values(centre)
         # Where the side towards 0 is not supported, nothing is decided.
@@ -75,6 +81,31 @@ class PairErrors:
         p_values = np.where((low & (centre > 0)) | (high & (centre < 0)), 1.0, p_values)
         p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(basis.errors), 1.0, p_values)
         return np.where(self.exact[first] & self.exact[second], certain, p_values)
+
+    def discordant(
+        self, first: Ints, second: Ints, centre: Floats
+    ) -> tuple[Floats, Floats, float, float] | None:
+        """Return on how many items just the first and just the second passes, of how many, and of what size.
+
+        Passes and fails on the same items are compared by these alone (McNemar), whatever their number. None
+        where scores have more than two values, or are no plain means: with predictions, weights, documents.
+        """
+        if not self.two_valued or self.scale is None or self.plain_size is None:
+            return None
+        wins, losses = self._wins[first, second], self._wins[second, first]
+        items, reach = len(self.sample.rows), self.scale[1] - self.scale[0]
+        if not np.allclose(centre / reach, (wins - losses) / items, rtol=0.0, atol=1e-9):
+            return None
+        return wins, losses, float(items), self.plain_size
+
+    @cached_property
+    def _wins(self) -> Floats:
+        """On how many items the model of the row passes and that of the column does not."""
+        scores = self.sample.scores
+        passed = (
+            (scores > scores.min(initial=np.inf)).astype(np.float64) if np.ptp(scores) > 0 else 0 * scores
+        )
+        return np.asarray(passed.T @ (1.0 - passed))
 
     @cached_property
     def exact(self) -> Mask:
@@ -109,6 +140,14 @@ class PairErrors:
         standard_errors, shape = self.errors.of_pairs(first, second)
         depth = np.where(self.exact, np.inf, self.errors.counts)
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
+        proportions = None
+        if (counts := self.discordant(first, second, centre)) is not None and reach is not None:
+            wins, losses, items, size = counts
+
+            def proportions(level: float) -> tuple[Floats, Floats]:
+                low, high = discordant_interval(wins, losses, items, size, level)
+                return reach * low, reach * high
+
         return replace(
             interval_basis(names, centre, self.errors, self.complete),
             errors=standard_errors,
@@ -117,6 +156,7 @@ class PairErrors:
             tails=self.tails,
             scale=None if reach is None else (-reach, reach),
             supported=self.two_valued,
+            proportions=proportions,
             exact=self.exact[first] & self.exact[second],
         )
 

@@ -331,6 +331,11 @@ def bounded_pairs(
     return bounded
 
 
+def plain_size(sample: JudgedSample, target: str) -> float | None:
+    """Return the number of items that plain means of a uniform sample speak about; None for other samples."""
+    return _size(sample, target) if _is_plain_mean(sample, target) else None
+
+
 def _is_plain_mean(sample: JudgedSample, target: str) -> bool:
     single_items = sample.document is None or target == "set"
     return sample.is_uniform and bool(sample.judged.all()) and single_items

@@ -158,7 +158,7 @@ def sample_size(
     decide no fewer.
 
     Args:
-        win_rate: The win rate that is to differ from 50 %: 0.6 or "60%"; a tie counts as half a win.
+        win_rate: The win rate that is to differ from 50 %: 0.6 or "60%"; ties are left out.
         pass_rate: The pass rate to expect: 0.9 or "90%"; needs ``width`` or ``detect``.
         width: The half-width of its interval: 0.04 or "4%" for ± 4 points.
         detect: The difference between two models in standard deviations, such as "0.3sd"; "5%" beside a pass
@@ -233,7 +233,6 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
     goal = f"win rate {percent_text(rate)}, probability {percent_text(sure)}"
     alternatives.append(Alternative(goal, comparisons_for(rate, alpha, sure)))
     fewer = math.ceil(n / 0.8 - 1e-9)
-    meaning = ": one without 0 means a win rate other than 50 %" if models == 2 else ""
     return SampleSize(
         n,
         "comparisons",
@@ -241,14 +240,12 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
         f"win rate {percent_text(rate)}",
         tuple(alternatives),
         (
-            f"A tie counts as half a win. If you drop ties and 20 % are ties, get {fewer:,} comparisons.",
+            f"Ties are left out of the win rate: if 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"
             f"{_correction_text(models, level)}, one comparison for each item.",
-            "From the preferences in DATA, strengths prints each model's strength (log-odds of a win) with "
-            f"its interval{meaning}. Where wins, ties and losses are scores 1, 0.5 and 0, use estimate: it "
-            "prints the win rate.",
+            "compare prints the win rate with its interval, and whether that is settled.",
         ),
-        _select(n, "sparingly strengths DATA"),
+        (f"sparingly campaign new c.db DATA --ask pairs --budget {n}", "sparingly compare c.db"),
     )
 
 

@@ -60,6 +60,9 @@ def prepare(
         for key, data_set in data_sets.items()
     }
     pairs = {key: compares(method, data_set, target) for key, data_set in with_aspects.items()}
+    if lacking := [key for key, data_set in data_sets.items() if pairs[key] and len(data_set.models) < 2]:
+        model = listing(data_sets[lacking[0]].models)
+        raise UsageError(f"Comparisons need two models, and there is only {model}: give the outputs of both.")
     sizes = {key: choices(data_set, pairs=pairs[key]) for key, data_set in data_sets.items()}
     budgets = divide_budget(budget, sizes)
     for key, data_set in data_sets.items():

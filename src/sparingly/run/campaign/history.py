@@ -18,7 +18,7 @@ from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, RATINGS, ROUNDS
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
@@ -176,6 +176,25 @@ def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[st
             models = {"model": None, "first": row["model"], "second": row["other"]}
         rows.append({name: {**row, **models}[name] for name in RATING_COLUMNS})
     return rows
+
+
+def shown_first(
+    connection: Connection, campaign: str, data: str, seq: int
+) -> dict[tuple[str, str, str, str, str], float]:
+    """Return by rater, item, both models and aspect which output was shown first: 1 the first, −1 the second.
+
+    Of each rater's answers about a pair the last one counts.
+    """
+    ratings, places = RATINGS.c, PLACEMENTS.c
+    rows = connection.execute(
+        select(ratings.rater, ratings.item, ratings.model, ratings.other, ratings.aspect, places.turned)
+        .join_from(RATINGS, PLACEMENTS, (ratings.campaign == places.campaign) & (ratings.seq == places.seq))
+        .where(ratings.campaign == campaign, ratings.data == data, ratings.seq <= seq, ratings.other != "")
+        .order_by(ratings.seq)
+    )
+    return {
+        (row.rater, row.item, row.model, row.other, row.aspect): -1.0 if row.turned else 1.0 for row in rows
+    }
 
 
 # --- Evaluation sets with answers ---

@@ -21,7 +21,12 @@ from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
+from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_of
+from sparingly.infer.compare.head_to_head import HeadToHead
+from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
+from sparingly.infer.compare.votes import SHOWN_FIRST
+from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
@@ -33,6 +38,7 @@ from sparingly.run.campaign.history import (
     paused_at,
     questions_at,
     rating_rows,
+    shown_first,
     spent_at,
     unanswered,
 )
@@ -58,6 +64,7 @@ class SetStatus:
         corrections: How many answers were changed.
         finished: Why no more is asked; None while it goes on.
         answer: What the strategy found by itself, where it gives an answer.
+        unit: What ``spent`` and ``limit`` count: outputs, or comparisons.
     """
 
     data: str
@@ -75,6 +82,7 @@ class SetStatus:
     raters: int
     finished: str | None
     answer: str | None
+    unit: str = "outputs"
 
 
 @dataclass(frozen=True)
@@ -102,14 +110,14 @@ class Status:
             (
                 status.data,
                 status.rounds,
-                f"{status.spent} of {status.limit}",
+                f"{status.spent} of {status.limit} {status.unit}",
                 status.answers,
                 status.outstanding,
                 status.corrections,
             )
             for status in self.sets
         ]
-        columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections")
+        columns = ("data set", "rounds", "asked for", "answers", "outstanding", "corrections")
         return html_table(columns, rows, self.campaign, f"entry {self.seq}; {self.strategy}")
 
 
@@ -144,6 +152,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         raters=raters,
         finished=None if finished is None else finished.reason,
         answer=None if finished is None else finished.answer,
+        unit="comparisons" if pairs else "outputs",
     )
 
 
@@ -327,7 +336,7 @@ class CampaignReader:
         Args:
             data: The data set; the only one unless given.
             at: The number of the journal at which the estimate is made; the last one unless given.
-            options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``.
+            options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
         rounds = _answered_rounds(snapshot)
@@ -335,9 +344,68 @@ class CampaignReader:
             raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
         is_sample = all(selection.probability is not None for selection in rounds)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
-        strengths = bradley_terry(snapshot.data, aspect, rounds=rounds if is_sample else (), **options)
+        rounds = rounds if is_sample else ()
+        options = {"rounds": rounds, "sampled": is_sample, **options}
+        strengths = judged_strengths(snapshot.data, aspect, **options).strengths
         notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
         return replace(strengths, notes=notes)
+
+    def compare(
+        self,
+        data: str | None = None,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        at: int | None = None,
+        target: Target = "population",
+        margin: float | str | None = None,
+        judge: str | None = None,
+        alpha: float = 0.05,
+        **options: Any,
+    ) -> HeadToHead | WinMatrix:
+        """Compare two models by what is judged so far; see ``sparingly.compare``.
+
+        Where outputs are compared and no models are named, all of them are. ``options`` are those of
+        ``estimate``, where outputs are scored.
+        """
+        snapshot = self._snapshot(data, at)
+        if self.compares(data):
+            rounds = _answered_rounds(snapshot)
+            is_sample = all(selection.probability is not None for selection in rounds)
+            found = compare_votes(
+                self._with_sides(snapshot),
+                first,
+                second,
+                target=target,
+                margin=margin,
+                judge=judge,
+                rounds=rounds if is_sample else (),
+                sampled=is_sample,
+                alpha=alpha,
+            )
+            notes = (*found.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+            return replace(found, notes=notes)
+        names = pair_of(snapshot.data, first, second)
+        estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
+        return compare_scores(estimate, *names, alpha=alpha, margin=margin)
+
+    def _with_sides(self, snapshot: DataSnapshot) -> EvalSet:
+        """Return the answers with the side on which each output was shown, where that was saved."""
+        with self.database.reading() as connection:
+            sides = shown_first(connection, self.name, snapshot.name, snapshot.seq)
+        table, items = snapshot.data.preferences, snapshot.data.items
+        keys = zip(
+            (table.raters[code] for code in table.rater),
+            (items[row] for row in table.item),
+            (snapshot.data.models[place] for place in table.first),
+            (snapshot.data.models[place] for place in table.second),
+            (table.aspects[code] for code in table.aspect),
+            strict=True,
+        )
+        column = np.array([sides.get(key) for key in keys], object)
+        return snapshot.data.with_parts(
+            preferences=replace(table, extra={**table.extra, SHOWN_FIRST: column})
+        )
 
     def disconnect(self) -> None:
         """Let go of the database; the campaign goes on when it is opened again."""

@@ -71,7 +71,8 @@ class DOptimal(Strategy):
         pairs = len(first)
         limit = state.budget.count_of(len(state.data) * pairs, "comparisons")
         compared = compared_cells(state)
-        size = (self.first or 2 * pairs) if state.number == 1 else (state.size or self.size or pairs)
+        first_size, later_size = self.first or state.size or 2 * pairs, state.size or self.size or pairs
+        size = first_size if state.number == 1 else later_size
         remaining = np.array([name not in state.withdrawn for name in models])
         open_cells = ~compared & remaining[first] & remaining[second]
         count = min(size, limit - int(compared.sum()), int(open_cells.sum()))

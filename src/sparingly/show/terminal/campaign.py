@@ -41,7 +41,9 @@ def show_status(status: Status, why: Mapping[str, str] | None = None) -> None:
         )
         for set_status in status.sets
     ]
-    columns = ("data set", "rounds", "outputs asked for", "answers", "outstanding", "corrections", "raters")
+    units = {set_status.unit for set_status in status.sets}
+    asked_for = f"{units.pop() if len(units) == 1 else 'questions'} asked for"
+    columns = ("data set", "rounds", asked_for, "answers", "outstanding", "corrections", "raters")
     show_table(columns, rows, numbers=6)
     for set_status in status.sets:
         if set_status.late:

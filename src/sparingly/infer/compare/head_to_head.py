@@ -1,0 +1,237 @@
+"""Two models compared: the numbers, and the sentences that say them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sparingly.base.format import counted, html_table, number_text, score_text
+from sparingly.data.values import plain
+from sparingly.infer.compare.margin import MarginAnswer
+from sparingly.infer.compare.wins import PositionBias, WinTally, percents
+from sparingly.infer.estimate.assemble import target_text
+
+# With which power the number of labels that is named settles a difference.
+POWER = 0.9
+
+
+@dataclass(frozen=True)
+class JudgeGain:
+    """What a judge's votes on everything add to people's labels.
+
+    Attributes:
+        names: The judge, or the metrics.
+        items: How many items have them.
+        labels: How many more labels they are worth.
+    """
+
+    names: tuple[str, ...]
+    items: int
+    labels: int
+
+
+@dataclass(frozen=True, repr=False)
+class HeadToHead:
+    """Two models compared. With the models in the other order all numbers are mirrored.
+
+    Attributes:
+        first, second: The models.
+        aspect: What was judged; ``preferences`` for comparisons without a name.
+        unit: What was counted: ``comparison`` or ``item``.
+        n: How many of them.
+        size: How many items there are.
+        estimate: The first's share of wins among what was decided, or the first's score less the second's.
+        low, high: The ends of its interval; NaN where one is withheld.
+        p_value: The p-value of no difference.
+        alpha: The error rate.
+        target: What this speaks about: ``population``, inputs like these, or this ``set``.
+        more: How many more comparisons or items a difference of this size takes to settle with 90 % power;
+            0 where it is settled, None where no number can be named.
+        tally: Wins, losses and ties, where outputs were compared.
+        scores: The two scores, where outputs were scored.
+        wins_by_item: On how many items just the first, and just the second passes; None unless scores are
+            passes and fails on the same items.
+        is_rate: Whether scores are rates, printed in percent.
+        margin: The answer to a question with a margin.
+        judge: What a judge's votes add.
+        position: Whether people prefer what is shown first, where that was saved.
+        notes: What to mind.
+    """
+
+    first: str
+    second: str
+    aspect: str
+    unit: str
+    n: int
+    size: int
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+    alpha: float
+    target: str
+    more: int | None = None
+    tally: WinTally | None = None
+    scores: tuple[float, float] | None = None
+    wins_by_item: tuple[int, int] | None = None
+    is_rate: bool = False
+    margin: MarginAnswer | None = None
+    judge: JudgeGain | None = None
+    position: PositionBias | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether one of the two is shown to be better."""
+        return self.p_value <= self.alpha
+
+    @property
+    def leader(self) -> str | None:
+        """The model that is ahead, settled or not; None where they are level."""
+        ahead = self.estimate - (0.5 if self.tally is not None else 0.0)
+        if not math.isfinite(ahead) or abs(ahead) < 1e-12:
+            return None
+        return self.first if ahead > 0 else self.second
+
+    @property
+    def sentence(self) -> str:
+        """Who is ahead, by how much, and whether that is settled."""
+        return self._scores_sentence() if self.tally is None else self._wins_sentence(self.tally)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Everything there is to say, the answer first."""
+        parts = [self.sentence, self._more_sentence(), "" if self.margin is None else str(self.margin)]
+        parts += ["" if self.judge is None else self._judge_sentence(self.judge)]
+        if self.tally is not None and self.tally.same_texts:
+            parts.append(
+                f"On {self.tally.same_texts} of {counted(self.size, 'item')} both wrote the same: "
+                "nobody was asked, and they count as ties."
+            )
+        parts += ["" if self.position is None else str(self.position)]
+        return tuple(part for part in parts if part)
+
+    def _wins_sentence(self, tally: WinTally) -> str:
+        if not tally.decided:
+            ties = counted(tally.votes, "comparison")
+            return f"All {ties} of {self.first} and {self.second} are ties: nothing speaks for either."
+        mirrored = self.leader == self.second
+        wins, losses = (tally.losses, tally.wins) if mirrored else (tally.wins, tally.losses)
+        counts = f"{_count(wins, 'win')}, {_count(losses, 'loss', 'losses')}, {_count(tally.ties, 'tie')}"
+        if self.leader is None:
+            return f"{self.first} and {self.second} are level: {counts}; not settled."
+        rate, low, high = self.estimate, self.low, self.high
+        if mirrored:
+            rate, low, high = 1.0 - rate, 1.0 - high, 1.0 - low
+        return (
+            f"{self.leader} won {100 * rate:.0f} % of decided comparisons {percents(low, high)}: {counts}; "
+            f"{p_text(self.p_value)}, {self._state}."
+        )
+
+    def _scores_sentence(self) -> str:
+        ahead, (one, other) = self.leader, self.scores or (math.nan, math.nan)
+        if ahead is None:
+            score = score_text(one, is_rate=self.is_rate)
+            what = counted(self.n, "judged item")
+            return f"{self.first} and {self.second} have the same score, {score}, on {what}: not settled."
+        names, sign = (self.first, self.second), 1.0
+        if ahead == self.second:
+            names, sign, one, other = names[::-1], -1.0, other, one
+        low, high = sorted((sign * self.low, sign * self.high))
+        interval = f" [{self._amount(low)}, {self._amount(high)}]" if math.isfinite(low + high) else ""
+        lead = f"{self._amount(abs(self.estimate))}{' points' if self.is_rate else ''}"
+        scores = " against ".join(score_text(score, is_rate=self.is_rate) for score in (one, other))
+        only = ""
+        if self.wins_by_item is not None:
+            mine, theirs = self.wins_by_item[:: int(sign)]
+            only = f"; only {ahead} passes on {counted(mine, 'item')}, only {names[1]} on {theirs}"
+        verb = "passes" if self.is_rate else "scores"
+        return (
+            f"{ahead} {verb} {lead} more than {names[1]}{interval}: {scores}{only}; "
+            f"{p_text(self.p_value)}, {self._state}."
+        )
+
+    def _more_sentence(self) -> str:
+        """Say how many more comparisons or items would settle it, and whether so many are left."""
+        if self.settled or self.leader is None:
+            return ""
+        if self.more is None:
+            return f"A difference this small takes too many {self.unit}s to settle."
+        power = f"{100 * POWER:g} % power"
+        if not self.more:
+            return f"A difference of this size is settled by this many {self.unit}s with {power}."
+        used = self.n if self.tally is None else self.tally.items + self.tally.same_texts
+        left, beyond = self.size - used, ""
+        if self.more > left:
+            beyond = f"; only {left:,} are left here" if left else f"; none are left here: add {self.unit}s"
+        about = f"about {self.more:,} more {self.unit}s"
+        return f"A difference of this size takes {about} to settle with {power}{beyond}."
+
+    def _judge_sentence(self, judge: JudgeGain) -> str:
+        what, unit = ("scores", "judged item") if self.tally is None else ("votes", "comparison")
+        whose = f"The {what} of {judge.names[0]}" if len(judge.names) == 1 else f"The metrics' {what}"
+        without = ""
+        if self.tally is not None and self.leader is not None:
+            share = self.tally.wins / self.tally.decided
+            plain_rate = share if self.leader == self.first else 1.0 - share
+            without = f"; without them it is {100 * plain_rate:.0f} %"
+        return (
+            f"{whose} on all {judge.items:,} items count as {counted(judge.labels, f'more {unit}')}{without}."
+        )
+
+    @property
+    def _state(self) -> str:
+        return "settled" if self.settled else "not settled"
+
+    def _amount(self, value: float) -> str:
+        """Return a difference as text: points of a rate with one decimal, else three digits."""
+        return f"{100 * value + 0.0:.1f}" if self.is_rate else number_text(value, 3)
+
+    @property
+    def headline(self) -> str:
+        """What was compared, in one line."""
+        of = "" if self.aspect == "preferences" else f" on {self.aspect}"
+        return (
+            f"{self.first} and {self.second} compared{of}, {counted(self.n, self.unit)}"
+            f"{' judged' if self.tally is None else ''}, about {target_text(self.target)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"HeadToHead({self.sentence})"
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        row = (self.first, self.second, self.estimate, self.low, self.high, self.p_value)
+        heads = ("first", "second", "win rate" if self.tally else "difference", "low", "high", "p")
+        return html_table(heads, [row], " ".join(self.sentences), "; ".join(self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        answers = {"settled": self.settled, "leader": self.leader, "sentence": self.sentence}
+        margin = None if self.margin is None else {**vars(self.margin), "answer": self.margin.answer}
+        return dict(plain({**asdict(self), "margin": margin, **answers}))
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value as papers print it.
+
+    Examples:
+        >>> from sparingly.infer.compare.head_to_head import p_text
+        >>> p_text(0.0534), p_text(0.3), p_text(0.0002), p_text(1.0)
+        ('p = .053', 'p = .30', 'p < .001', 'p = 1')
+    """
+    if p_value < 0.001:
+        return "p < .001"
+    if p_value >= 0.995:
+        return "p = 1"
+    digits = 2 if p_value >= 0.0995 else 3
+    return f"p = {p_value:.{digits}f}".replace("0.", ".", 1)
+
+
+def _count(value: float, one: str, many: str | None = None) -> str:
+    """Return a number of votes with its noun; soft votes leave parts of one."""
+    whole = round(value)
+    return counted(whole, one, many) if abs(value - whole) < 1e-9 else f"{value:.1f} {many or one + 's'}"

@@ -1,0 +1,95 @@
+"""A question with a margin: is a model at most so much worse than another (yes, no, or not yet)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from sparingly.base.errors import UsageError
+from sparingly.base.format import number_text
+from sparingly.infer.plan.sample_size import PERCENT, SD, Quantity
+
+Answer = Literal["yes", "no", "not yet"]
+
+
+@dataclass(frozen=True)
+class MarginAnswer:
+    """Whether a model is at most a margin worse than another.
+
+    ``yes`` where the low end of the interval of level 1 − 2α is above −margin, ``no`` where the high end is
+    below it, else ``not yet``: each of the two is wrong with probability α at most (non-inferiority).
+
+    Attributes:
+        model, against: The model in question, and the one that it is held against.
+        margin: The margin, in the unit of the scores; a share for rates.
+        low, high: The ends of the interval of the difference, ``model`` less ``against``.
+        level: The confidence of each end by itself, 1 − α.
+        is_share: Whether all of these are shares, which are printed in points.
+    """
+
+    model: str
+    against: str
+    margin: float
+    low: float
+    high: float
+    level: float
+    is_share: bool
+
+    @property
+    def answer(self) -> Answer:
+        """The answer."""
+        if self.low > -self.margin:
+            return "yes"
+        return "no" if self.high < -self.margin else "not yet"
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the two are within the margin of each other, by two one-sided tests (Schuirmann 1987)."""
+        return -self.margin < self.low and self.high < self.margin
+
+    def __str__(self) -> str:
+        """Return question and answer."""
+        asked = f"Is {self.model} at most {self._amount(self.margin)} worse than {self.against}?"
+        confidence = f"with {number_text(100 * self.level)} % confidence"
+        if self.is_equivalent:
+            return f"{asked} Yes: the two are within {self._amount(self.margin)} of each other, {confidence}."
+        if self.answer == "no":
+            return f"{asked} No: at least {self._amount(-self.high, down=True)} worse, {confidence}."
+        if self.low >= 0:
+            return f"{asked} Yes: at least as good, {confidence}."
+        worst = f"at most {self._amount(-self.low)} worse, {confidence}"
+        if self.answer == "yes":
+            return f"{asked} Yes: {worst}."
+        may = (
+            f"it may be up to {self._amount(-self.low)} worse"
+            if math.isfinite(self.low)
+            else "too little is known"
+        )
+        return f"{asked} Not yet: {may} ({confidence})."
+
+    def _amount(self, value: float, *, down: bool = False) -> str:
+        """Return an amount in points, or in the unit of the scores, rounded away from what is claimed."""
+        if not self.is_share:
+            return number_text(value, 3)
+        points = (math.floor if down else math.ceil)(1000.0 * value + (1e-9 if down else -1e-9)) / 10.0
+        return f"{points:g} point{'' if points == 1 else 's'}"
+
+
+def parse_margin(text: float | str, *, is_share: bool, of: str) -> float:
+    """Return a margin in the unit of what is compared: "2%" or 0.02 for rates, else a number."""
+    quantity, whose = Quantity.parse(text), f"{of[:1].upper()}{of[1:]}"
+    if quantity.unit == SD:
+        unit = "in percent, such as 2%" if is_share else "in the unit of the scores, such as 2"
+        raise UsageError(f"A margin is not in standard deviations: write it {unit}.")
+    if is_share:
+        if quantity.unit == PERCENT:
+            return quantity.value / 100.0
+        if quantity.value >= 1.0:
+            raise UsageError(f"{whose} are rates: write the margin in percent, --margin {quantity.value:g}%.")
+        return quantity.value
+    if quantity.unit == PERCENT:
+        raise UsageError(
+            f"{whose} are no rates: write the margin in their unit, --margin {quantity.value:g}."
+        )
+    return quantity.value

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sparingly
+from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
+from sparingly.cli.app import run
+
+Command = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line in a folder with the demo's data, two of its models apart, and an A/B file."""
+    monkeypatch.chdir(tmp_path)
+
+    def in_process(line: str) -> tuple[int, str, str]:
+        code = run(shlex.split(line))
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    data = sparingly.load_demo()
+    sparingly.save(data, "data.jsonl")
+    sparingly.save(data.take(models=["Birch"]), "old.jsonl")
+    sparingly.save(data.take(models=["Alder 7B"]), "new.jsonl")
+    rows = [
+        {"prompt": f"question {place}", "response_a": f"one {place % 7}", "response_b": f"other {place % 7}"}
+        for place in range(30)
+    ]
+    rows += [{"prompt": f"same {place}", "response_a": "yes", "response_b": "yes"} for place in range(10)]
+    Path("ab.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return in_process
+
+
+def test_a_gate_leaves_with_0_for_yes_and_with_1_for_no_or_not_yet(command: Command) -> None:
+    base = "compare data.jsonl Juniper Birch -a overall"
+    code, out, _ = command(f"{base} --margin 2 --gate")
+    assert code == EXIT_DONE
+    assert "Is Juniper at most 2 worse than Birch? Yes: at most 1.32 worse" in out
+    code, out, _ = command("compare data.jsonl Birch Juniper -a overall --margin 2 --gate")
+    assert code == EXIT_NO
+    assert "Not yet" in out
+    assert command("compare data.jsonl Birch Juniper -a overall --margin 2")[0] == EXIT_DONE
+    assert command("compare data.jsonl Cedar-MT Rowan -a overall --margin 2 --gate")[0] == EXIT_NO
+    for line, sentence in (
+        (f"{base} --gate", "A gate needs a margin"),
+        (f"{base} --gate --margin 2%", "Scores of overall are no rates"),
+        ("compare data.jsonl Juniper Brch -a overall", "Did you mean Birch?"),
+        ("compare data.jsonl Birch Birch -a overall", "of two models, not of Birch and itself"),
+        ("compare data.jsonl A B C -a overall", "of two models, and 3 are named"),
+    ):
+        code, out, err = command(line)
+        assert (code, out) == (EXIT_WRONG, "")
+        assert sentence in err
+        assert err.count("\n") == 1
+
+
+def test_two_files_are_compared_in_their_order(command: Command) -> None:
+    code, out, err = command("compare new.jsonl old.jsonl -a overall --margin 5 --gate")
+    assert (code, err) == (EXIT_NO, "")
+    assert out.startswith("Birch scores 3.6")
+    assert "Is Alder 7B at most 5 worse than Birch?" in out
+
+
+def test_pairs_from_a_file_to_the_sentence(command: Command) -> None:
+    code, out, _ = command("campaign new ab.db ab.jsonl --ask pairs -b 20 --size 15")
+    assert code == EXIT_DONE
+    assert "0 of 20" in out
+    assert "comparisons asked for" in out
+    assert "On 10 of 40 items both wrote the same" in out
+    assert "15 rows" in command("campaign next ab.db")[1]
+    for _ in range(2):
+        with sparingly.Campaign("ab.db") as running:
+            running.next()
+            for question in running.questions():
+                assert question.output != question.other_output
+                score = {"1": 0.0, "2": -1.0}.get(question.item[-1], 1.0)
+                answer = {"rater": "ann", "item": question.item, "score": score}
+                running.record([{**answer, "first": question.model, "second": question.other}])
+    code, out, _ = command("compare ab.db --json")
+    found = json.loads(out)
+    assert found["tally"]["votes"] == 20
+    assert found["tally"]["same_texts"] == 10
+    printed = command("compare ab.db")[1]
+    assert printed.startswith(found["sentence"])
+    # Of two models, scores and strengths are who won.
+    assert command("estimate ab.db")[1] == printed
+    assert "a won" in command("compare ab.db a b --margin 5% --gate")[1]
+
+
+def test_what_cannot_be_asked_in_pairs(command: Command) -> None:
+    for line, sentence in (
+        ("campaign new c.db old.jsonl --ask pairs -b 20 -a overall", "there is only Birch"),
+        ("campaign new c.db data.jsonl --ask pairs -b 20 -m waves -a overall", "waves asks for scores"),
+    ):
+        code, _, err = command(line)
+        assert code == EXIT_WRONG
+        assert sentence in err
