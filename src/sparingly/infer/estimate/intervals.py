@@ -222,7 +222,7 @@ def studentised_quantiles(
         part = shape[:, columns]
         total, variance = np.zeros((draws, part.shape[1])), np.zeros((draws, part.shape[1]))
         for rows, group_seed in zip(groups, seeds, strict=True):
-            _add_stratum(total, variance, part[rows] - part[rows].mean(axis=0), group_seed)
+            _add_stratum(total, variance, part[rows], group_seed)
         # A draw in which no two units differ has no error of its own.
         flat = variance <= 1e-12 * (part**2).sum(axis=0)
         still = np.abs(total) <= 1e-9 * np.sqrt((part**2).sum(axis=0))
@@ -233,20 +233,26 @@ def studentised_quantiles(
     return low, high
 
 
-def _add_stratum(total: Floats, variance: Floats, deviation: Floats, seed: int) -> None:
-    """Add the draws of one stratum to the sums and their variances."""
-    count = len(deviation)
+def _add_stratum(total: Floats, variance: Floats, shape: Floats, seed: int) -> None:
+    """Add the draws of one stratum to the sums and their variances.
+
+    Columns are summed one at a time: in a product of matrices the last bits of a column depend on how many
+    others there are, and an interval must be the same whichever models stand beside it.
+    """
+    count = len(shape)
     if count < 2:
         return
     generator = np.random.Generator(np.random.PCG64(seed))
+    deviations = [column - column.mean() for column in np.ascontiguousarray(shape.T)]
     step = max(1, _BLOCK // count)
     for start in range(0, len(total), step):
         block = slice(start, min(start + step, len(total)))
         counts = generator.multinomial(count, np.full(count, 1.0 / count), size=block.stop - start)
         times = counts.astype(np.float64)
-        sums = times @ deviation
-        total[block] += sums
-        variance[block] += (times @ deviation**2 - sums**2 / count) * (count / (count - 1.0))
+        for column, deviation in enumerate(deviations):
+            sums = times @ deviation
+            total[block, column] += sums
+            variance[block, column] += (times @ deviation**2 - sums**2 / count) * (count / (count - 1.0))
 
 
 # --- intervals that coverage tests support ---
