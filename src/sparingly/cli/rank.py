@@ -14,6 +14,7 @@ from sparingly.cli.options import (
     ReadOptions,
     ScaleText,
     Seed,
+    Target,
     emit,
     scale_ends,
     working,
@@ -50,13 +51,7 @@ class ClaimOptions:
 class DecisionOptions:
     """How pairs of models are decided."""
 
-    target: Annotated[
-        Literal["set", "population"] | None,
-        about(
-            "What all numbers speak of: this set, or inputs like these (population). Unless given, "
-            "scores are of this set, ranks of inputs like these."
-        ),
-    ] = None
+    target: Target = None
     test: Annotated[Literal["t", "permutation", "wilcoxon"], about("The test of each pair of models.")] = "t"
     groups_by: Annotated[
         Literal["decisions", "algorithm1", "mt_metrics_eval"],
@@ -85,7 +80,11 @@ def rank(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
-    """Rank the models from what was judged: who may be best, possible ranks, groups, tests.
+    """Rank the models, and say which differences are significant.
+
+    ```
+    sparingly rank judged.csv
+    ```
 
     With --model, --against and --margin it also answers a question of a release gate, and the exit code is 1
     when the claim is not shown.
@@ -128,7 +127,9 @@ def rank(
             for part in ("test", "groups_by"):
                 if how.pop(part) != getattr(DEFAULT_DECISIONS, part):
                     option = f"--{part.replace('_', '-')}"
-                    raise UsageError(f"{option} is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+                    file = f"sparingly campaign export {subject.typed} data.jsonl"
+                    raise UsageError(f"{option} is for files: {file}")
+            subject.check_answered()
             with working("ranking"):
                 for set_name in subject.set_names:
                     rankings[set_name] = claim.test(running.rank(set_name, at=campaign.at, **how))

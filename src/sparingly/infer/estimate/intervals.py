@@ -19,10 +19,9 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
+from sparingly.base.syntax import either
 from sparingly.infer.estimate.tails import Reach, Tails, own_skewness
 
-# How to name the range of the scores.
-SCALE_HINT = "the scale of the scores (--scale LOW,HIGH)"
 # No error is learned from fewer units; from ENOUGH_UNITS on both sides are printed with any number of models.
 FEWEST_UNITS, ENOUGH_UNITS = 10, 30
 FEW_MODELS, MOST_SKEW = 2, 0.4
@@ -136,7 +135,7 @@ def find_intervals(
         return _sample_intervals(basis, level, interval, seed)
     if bounded is None:
         raise UsageError(
-            f"A {interval} interval needs {SCALE_HINT}, and holds for the plain mean of a uniform "
+            f"A {interval} interval needs {_scale_hint()}, and holds for the plain mean of a uniform "
             "sample of single items only."
         )
     low, high = bounded(interval)
@@ -156,7 +155,7 @@ def why_withheld(units: float, unit_name: str) -> str:
         count = math.floor(units)
         subject = f"1 {unit_name.removesuffix('s')} is" if count == 1 else f"{count} {unit_name} are"
         return f"{subject} too few to learn an error from, {FEWEST_UNITS} are needed"
-    return f"all judgements are the same, and further ones may not be; {SCALE_HINT} would give one"
+    return f"all judgements are the same, and further ones may not be; {_scale_hint()} would give one"
 
 
 def _one_kind(
@@ -255,6 +254,11 @@ def _add_stratum(total: Floats, variance: Floats, shape: Floats, seed: int) -> N
             variance[block, column] += (times @ deviation**2 - sums**2 / count) * (count / (count - 1.0))
 
 
+def _scale_hint() -> str:
+    """Say how to name the range of the scores."""
+    return f"the scale of the scores ({either('--scale LOW,HIGH', 'scale=(LOW, HIGH)')})"
+
+
 # --- intervals that coverage tests support ---
 
 
@@ -335,7 +339,7 @@ def _notes(basis: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple
             units, more = int(basis.units), int(np.ceil(ENOUGH_UNITS - basis.units))
             notes.append(
                 f"no {side} limit for {listing(names, 3)}: a few of the {units} {basis.unit_name} lie "
-                f"far from the rest, and there may be more; {more} more, or {SCALE_HINT}, would do."
+                f"far from the rest, and there may be more; {more} more, or {_scale_hint()}, would do."
             )
     withheld = [name for name, kind, score, _ in rows if kind == NONE and not np.isnan(score)]
     if withheld:
