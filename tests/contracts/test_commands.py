@@ -99,9 +99,12 @@ def test_help_begins_with_a_sentence_and_an_example() -> None:
 
 
 def sentences(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield every text of the code that is neither a docstring nor written by `either`."""
+    """Yield texts of the code that are neither docstrings nor written by `either`, of files with hints."""
     for path in sorted(folder.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        source = path.read_text(encoding="utf-8")
+        if not re.search(r"(?<![\w-])--[a-z]|=…", source):
+            continue
+        tree = ast.parse(source)
         docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "either":
@@ -120,8 +123,8 @@ def test_sentences_of_the_package_name_no_flags() -> None:
             if place.startswith(("show/terminal", "base/syntax.py")) or " " not in text:
                 continue
             hints = re.findall(r"(?<![\w-])--[a-z][a-z_-]+", FOREIGN.sub("", text))
-            # A part of a command to type begins or ends with a blank.
-            command = "sparingly " in text or text != text.strip()
+            # Parts of commands to type begin with the flag, or begin or end with a blank.
+            command = "sparingly " in text or text.startswith("--") or text != text.strip()
             assert command or not hints, f"{place}: {text}"
 
 
