@@ -46,6 +46,11 @@ def argument(name: str, value: str | None = "…") -> str:
     return either(f"{flag} {shlex.quote(value)}", f"{name}={_text(value)}")
 
 
+def one_of_several(name: str, value: str) -> str:
+    """Return an argument that takes several values, with one: ``--lower-is-better TER`` or a list of it."""
+    return either(argument(name, value), f"{name}=[{_text(value)}]")
+
+
 def arguments(values: Mapping[str, str]) -> str:
     """Return several arguments: ``--pass-rate 90% --width 4%`` or ``pass_rate="90%", width="4%"``."""
     return either(" ", ", ").join(argument(name, value) for name, value in values.items())

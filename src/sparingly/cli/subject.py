@@ -241,7 +241,8 @@ def subject_of(
 
 def own_format(path: str | Path) -> str:
     """Return which of our results a file says it is: selection, estimate, ranking; else nothing."""
-    if not Path(path).is_file():
-        return ""
-    found = _OWN_FORMAT.search(Head(Path(path)).start[:200])
+    with files.naming(path := Path(path)):
+        if not path.is_file():
+            return ""
+    found = _OWN_FORMAT.search(Head(path).start[:200])
     return found[1].decode() if found else ""

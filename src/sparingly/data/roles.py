@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.base.syntax import argument, role_argument
+from sparingly.base.syntax import one_of_several, role_argument
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_text, check_version
 
@@ -128,7 +128,7 @@ class TableRoles:
         }
         return [
             f"{part.column}: {part.detail or 'the direction is not known'}; if low is good, add "
-            f"{argument('lower_is_better', part.name)}"
+            f"{one_of_several('lower_is_better', part.name)}"
             if part.other == "lower"
             else f"{part.column} may be {part.role} or {part.other or 'ignored'}: add "
             f"{role_argument(part.column, part.role)} or "
