@@ -31,7 +31,6 @@ COMMANDS = {
         "info": "info:info",
         "plan": "plan:plan",
         "select": "select:select",
-        "run-judge": "run_judge:run_judge",
     },
     "Ask people": {
         "serve": "serve:serve",
@@ -40,6 +39,7 @@ COMMANDS = {
         "assign": "assign:assign",
     },
     "Answers": {
+        "run-judge": "run_judge:run_judge",
         "import": "import_:import_",
         "estimate": "estimate:estimate",
         "rank": "rank:rank",

@@ -45,7 +45,7 @@ OPTIMISM = (
     "metrics explained 4 to 62 % of the variance of people's scores."
 )
 PART_JUDGED = (
-    "let the judge score a random part only, make that part the data, and estimate with --target population."
+    "let the judge score a random part only, make that part the data, and estimate for the population."
 )
 
 
