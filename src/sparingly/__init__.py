@@ -1,4 +1,4 @@
-"""sparingly: choose which outputs people should judge, and learn what judging everything would have said.
+"""sparingly: get the result of a full human evaluation from a fraction of the labels.
 
 The verbs (``load``, ``select``, ``estimate``, ``rank`` …) and the objects that they take and return
 (``EvalSet``, ``Selection``, ``Campaign`` …) are imported from here; the rest, methods included, from its room

@@ -66,7 +66,7 @@ def test_a_failure_is_told_and_the_exit_code_is_one(
         ([*FEW, *METHODS], "Say where the table goes"),
         (["grid.toml", *METHODS, "-o", "t.parquet"], "not both"),
         (["grid.toml", "-o", "t.parquet"], "grid.toml: there is no such file"),
-        (["--methods", "random", "-o", "t.parquet"], "--data"),
+        (["--methods", "random", "-o", "t.parquet"], "--folder"),
         (["--methods", "randum", "--sets", "demo", "-o", "t.parquet"], "Did you mean random"),
         (["--methods", "random", "--sets", "demo", "-o", "no/t.parquet"], "does not exist"),
         (["--methods", "random", "--sets", "demo", "--budgets", "10", "-o", "t"], "a share of the items"),

@@ -53,7 +53,7 @@ def test_raters_of_an_assignment_have_files_of_their_own(
     there: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     handed = ["assign", "data.jsonl", "chosen.json", "-r", "Ada,Bo", "-o", "who.json"]
-    assert run([*handed, "--controls", "0.5", "--controls-out", "controls.jsonl"]) == 0
+    assert run([*handed, "--control-share", "0.5", "--controls-out", "controls.jsonl"]) == 0
     asked = ["export", "data.jsonl", "chosen.json", "--to", "csv", "-o", "out"]
     assert run([*asked, "--assignment", "who.json", "--controls", "controls.jsonl"]) == 0
     assert sorted(path.name for path in (there / "out").iterdir()) == ["tasks-Ada.csv", "tasks-Bo.csv"]
@@ -101,7 +101,7 @@ def test_the_tools_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["export", "--to", "csv"], "Name the data, the selection and a folder"),
+        (["export", "--to", "csv"], "Name the data and a folder"),
         (["export", "data.jsonl", "chosen.json", "--to", "excel", "-o", "x"], 'no annotation tool "excel"'),
         (["export", "data.jsonl", "chosen.json", "--to", "csv", "-o", "x", "-T", "a"], "key=value"),
         (["export", "data.jsonl", "chosen.json", "--to", "csv", "-o", "x", "--scale", "5"], "two numbers"),

@@ -107,7 +107,7 @@ def test_a_model_scores_and_languages_are_told(command: Command) -> None:
         ("pool score pool --by distilled:model=no.skops --out scored", "no.skops: there is no such file."),
         ("pool score pool --languages de --out scored", "add identify"),
         ("pool select pool -m top -b 5", "pool: this is no scored pool. Score it first with"),
-        ("pool select pool -b 5", "--design"),
+        ("pool select pool -b 5", "--method"),
         ("pool select pool -m top --groups domain --quota news", '"news" is no quota'),
     ],
 )

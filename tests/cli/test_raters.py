@@ -42,12 +42,21 @@ def test_raters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_raters_of_a_set_without_any(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sparingly.save(sparingly.load_demo().without_labels(), demo / "bare.jsonl")
     assert run(["raters", "bare.jsonl"]) == 2
-    assert "no ratings that say who gave them" in capsys.readouterr().err
+    assert "No label says who gave it. If a column does, add --role COLUMN=rater." in capsys.readouterr().err
 
 
 def test_assign_and_controls(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["assign", "data.jsonl", "chosen.json", "--raters", "Ada, Bo,Chidi"]
-    more = ["--unit", "document", "--overlap", "0.2", "--controls", "0.2", "--controls-out", "controls.jsonl"]
+    more = [
+        "--unit",
+        "document",
+        "--overlap",
+        "0.2",
+        "--control-share",
+        "0.2",
+        "--controls-out",
+        "controls.jsonl",
+    ]
     assert run([*command, *more, "-o", "tasks.json"]) == 0
     printed = capsys.readouterr().out
     assert "all raters are connected through shared documents" in printed

@@ -53,10 +53,7 @@ def test_report_writes_every_format(folder: Path, capsys: Capture) -> None:
         "drawn.json",
         "-a",
         "overall",
-        "-o",
-        "r.html",
-        "--format",
-        "html,md,tex,json",
+        *("-o", "r.html", "-o", "r.md", "-o", "r.tex", "-o", "r.json"),
     ]
     assert run([*asked, "--no-figures", "--no-curve", "--title", "Spring"]) == EXIT_DONE
     shown = capsys.readouterr().out
@@ -95,7 +92,7 @@ def test_report_on_a_campaign(folder: Path, capsys: Capture) -> None:
     ("arguments", "sentence"),
     [
         (["data.jsonl", "drawn.json", "-a", "overall", "-o", "r.doc"], "its ending must be one of .html"),
-        (["data.jsonl", "drawn.json", "-a", "overall", "--format", "pdf"], 'no format of a report "pdf"'),
+        (["data.jsonl", "drawn.json", "-a", "overall", "-o", "r.md", "-o", "r.pdf"], "r.pdf is no name"),
         (["data.jsonl", "drawn.json"], "There are 2 aspects"),
         (["data.jsonl", "-a", "overall", "--at", "3"], "--data, --at and --name are for campaigns"),
         (["campaign.db", "drawn.json"], "give nothing but the campaign"),

@@ -104,7 +104,8 @@ def test_wrong_names_are_one_sentence(command: Command, verb: str) -> None:
 
 @pytest.mark.parametrize("verb", ["estimate", "rank", "plan"])
 def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path, verb: str) -> None:
-    said = "sparingly: There are 2 aspects: overall, fluency. Name one: --aspect ….\n"
+    way = f"sparingly {verb} data.jsonl drawn.json --aspect overall"
+    said = f"sparingly: There are 2 aspects: overall, fluency. Name one: {way}\n"
     assert command(f"{verb} data.jsonl drawn.json") == (EXIT_WRONG, "", said)
     data = sparingly.load_demo()
     sparingly.save(data.without_labels(), tmp_path / "none.jsonl")
@@ -114,8 +115,10 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
     else:
         assert (code, "no human labels, so scores are those of learned" in err) == (EXIT_DONE, True)
     if verb != "plan":
-        code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'} drawn.json")
-        assert err == "sparingly: The evaluation set has no aspect. Name one: --aspect ….\n"
+        file = tmp_path / "none.jsonl"
+        code, _, err = command(f"{verb} {file} drawn.json")
+        lack = f"{file}: there are no human labels in it."
+        assert err == f"sparingly: {lack} To ask people: sparingly serve {file} drawn.json\n"
 
 
 # --- files that can be verified ----------------------------------------------------------------------
@@ -188,7 +191,7 @@ def test_a_broken_result_is_one_sentence(
 
 def test_raters_can_be_counted_and_the_file_verified(command: Command) -> None:
     plain = json.loads(command(f"{ESTIMATE} --json")[1])
-    code, out, err = command(f"{ESTIMATE} --raters --out counted.json --json")
+    code, out, err = command(f"{ESTIMATE} --rater-errors --out counted.json --json")
     assert (code, err) == (EXIT_DONE, "")
     wider = json.loads(out)
     assert "|raters:" in wider["signature"]["text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,15 +110,17 @@ def test_a_plan_before_the_first_answer(command: Command) -> None:
             "estimate c.db data.jsonl",
             "A campaign knows its data and selections: give nothing",
         ),
-        ("select c.db -b 3", "A campaign draws its own rounds: sparingly campaign next c.db."),
-        ("rank c.db --test wilcoxon", "--test is for files: sparingly campaign export CAMPAIGN data.jsonl."),
+        ("select c.db -b 3", "A campaign knows its budget: leave out --budget: sparingly select c.db"),
+        ("estimate c.db", "c.db: nobody has judged anything yet. To ask people: sparingly serve c.db"),
+        ("report c.db", "c.db: nobody has judged anything yet. To ask people: sparingly serve c.db"),
+        ("import a.json --into c.db", "Nothing was exported from c.db yet: sparingly export c.db --to"),
+        ("rank c.db --test wilcoxon", "--test is for files: sparingly campaign export c.db data.jsonl"),
         ("estimate c.db -a fluency", "The campaign is about overall, which cannot be changed to fluency."),
         ("rank data.jsonl --at 3", "--data, --at and --name are for campaigns."),
         (
-            "assign data.jsonl -r Ada",
-            "Nothing was chosen yet: sparingly select data.jsonl -b 100 -o",
+            "agree data.jsonl -a overall",
+            "Name a selection, too: sparingly select data.jsonl -b 10% -o chosen.json, then",
         ),
-        ("assign c.db -r Ada", "Nothing was asked yet: sparingly campaign next c.db."),
     ],
 )
 def test_what_does_not_fit_is_said_in_a_sentence(command: Command, line: str, sentence: str) -> None:
@@ -125,6 +128,35 @@ def test_what_does_not_fit_is_said_in_a_sentence(command: Command, line: str, se
     code, out, err = command(line)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"sparingly: {sentence}")
+
+
+@pytest.mark.parametrize("verb", ["assign {} -r Ada", "export {} --to csv -o out"])
+def test_what_is_handed_out(command: Command, verb: str) -> None:
+    assert command("campaign new c.db outputs.jsonl -b 24 -a overall --size 8")[0] == 0
+    for subject, note in (
+        ("data.jsonl chosen.json", ""),
+        ("outputs.jsonl", "nothing was chosen, so it is all 240 items. To choose fewer: sparingly select"),
+        ("c.db", ""),
+    ):
+        shutil.rmtree("out", ignore_errors=True)
+        code, _, err = command(verb.format(subject))
+        assert (code, note in err, err == "") == (0, True, note == "")
+
+
+def test_select_asks_for_the_next_round_of_a_campaign(command: Command) -> None:
+    assert command("campaign new c.db outputs.jsonl -m uniform -b 24 -a overall --size 8")[0] == 0
+    code, out, _ = command("select c.db -o first.json")
+    assert (code, "round 1 drawn: 8 rows" in out) == (0, True)
+    assert len(Selection.load("first.json")) == 8
+    assert "round 1 waiting" in command("select c.db")[1]
+
+
+def test_a_selection_is_what_is_chosen_from(command: Command) -> None:
+    assert command("select data.jsonl chosen.json -m random -b 5 -o fewer.json")[0] == 0
+    fewer = Selection.load("fewer.json")
+    assert set(fewer.items) < set(Selection.load("chosen.json").items)
+    assert fewer.data_files == ("data.jsonl",)
+    assert command("verify fewer.json")[0] == command("verify data.jsonl fewer.json")[0] == 0
 
 
 def test_labels_in_a_file_of_their_own(command: Command) -> None:
@@ -166,7 +198,7 @@ def test_serve_makes_a_campaign_of_a_file_and_goes_on_with_it(command: Command, 
         assert running.settings.aspects == {"overall": (0.0, 100.0)}
         assert running.status().sets[0].limit == 20
     assert _new_campaign(("wide.csv",), None, ReadOptions()) == "wide.db"
-    assert "going on with wide.db" in capsys.readouterr().err
+    assert "continuing wide.db" in capsys.readouterr().err
 
 
 def test_serve_asks_what_a_selection_chose(command: Command) -> None:

@@ -172,7 +172,7 @@ def test_a_scored_pool_is_read_and_drawn_from_again(tmp_path: Path) -> None:
     assert facts.of_pool(MADE) == approximately(EXPECTED["pool"])
     scored, chosen = str(MADE / "pool"), tmp_path / "again.json"
     assert run(["pool", "verify", scored, str(MADE / "pool_selection.json")]) == DONE
-    drawn = ["--design", "pivotal", "--near", "0.8", "--budget", "10", "--seed", "7", "--out", str(chosen)]
+    drawn = ["--method", "pivotal", "--near", "0.8", "--budget", "10", "--seed", "7", "--out", str(chosen)]
     assert run(["pool", "select", scored, *drawn]) == DONE
     assert list(sparingly.Selection.load(chosen).items) == EXPECTED["pool"]["items"]
 

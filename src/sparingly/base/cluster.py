@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sparingly.base.errors import ExtraMissingError, UsageError
+from sparingly.base.syntax import argument
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -41,7 +42,8 @@ def cluster_client(address: str, workers: int, purpose: str, patience: float = 3
         client = Client(address, timeout=patience)  # type: ignore[no-untyped-call]
     except (OSError, ValueError):
         raise UsageError(
-            f"No Dask scheduler answers at {address}: start one with dask scheduler, or use --cluster local."
+            f"No Dask scheduler answers at {address}: start one with dask scheduler, or use "
+            f"{argument('cluster', 'local')}."
         ) from None
     with client:
         yield client

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.base.registry import Method, filled_in, method_class, parse_method
+from sparingly.base.syntax import argument
 from sparingly.base.text import format_value, parse_call, text_value
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.top import Top
@@ -279,7 +280,9 @@ class ReplayGrid:
 
     def __post_init__(self) -> None:
         if not self.entries:
-            raise UsageError("A grid has one method or more: [[entry]] with method = …, or --methods.")
+            raise UsageError(
+                f"A grid has one method or more: [[entry]] with method = …, or {argument('methods')}."
+            )
         names = [entry.name for entry in self.entries]
         for place, name in enumerate(names):
             if name in names[:place]:

@@ -14,6 +14,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
+from sparingly.base.syntax import argument
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.files import extension, naming
 from sparingly.infer.rank.agreement import FullSet
@@ -144,10 +145,12 @@ def set_files(
     files = {name: paths[0] for name, paths in by_name.items()}
     chosen = tuple(dict.fromkeys(names)) or tuple(files)
     if not chosen:
-        raise UsageError("There is no data set: name a folder that holds some (--data), or the set demo.")
+        raise UsageError(
+            f"There is no data set: name a folder that holds some ({argument('folder')}), or the set demo."
+        )
     for name in chosen:
         if name not in files and name != DEMO:
-            hint = "Name the folder of the data with --data." if folder is None else ""
+            hint = f"Name the folder of the data: {argument('folder')}." if folder is None else ""
             raise UnknownNameError("data set", name, (*files, DEMO), hint)
     truths, metrics = truths or {}, metrics or {}
     return tuple(SetFile(name, files.get(name), truths.get(name), metrics.get(name)) for name in chosen)

@@ -15,6 +15,7 @@ import numpy as np
 
 from sparingly.base.errors import SparinglyError, UnknownNameError, UsageError, listing
 from sparingly.base.registry import Method, methods_inside, parse_method
+from sparingly.base.syntax import either
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data.evalset import EvalSet
@@ -56,9 +57,10 @@ def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> ModelS
         judged = tuple(name for name in data.models if name not in crowd_names)
     if judged is not None and len(judged) < 2:
         left_text = f"Only {listing(judged)} is" if judged else "Nobody is"
+        too = either("--crowd-too", 'judge="all"')
         raise UsageError(
             f"{left_text} left to judge, and a ranking needs two models. Make the crowd smaller, or judge "
-            "its models too (judge=all)."
+            f"its models too ({too})."
         )
     return ModelSides(crowd_names, judged)
 

@@ -36,10 +36,13 @@ def agree(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Compare what a selection says about the models with what the whole, fully judged set says.
+    """Compare a selection's ranking with that of the fully judged set.
 
     ```
     sparingly agree data.jsonl chosen.json --aspect mqm
+    ```
+
+    ```
     sparingly agree data.jsonl chosen.json --aspect mqm --curve --parity
     sparingly agree data.jsonl chosen.json --aspect overall --draws 13
     sparingly agree data.jsonl chosen.json --aspect "mean:of=[overall,fluency]" --json
@@ -50,7 +53,12 @@ def agree(
     from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 
     with subject_of(sources, reading) as subject:
-        chosen, evalset, truth = subject.need_selection("agree"), subject.data, subject.aspect(aspect)
+        if subject.selection is None and subject.campaign is None:
+            raise UsageError(
+                f"Name a selection, too: sparingly select {subject.typed} -b 10% -o chosen.json, then "
+                f"sparingly agree {subject.typed} chosen.json"
+            )
+        chosen, evalset, truth = subject.what_to_judge(), subject.data, subject.aspect(aspect)
     signature, models = chosen.signature, chosen.models
     with working("comparing"):
         compared = compare.agree(evalset, chosen, truth, tie=tie, seed=seed, flips=flips, test=test)

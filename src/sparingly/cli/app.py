@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -14,12 +13,13 @@ from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_code, one_line
+from sparingly.base.syntax import command_line, command_with
 from sparingly.data.roles import DoubtfulRoleError, save_roles
 from sparingly.show.terminal.console import PipedConsole
 
-_HELP = """Choose which outputs people should judge, and see what judging everything would have said.
+_HELP = """Get the result of a full human evaluation from a fraction of the labels.
 
-`sparingly demo` shows the whole way on data that comes with the package.
+Start with `sparingly demo`, or with `sparingly info FILE` on a file of your own.
 """
 _EPILOGUE = (
     "Exit codes: 0 done, 1 the answer is no, 2 wrong use or input. Add --json to any command for machines."
@@ -31,7 +31,6 @@ COMMANDS = {
         "info": "info:info",
         "plan": "plan:plan",
         "select": "select:select",
-        "run-judge": "run_judge:run_judge",
     },
     "Ask people": {
         "serve": "serve:serve",
@@ -40,6 +39,7 @@ COMMANDS = {
         "assign": "assign:assign",
     },
     "Answers": {
+        "run-judge": "run_judge:run_judge",
         "import": "import_:import_",
         "judge": "judge:judge",
         "estimate": "estimate:estimate",
@@ -107,7 +107,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if odd := next((argument for argument in arguments if "\0" in argument), None):
             raise UsageError(f'The argument "{odd}" holds a NUL character, and no name or value may.')
-        result = build(import_all=not ordered or ordered[0].startswith("-"))(ordered)
+        with command_line(ordered):
+            result = build(import_all=not ordered or ordered[0].startswith("-"))(ordered)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of a pipe has gone (``| head``): be silent, and do not complain at exit either.
@@ -117,10 +118,8 @@ def run(arguments: Sequence[str]) -> int:
         if _ask_for_role(error):
             return run(arguments)
         column, file = error.part.column, error.file
-        ways = (
-            f"sparingly {shlex.join([*arguments, '--role', f'{column}={role}'])}"
-            for role in ("human", error.part.other)
-        )
+        with command_line(arguments):
+            ways = [command_with("--role", f"{column}={role}") for role in ("human", error.part.other)]
         return _print_error(
             f'{file}: the column "{column}" may hold labels of people or scores of a judge, and the result'
             f" depends on it. Type: {' or: '.join(ways)}",

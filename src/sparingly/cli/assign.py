@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
@@ -19,40 +18,41 @@ def assign(
     overlap: Annotated[float, about("The share that two raters judge.")] = 0.1,
     load: Annotated[int | None, about("The most items that a rater takes.")] = None,
     unit: Annotated[Literal["item", "document"], about("What is handed out together.")] = "item",
-    controls: Annotated[
-        float, about("Control items to make, as a share of the chosen items; none unless given.")
-    ] = 0.0,
-    controls_out: Annotated[Path | None, about("Where to write the control items (JSON Lines).")] = None,
+    controls_out: Annotated[
+        Path | None, about("Also make control items, and write them here (JSON Lines).")
+    ] = None,
+    control_share: Annotated[float, about("How many of them, as a share of the chosen items.")] = 0.1,
     out: Annotated[Path | None, about("Where to write the assignment (JSON).", "--out", "-o")] = None,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Hand the chosen items out to raters: equal loads, all models of an item to one, some items to two.
+    """Share the chosen items out among raters.
 
     ```
     sparingly assign chosen.json --raters Ada,Bo,Chidi -o tasks.json
+    ```
+
+    ```
     sparingly assign campaign.db -r Ada,Bo,Chidi --unit document --overlap 0.2 -o tasks.json
-    sparingly assign data.jsonl chosen.json -r Ada,Bo --controls 0.1 --controls-out controls.jsonl
+    sparingly assign data.jsonl chosen.json -r Ada,Bo --controls-out controls.jsonl
     ```
     """
     from sparingly.data import io
     from sparingly.run.raters.assignment import assign as hand_out
     from sparingly.show.terminal.raters import show_assignment
 
-    if bool(controls) != (controls_out is not None):
-        raise UsageError("Control items need both: --controls SHARE and --controls-out FILE.")
     with subject_of(sources, reading, campaign) as subject:
-        chosen, evalset = subject.need_selection("assign"), subject.data
+        chosen, evalset = subject.what_to_judge(), subject.data
     names = [name.strip() for name in raters.split(",") if name.strip()]
     with working("handing out"):
         hidden = None
-        if controls:
+        if controls_out is not None:
             from sparingly.run.raters.controls import KINDS, control_items
 
             kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
-            hidden = control_items(evalset, chosen, kinds=kinds, share=controls, seed=seed)
+            hidden = control_items(evalset, chosen, kinds=kinds, share=control_share, seed=seed)
         assignment = hand_out(
             chosen, names, data=evalset, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
         )

@@ -19,7 +19,7 @@ def bench(
     grid: Annotated[Path | None, about("The grid, a TOML file; the standard one unless given.")] = None,
     /,
     *,
-    data: Annotated[Path | None, about("The folder of the fully judged data sets.", "--data", "-d")] = None,
+    folder: Annotated[Path | None, about("The folder of the fully judged data sets.")] = None,
     out: Annotated[Path | None, about("The table, a Parquet file.", "--out", "-o")] = None,
     sets: Annotated[
         str | None, about("The data sets, a,b,c; all of the folder unless given. demo needs none.")
@@ -39,12 +39,15 @@ def bench(
     fresh: Annotated[bool, flag("Compute all cells again.", show_default=False)] = False,
     json: Json = False,
 ) -> None:
-    """Play methods on fully judged data, and measure what they save.
+    """Compare methods on fully judged data.
+
+    ```
+    sparingly bench grid.toml --folder data --out table.parquet --jobs 2
+    ```
 
     A table that is there is filled up: only cells that it lacks are computed, also after an interruption.
 
     ```
-    sparingly bench grid.toml --data folder --out table.parquet --jobs 2
     sparingly bench --sets demo --methods "random;metric_var:metric={metric};random|greg" -o table.parquet
     ```
     """
@@ -69,7 +72,7 @@ def bench(
         else:
             raise UsageError("Methods are those of the grid's file, or --methods, not both.")
         report = play(
-            replay_grid, data, out, jobs=jobs, cluster=cluster, fresh=fresh, progress=report_progress
+            replay_grid, folder, out, jobs=jobs, cluster=cluster, fresh=fresh, progress=report_progress
         )
     if json:
         emit(

@@ -41,7 +41,11 @@ def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | di
     return {name: load(path) for name, _, path in parts}
 
 
-_HELP = """Run a live evaluation: ask, record what people answer, ask again, stop; nothing is lost.
+_HELP = """Run an evaluation with people, in rounds.
+
+```
+sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
+```
 
 A campaign lives in one database: a SQLite file, or PostgreSQL by its URL (postgresql+psycopg://user@host/name).
 """
@@ -78,10 +82,13 @@ def new(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Begin a campaign: the data goes into the database, and nothing is asked yet.
+    """Begin a campaign: put the data into a database.
 
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
+    ```
+
+    ```
     sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
     sparingly campaign new ab.db ab.jsonl --ask pairs -b 60
     sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
@@ -121,7 +128,7 @@ def next_(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Say what to judge now: the last round while answers are missing, then the next one.
+    """Say what to judge now, and draw the next round when the last one is answered.
 
     ```
     sparingly campaign next wmt.db -o to-judge.csv
@@ -155,12 +162,15 @@ def record(
     name: Name = None,
     json: Annotated[bool, flag("Print one JSON line for each answer when it is safe.", "--json")] = False,
 ) -> int:
-    """Record answers; exit code 1 where some were refused. What is acknowledged is on disk.
+    """Record answers from a file; exit code 1 where some were refused.
+
+    ```
+    sparingly campaign record wmt.db judged.csv
+    ```
 
     Columns: rater, item, model (or first and second), aspect, score, seconds, comment, client, data.
 
     ```
-    sparingly campaign record wmt.db judged.csv
     sparingly campaign record wmt.db judged.csv --on-error rollback
     ```
     """
@@ -184,10 +194,13 @@ def record(
 
 @campaign.command
 def status(address: Address, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
-    """Say where a campaign stands, now or at any entry of its journal.
+    """Show where a campaign stands, now or at an earlier entry.
 
     ```
     sparingly campaign status wmt.db
+    ```
+
+    ```
     sparingly campaign status wmt.db --at 120
     ```
     """
@@ -209,10 +222,13 @@ def export(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Write what was judged: every answer, corrected ones too (CSV), or the evaluation set with its ratings.
+    """Write all answers (CSV), or the judged evaluation set.
 
     ```
     sparingly campaign export wmt.db answers.csv
+    ```
+
+    ```
     sparingly campaign export wmt.db judged.jsonl --data en-de
     ```
     """
@@ -241,7 +257,7 @@ def add_models(
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
 ) -> None:
-    """Take models that came late: they are judged on what was chosen without them.
+    """Add models that came late: they are judged on what was chosen without them.
 
     ```
     sparingly campaign add-models wmt.db with-late-model.jsonl
@@ -254,7 +270,12 @@ def add_models(
 
 @campaign.command
 def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Name = None) -> None:
-    """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
+    """Take a model out of a campaign and its results.
+
+    ```
+    sparingly campaign withdraw wmt.db model-7
+    ```
+    """
     with opened(address, name) as running:
         running.withdraw(model, data)
     sys.stdout.write(f"withdrawn: {model}\n")
@@ -262,7 +283,12 @@ def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Na
 
 @campaign.command
 def close(address: Address, /, *, name: Name = None) -> None:
-    """End a campaign: it takes no more answers and draws no more rounds, and can still be read."""
+    """Close a campaign: no more answers, no more rounds; it can still be read.
+
+    ```
+    sparingly campaign close wmt.db
+    ```
+    """
     with opened(address, name) as running:
         running.close()
         title = running.name
@@ -278,7 +304,7 @@ def pause(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Hand out no more questions; answers are still taken.
+    """Stop handing out questions; answers are still taken.
 
     ```
     sparingly campaign pause wmt.db --reason "new instructions"
@@ -322,10 +348,13 @@ def hours(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Say how long every rater worked, by the seconds that came with the answers.
+    """Show how long every rater worked.
 
     ```
     sparingly campaign hours wmt.db
+    ```
+
+    ```
     sparingly campaign hours wmt.db --rate 18.50 -o hours.csv
     ```
     """
@@ -358,10 +387,13 @@ def release(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Write an anonymised release: data card, ratings with raters as numbers, rounds with probabilities.
+    """Write an anonymised release of the data and ratings.
 
     ```
     sparingly campaign release wmt.db wmt-release --licence CC-BY-4.0
+    ```
+
+    ```
     sparingly campaign release wmt.db wmt-release.zip --licence CC-BY-4.0 --title "Our evaluation"
     ```
     """
@@ -388,7 +420,7 @@ def marks(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Write the errors that raters marked: start and end in code points, the end not included, and severity.
+    """Write the errors that raters marked in the texts.
 
     ```
     sparingly campaign marks wmt.db marks.jsonl

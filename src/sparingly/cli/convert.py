@@ -19,10 +19,13 @@ def convert(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Read an evaluation set in any format and write it in another; list what that one cannot carry.
+    """Convert data from one format to another.
 
     ```
     sparingly convert wmt23.jsonl.gz wmt23.parquet
+    ```
+
+    ```
     sparingly convert scores.csv data.jsonl --role segment_no=item --role engine=model
     sparingly convert data.jsonl for-peer.jsonl --to subset2evaluate
     ```

@@ -23,13 +23,16 @@ def demo(
     port: Annotated[int, about("The port of the pages; 0 takes a free one.")] = 8000,
     json: Json = False,
 ) -> None:
-    """Describe a set, choose what to judge, reveal the labels, and compare with judging everything.
+    """See the whole way in a minute, on data that comes with the package.
+
+    ```
+    sparingly demo
+    ```
 
     It ends with a draw of known chances, the scores, intervals and groups that follow from it, and a report
     to open in a browser.
 
     ```
-    sparingly demo
     sparingly demo --out somewhere --seed 7
     sparingly demo --serve
     ```

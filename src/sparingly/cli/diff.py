@@ -36,12 +36,15 @@ def diff(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Tell which scores moved by how much of their error, which ranks and groups changed, and why.
+    """Explain what changed between two results.
+
+    ```
+    sparingly diff scores-monday.json scores-friday.json
+    ```
 
     A change of more than two errors is marked: chance hardly does that.
 
     ```
-    sparingly diff scores-monday.json scores-friday.json
     sparingly diff campaign.db --round 1 --round 2
     sparingly diff campaign.db --at 100 --at 200 --json
     ```

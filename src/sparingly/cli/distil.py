@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from sparingly.choose.distil.encoder.settings import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
-_HELP = """Learn what makes an item worth judging from past evaluations, and tell it for sources alone.
+_HELP = """Learn from past evaluations which sources are worth judging.
+
+```
+sparingly distil train past.jsonl --utility hard=metric_avg:metric=COMET --out hard.skops
+```
 
 A model is one file, from which no code is ever run. Training needs the extra `distil`; an encoder needs
 `embed`, too.
 
 ```
-sparingly distil train past.jsonl --utility hard=metric_avg:metric=COMET --out hard.skops
 sparingly distil apply hard.skops sources.jsonl --out scored.jsonl
 ```
 """
@@ -99,10 +102,13 @@ def train(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Learn utilities of past evaluations from their sources, and write a model with its card.
+    """Learn from past evaluations, and write a model with its card.
 
     ```
     sparingly distil train wmt22.jsonl wmt23.jsonl -u metric_var:metric=COMET -o model.skops
+    ```
+
+    ```
     sparingly distil train past.jsonl -u diversity -u hard=aspect:overall --learner boosting -o model.skops
     sparingly distil train past.jsonl -u metric_var --learner encoder --base xlm-roberta-base -o model.encoder
     ```
@@ -161,10 +167,13 @@ def apply(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Tell the utilities of sources, and write them beside the sources; flag texts unlike the training texts.
+    """Predict how much judging each source would teach.
 
     ```
     sparingly distil apply model.skops new.jsonl -o scored.jsonl
+    ```
+
+    ```
     sparingly distil apply model.skops sources.txt -o scored.csv
     sparingly select new.jsonl -m distilled:model=model.skops -b 100
     ```
@@ -210,7 +219,7 @@ def apply(
 
 @distil.command
 def info(model: ModelFile, /, *, json: Json = False) -> None:
-    """Show a model's card: what it was learned from, how well it tells, and when to mind.
+    """Show a model's card: training data, accuracy, limits.
 
     ```
     sparingly distil info model.skops

@@ -11,15 +11,17 @@ from sparingly.base.errors import UsageError, listing
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
+    Level,
     OutFile,
     ReadOptions,
     ScaleText,
     Seed,
+    Target,
     emit,
     scale_ends,
     working,
 )
-from sparingly.cli.parameters import about, options
+from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 if TYPE_CHECKING:
@@ -36,10 +38,8 @@ FormatOption = Annotated[Literal["text", "markdown", "latex"], about("How the ta
 class IntervalOptions:
     """How sure the scores are."""
 
-    target: Annotated[Literal["set", "population"], about("Scores on this set, or on inputs like these.")] = (
-        "set"
-    )
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95
+    target: Target = None
+    level: Level = 0.95
     interval: Annotated[
         Literal["auto", "t", "bootstrap", "betting", "hoeffding", "bernstein", "none"],
         about("The kind of interval."),
@@ -57,8 +57,8 @@ def estimate(
     aspect: Aspect = None,
     estimator: EstimatorText = None,
     by: Annotated[str | None, about("A column: also estimate its groups.")] = None,
-    raters: Annotated[
-        bool, about("Let errors count that other raters would have scored otherwise.", negative=())
+    rater_errors: Annotated[
+        bool, flag("Let errors count that other raters would have scored otherwise.")
     ] = False,
     format: FormatOption = "text",
     seed: Seed = 0,
@@ -68,7 +68,11 @@ def estimate(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Estimate the models' scores over the whole set from the items that were judged.
+    """Estimate each model's score on the whole set from the judged part.
+
+    ```
+    sparingly estimate judged.csv
+    ```
 
     A selection with inclusion probabilities gives scores of the set; one without gives scores of the chosen
     items, and says so. A campaign gives the scores of what is judged so far; where people compare outputs,
@@ -79,7 +83,7 @@ def estimate(
     sparingly estimate campaign.db
     sparingly estimate judged.jsonl chosen.json -a mqm --target population --by domain
     sparingly estimate judged.jsonl chosen.json -a esa --scale 0,100 --interval betting
-    sparingly estimate judged.jsonl chosen.json -a esa --target population --raters
+    sparingly estimate judged.jsonl chosen.json -a esa --target population --rater-errors
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
@@ -92,6 +96,7 @@ def estimate(
     from sparingly.show.terminal.scores import show_estimate, show_strengths
 
     settings: dict[str, Any] = {**vars(intervals), "estimator": estimator, "by": by}
+    settings["target"] = intervals.target or "set"
     settings["scale"] = scale_ends(intervals.scale)
     results: dict[str, Any] = {}
     with subject_of(sources, reading, campaign) as subject:
@@ -102,11 +107,14 @@ def estimate(
             name, data = subject.scores(aspect)
             with working("estimating"):
                 results[""] = infer(data, subject.selection, name, seed=seed, **settings)
-                results[""] = with_rater_errors(results[""], data) if raters else results[""]
+                results[""] = with_rater_errors(results[""], data) if rater_errors else results[""]
         else:
-            if raters:
-                raise UsageError("--raters is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+            if rater_errors:
+                raise UsageError(
+                    f"--rater-errors is for files: sparingly campaign export {subject.typed} data.jsonl"
+                )
             subject.aspect(aspect)
+            subject.check_answered()
             at = running.last_seq() if campaign.at is None else campaign.at
             with working("estimating"):
                 for set_name in subject.set_names:
@@ -165,7 +173,7 @@ def as_json(results: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_strengths(options: Mapping[str, Any], format: str) -> None:
     """Refuse options that mean nothing for strengths: they must not be lost in silence."""
-    usual = {"target": DEFAULT_INTERVALS.target, "interval": DEFAULT_INTERVALS.interval}
+    usual = {"target": "set", "interval": DEFAULT_INTERVALS.interval}
     for name, value in options.items():
         if name != "level" and value != usual.get(name):
             raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")

@@ -58,9 +58,13 @@ def export(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Write what was chosen as tasks of an annotation tool, with opaque tokens for the models.
+    """Write tasks for Label Studio, Argilla, Potato or another annotation tool.
 
-    The key that says what tokens stand for stays at home; sparingly import needs it.
+    ```
+    sparingly export data.jsonl chosen.json --to label-studio --out for-raters
+    ```
+
+    The key file says what the tokens stand for: keep it private; sparingly import needs it.
 
     ```
     sparingly export --to list
@@ -81,7 +85,9 @@ def export(
         emit(rows) if json else show_tools(tools)
         return
     if not sources or out is None:
-        raise UsageError("Name the data, the selection and a folder: export DATA SELECTION --to … --out DIR.")
+        raise UsageError(
+            f"Name the data and a folder: sparingly export DATA SELECTION --to {to} --out FOLDER"
+        )
     settings: dict[str, Any] = {
         "to": to,
         "folder": out,
@@ -97,10 +103,16 @@ def export(
         if subject.campaign is not None:
             if aspect:
                 raise UsageError("A campaign knows what people judge: leave out --aspect.")
+            subject.draw_first()
+            if not subject.campaign.questions():
+                raise UsageError(
+                    f"{subject.title}: everything that was chosen is judged. To go on: "
+                    f"sparingly campaign next {subject.typed}"
+                )
             with working("writing tasks"):
                 exported = export_tasks(subject.campaign, key=key or campaign_key(subject.title), **settings)
         else:
-            chosen, data = subject.need_selection("export"), subject.data
+            chosen, data = subject.what_to_judge(), subject.data
             check_texts(data)
             with working("writing tasks"):
                 exported = export_tasks(

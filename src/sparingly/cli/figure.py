@@ -32,12 +32,15 @@ def figure(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Draw a picture into a file, or print the data behind it with --json. Drawing needs the extra `report`.
+    """Draw how well methods do over budgets.
+
+    ```
+    sparingly figure curve data.jsonl -a mqm -m metric_var:metric=COMET -m diversity -o curve.svg
+    ```
 
     - curve: agreement with the full set over budgets, against random selection
 
     ```
-    sparingly figure curve data.jsonl -a mqm -m metric_var:metric=COMET -m diversity -o curve.svg
     sparingly figure curve data.jsonl -a mqm -m diversity --measure kendall_b --json
     ```
     """
@@ -55,6 +58,7 @@ def figure(
     elif out is not None:
         raise UsageError("A picture is written with --out, or its data printed with --json, not both.")
     with subject_of(sources, reading) as subject:
+        subject.check_answered()
         evalset = subject.data
         truth = subject.aspect(aspect)
     options: dict[str, Any] = {"measure": measure, "runs": runs}

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
+from sparingly.base.syntax import command_with
 from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
-from sparingly.cli.options import Json, emit, working
+from sparingly.cli.options import Json, ReadOptions, emit, working
 from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import Name, is_campaign, opened
+from sparingly.cli.subject import Name, is_campaign, opened, subject_of
 
 
 def import_(
@@ -17,7 +18,8 @@ def import_(
     /,
     *,
     tool: Annotated[
-        str | None, about("The tool; the one that the key was made for unless given.", "--from")
+        str | None,
+        about("The tool that wrote the files; the one of the key unless given.", "--from"),
     ] = None,
     key: Annotated[Path | None, about("The key of the export; a campaign in a file knows its own.")] = None,
     out: Annotated[
@@ -44,10 +46,13 @@ def import_(
     tool_option: ToolOptions = (),
     json: Json = False,
 ) -> int:
-    """Read the answers of an annotation tool; say what was taken and what was left out and why.
+    """Read the answers that an annotation tool gave back.
 
     ```
     sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv
+    ```
+
+    ```
     sparingly import export.json --key for-raters.key.json --into data.jsonl --out judged.jsonl
     sparingly import export.json --into campaign.db --raters 3=Ada,4=Bo
     ```
@@ -60,8 +65,13 @@ def import_(
     campaign = into if into is not None and is_campaign(into) else None
     if key is None and campaign is not None:
         key = campaign_key(campaign)
+        if key is not None and not key.exists():
+            raise UsageError(
+                f"Nothing was exported from {campaign} yet: "
+                f"sparingly export {campaign} --to {tool or 'TOOL'} --out FOLDER"
+            )
     if key is None:
-        raise UsageError("Name the key that the export wrote: --key FOLDER.key.json.")
+        raise UsageError(f"Name the key that the export wrote: {command_with('--key', 'FOLDER.key.json')}")
     with working("reading answers"):
         imported = import_answers(
             files,
@@ -74,7 +84,10 @@ def import_(
             strict=strict,
             options=pairs_of(tool_option),
         )
-    data = None if into is None or campaign else Path(into)
+    data = None
+    if into is not None and campaign is None:
+        with subject_of((into,), ReadOptions()) as subject:
+            data = subject.data
     if data is not None and out is None:
         raise UsageError("Name the file for the set with the ratings: --out judged.jsonl.")
     if (controls is None) != (controls_out is None):
@@ -84,7 +97,7 @@ def import_(
     if out is not None and data is None:
         imported.save(out)
     elif out is not None and data is not None:
-        io.save(imported.into(io.load(data)), out)
+        io.save(imported.into(data), out)
     recorded = None
     if campaign is not None:
         with opened(campaign, name) as running:

@@ -14,14 +14,17 @@ def info(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Show what is in an evaluation set, what is missing and what looks odd.
+    """Show what is in a file: columns, models, labels, gaps and oddities.
+
+    ```
+    sparingly info responses.csv
+    ```
 
     What the columns of a table are, one item as raters would see it, shapes, coverage, metrics with their
     correlation to each aspect (of scores, and of differences between models, which is what a ranking depends
     on), documents, raters, duplicates, suspicious signs. With a selection: whom it over-represents.
 
     ```
-    sparingly info wmt23.jsonl.gz
     sparingly info responses.csv --role score=human --role latency=ignored
     sparingly info data.parquet --json
     sparingly info data.jsonl chosen.json

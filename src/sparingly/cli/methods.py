@@ -17,10 +17,13 @@ def methods(
     kind: Annotated[str | None, about(f"Only methods of one kind: {', '.join(KINDS)}.")] = None,
     json: Json = False,
 ) -> None:
-    """List the methods, or show one with its parameters.
+    """List the methods, or explain one.
 
     ```
     sparingly methods
+    ```
+
+    ```
     sparingly methods metric_cons
     sparingly methods --kind utility --json
     ```

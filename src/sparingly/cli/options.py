@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from sparingly.base.errors import MissingDataError, UsageError
+from sparingly.base.errors import MissingDataError, UsageError, listing
+from sparingly.base.syntax import command_with
 from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ OutFile = Annotated[
 ]
 Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
 
+Target = Annotated[
+    Literal["set", "population"] | None,
+    Parameter(
+        help="What numbers speak of: this set, or inputs like these (population); unless given, "
+        "scores of this set, comparisons of inputs like these.",
+        show_default=False,
+    ),
+]
+Level = Annotated[float, Parameter(help="How often intervals are to hold the truth.")]
 ScaleText = Annotated[
     str | None,
     Parameter(
@@ -129,19 +139,26 @@ def scale_ends(text: str | None) -> tuple[float, float] | None:
     return Scale.parse(text)
 
 
-def the_aspect(data: EvalSet, aspect: str | None) -> str:
-    """Return the aspect that was named, or the only one; the error names the option."""
-    from sparingly.data.evalset import the_only
-    from sparingly.data.roles import role_option
+def the_aspect(data: EvalSet, aspect: str | None, typed: str) -> str:
+    """Return the aspect that was named, or the only one; the error says what to type.
 
-    roles = () if data.roles is None else data.roles.columns
-    columns = [part.column for part in roles if part.role == "metric"]
-    if aspect is None and not data.aspects and columns:
-        raise MissingDataError(
-            f"{data.name}: no column is known to hold labels of people. If {columns[0]} does, add "
-            f"{role_option(columns[0], 'human')}; else have some outputs judged first."
-        )
-    return aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: --aspect ….")
+    ``typed`` is what stands after a command.
+    """
+    names = list(data.aspects)
+    if aspect is not None or len(names) == 1:
+        return names[0] if aspect is None else aspect
+    if names:
+        fix = command_with("--aspect", names[0])
+        raise UsageError(f"There are {len(names)} aspects: {listing(names)}. Name one: {fix}")
+    columns = [] if data.roles is None else [part for part in data.roles.columns if part.role == "metric"]
+    ways = [
+        f"If {part.column} holds them: {command_with('--role', f'{part.column}=human')}; to"
+        for part in columns
+    ]
+    way = ways[0] if ways else "To"
+    raise MissingDataError(
+        f"{data.name}: there are no human labels in it. {way} ask people: sparingly serve {typed}"
+    )
 
 
 def emit(values: Any) -> None:

@@ -9,9 +9,11 @@ from sparingly.base.errors import UsageError
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
+    Level,
     ReadOptions,
     ScaleText,
     Seed,
+    Target,
     emit,
     scale_ends,
     working,
@@ -34,9 +36,7 @@ def plan(
     cost: Annotated[
         str | None, about("Seconds of an item: a column, length, or fit; what there is unless given.")
     ] = None,
-    target: Annotated[
-        Literal["set", "population"], about("Differences on this set, or on inputs like these.")
-    ] = "population",
+    target: Target = None,
     scale: ScaleText = None,
     width: Annotated[
         str | None,
@@ -46,7 +46,7 @@ def plan(
         str | None,
         about("The difference between two models to be found: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
     ] = None,
-    level: Annotated[float, about("How often intervals hold; 1 minus the error rate of tests.")] = 0.95,
+    level: Level = 0.95,
     power: Annotated[float, about("How often a difference of that size is to be significant.")] = 0.8,
     win_rate: Annotated[
         str | None,
@@ -68,12 +68,15 @@ def plan(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Say how many outputs to judge, and what a budget of judgements buys.
+    """Find out how many outputs people should judge, and what a budget buys.
+
+    ```
+    sparingly plan --win-rate 60%
+    ```
 
     By formula, without data; from a pilot's ratings, with its selection; or, roughly, from metrics alone.
 
     ```
-    sparingly plan --win-rate 60%
     sparingly plan --pass-rate 90% --width 4%
     sparingly plan --detect 0.3sd --models 5
     sparingly plan judged.jsonl pilot.json --aspect overall --width 2
@@ -130,7 +133,7 @@ def plan(
             budgets=budget or None,
             unit=unit,
             cost=cost,
-            target=target,
+            target=target or "population",
             scale=scale_ends(scale),
             prices=_prices(price) if price else None,
             seed=seed,

@@ -12,13 +12,16 @@ from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import Json, Seed, emit, progress, read_ids, working
 from sparingly.cli.parameters import about, flag, options, several
 
-_HELP = """Choose sources from a pool that may be larger than memory, before any model has seen them.
+_HELP = """Choose sources from a large pool, before any model has run.
+
+```
+sparingly pool score crawl/ --by distilled:model=hard.skops --out scored
+```
 
 `pool score` reads the files once and keeps what is needed to draw; `pool select` draws, as often as you like.
 
 ```
-sparingly pool score crawl/ --by distilled:model=hard.skops --out scored
-sparingly pool select scored --design pivotal --budget 2000 --out chosen.json
+sparingly pool select scored --method pivotal --budget 2000 --out chosen.json
 ```
 """
 _ONE_OR_MORE = Number(gte=1)
@@ -154,12 +157,15 @@ def score(
     cluster: Cluster = None,
     json: Json = False,
 ) -> None:
-    """Score every source of a pool in one pass, and say what was wrong with the records that are none.
+    """Score every source of a pool in one pass.
+
+    ```
+    sparingly pool score crawl/ --out scored --near
+    ```
 
     Interrupted, it goes on where it was when it is called again.
 
     ```
-    sparingly pool score crawl/ --out scored --near
     sparingly pool score /shared/crawl --out /shared/scored --embed hashed --cluster tcp://10.0.0.1:8786
     sparingly pool score 'news-*.jsonl.gz' --by difficulty --against tests.jsonl --out scored
     sparingly pool score pool.parquet --by distilled:model=hard.skops --identify --jobs 2 --out scored
@@ -203,7 +209,7 @@ def select(
     ] = None,
     design: Annotated[
         Literal["top", "uniform", "pivotal", "systematic"],
-        about("The best by utility, or a probability design.", "--design", "-m"),
+        about("The best by utility, or a probability design.", "--method", "-m"),
     ],
     drawing: DrawingOptions = DEFAULT_DRAWING,
     filters: SourceFilterOptions = DEFAULT_FILTERS,
@@ -222,12 +228,15 @@ def select(
     ] = (),
     json: Json = False,
 ) -> None:
-    """Choose sources from a scored pool: the best, or a sample with known inclusion probabilities.
+    """Choose sources from a scored pool: the best, or a random sample.
+
+    ```
+    sparingly pool select scored -m pivotal -b 2000 --near 0.8 -o chosen.json -o chosen.jsonl
+    ```
 
     The same sources, seed and options give the same selection, whatever the files, parts and workers were.
 
     ```
-    sparingly pool select scored -m pivotal -b 2000 --near 0.8 -o chosen.json -o chosen.jsonl
     sparingly pool select scored -m top -b 500 --groups domain --shortest 5 -o chosen.json
     sparingly pool select scored -m uniform -b 1000 --anchors last.txt --never last-year.json
     sparingly pool select scored -m uniform -b 1000 --spread embedding --cluster tcp://10.0.0.1:8786
@@ -264,7 +273,7 @@ def verify(
     *,
     json: Json = False,
 ) -> int:
-    """Draw again what a selection's signature says, and compare; exit code 1 if the answer differs.
+    """Check that a selection follows from its pool.
 
     ```
     sparingly pool verify scored chosen.json

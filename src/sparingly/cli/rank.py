@@ -14,6 +14,7 @@ from sparingly.cli.options import (
     ReadOptions,
     ScaleText,
     Seed,
+    Target,
     emit,
     scale_ends,
     working,
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
 class DecisionOptions:
     """How pairs of models are decided."""
 
-    target: Annotated[
-        Literal["set", "population"] | None,
-        about(
-            "What all numbers speak of: this set, or inputs like these (population). Unless given, "
-            "scores are of this set, ranks of inputs like these."
-        ),
-    ] = None
+    target: Target = None
     test: Annotated[Literal["t", "permutation", "wilcoxon"], about("The test of each pair of models.")] = "t"
     groups_by: Annotated[
         Literal["decisions", "algorithm1", "mt_metrics_eval"],
@@ -63,7 +58,11 @@ def rank(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Rank the models from what was judged: who may be best, possible ranks, groups, tests.
+    """Rank the models, and say which differences are significant.
+
+    ```
+    sparingly rank judged.csv
+    ```
 
     Two models, and the question of a release gate: sparingly compare.
 
@@ -101,7 +100,9 @@ def rank(
             for part in ("test", "groups_by"):
                 if how.pop(part) != getattr(DEFAULT_DECISIONS, part):
                     option = f"--{part.replace('_', '-')}"
-                    raise UsageError(f"{option} is for files: sparingly campaign export CAMPAIGN data.jsonl.")
+                    file = f"sparingly campaign export {subject.typed} data.jsonl"
+                    raise UsageError(f"{option} is for files: {file}")
+            subject.check_answered()
             with working("ranking"):
                 for set_name in subject.set_names:
                     rankings[set_name] = running.rank(set_name, at=campaign.at, **how)

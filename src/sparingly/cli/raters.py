@@ -30,10 +30,13 @@ def raters(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Tell how severe raters are, how well they agree and predict each other, and who is far from the rest.
+    """Check the raters: severity, agreement and outliers.
 
     ```
     sparingly raters judged.jsonl --aspect overall
+    ```
+
+    ```
     sparingly raters campaign.db
     sparingly raters judged.jsonl -a mqm --metric COMET
     sparingly raters judged.jsonl -a overall --controls controls-judged.jsonl
@@ -44,6 +47,7 @@ def raters(
     from sparingly.show.terminal.raters import show_raters
 
     with subject_of(sources, reading, campaign) as subject:
+        subject.check_answered()
         evalset = subject.data
         aspect = aspect if subject.campaign is None else subject.aspect(aspect)
     checked = None if controls is None else ReadOptions().load(controls)

@@ -10,15 +10,17 @@ from sparingly.cli.estimate import Aspect, EstimatorText
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
+    Level,
     ReadOptions,
     ScaleText,
     Seed,
     SelectionFile,
+    Target,
     emit,
     scale_ends,
     working,
 )
-from sparingly.cli.parameters import about, options
+from sparingly.cli.parameters import about, options, several
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -28,14 +30,8 @@ class ReportOptions:
 
     aspect: Aspect = None
     estimator: EstimatorText = None
-    target: Annotated[
-        Literal["set", "population"] | None,
-        about(
-            "What all numbers speak of: this set, or inputs like these (population). Unless given, "
-            "scores are of this set, ranks of inputs like these."
-        ),
-    ] = None
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95
+    target: Target = None
+    level: Level = 0.95
     scale: ScaleText = None
     title: Annotated[str | None, about("The title.")] = None
     figures: Annotated[bool, about("Draw pictures, which needs the extra report.")] = True
@@ -50,38 +46,48 @@ def report(
     sources: Sources,
     /,
     *,
-    out: Annotated[Path, about("The file to write.", "--out", "-o")] = Path("report.html"),
-    format: Annotated[
-        str | None, about("html, md, tex, json, or several: html,md. The ending of --out unless given.")
-    ] = None,
+    out: Annotated[
+        tuple[Path, ...], several("The file to write: .html, .md, .tex or .json", "--out", "-o")
+    ] = (Path("report.html"),),
     options: ReportOptions = DEFAULT_OPTIONS,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Write a report: question, data, selection, scores, ranks, pairs, raters, costs, how to verify.
+    """Write a report of an evaluation as one HTML file.
+
+    ```
+    sparingly report judged.jsonl chosen.json --aspect overall --out report.html
+    ```
 
     The page needs no network, prints well, and comes in light and dark.
 
     ```
-    sparingly report judged.jsonl chosen.json --aspect overall --out report.html
-    sparingly report outputs.jsonl chosen.json --labels ratings.csv --format html,md,tex,json
+    sparingly report outputs.jsonl chosen.json --labels ratings.csv -o report.html -o report.md
     sparingly report campaign.db --out report.html
     ```
     """
     from sparingly.show.report.report import report as tell
+    from sparingly.show.report.report import report_kind
     from sparingly.show.terminal.console import line
 
+    for target in out:
+        report_kind(target)
     values = {**vars(options), "scale": scale_ends(options.scale)}
     with subject_of(sources, reading, campaign) as subject:
+        subject.check_answered()
         if subject.campaign is None:
             data = subject.data
+            if not (
+                subject.compares or (subject.selection is not None and subject.selection.pairs is not None)
+            ):
+                values["aspect"], data = subject.scores(options.aspect)
             with working("writing the report"):
                 page = tell(data, subject.selection, **values)
         else:
             with working("writing the report"):
                 page = tell(subject.campaign, data=campaign.data, at=campaign.at, **values)
-    files = page.save(out, None if format is None else [part.strip() for part in format.split(",")])
+    files = [path for target in out for path in page.save(target)]
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})
         return
@@ -96,10 +102,13 @@ def writeup(
     format: Annotated[Literal["markdown", "latex"], about("How it is written.")] = "markdown",
     json: Json = False,
 ) -> None:
-    """Print the paragraph, the table and the list of items that a paper should have about its selection.
+    """Print a paragraph and a table about a selection, for a paper.
 
     ```
     sparingly writeup chosen.json
+    ```
+
+    ```
     sparingly writeup chosen.json --format latex > selection.tex
     ```
     """

@@ -43,12 +43,15 @@ def run_judge(
 ) -> int:
     """Let a language model judge every output, or every pair, with your rubric.
 
+    ```
+    sparingly run-judge a.csv --endpoint https://api.openai.com/v1 --model gpt-4o-mini --rubric rubric.md
+    ```
+
     The only command that uses the network. The API's key is read from SPARINGLY_API_KEY, else from
     OPENAI_API_KEY, and saved nowhere. Verdicts are saved beside the data as they come, and are a metric from
     then on; after an interruption the same command goes on.
 
     ```
-    sparingly run-judge a.csv --endpoint https://api.openai.com/v1 --model gpt-4o-mini --rubric rubric.md
     sparingly run-judge a.csv --endpoint http://localhost:8000/v1 --model qwen --rubric rubric.md --scale 1-5
     sparingly run-judge ab.jsonl --endpoint … --model gpt-4o --rubric rubric.md --ask pairs --limit 100
     ```

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from os.path import relpath
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
+from sparingly.base.syntax import command_with
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, read_ids, working
 from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import Sources, subject_of
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
 
 
 def select(
@@ -26,7 +27,9 @@ def select(
             show_default=False,
         ),
     ] = None,
-    budget: Annotated[str, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b")],
+    budget: Annotated[
+        str | None, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b", show_default=False)
+    ] = None,
     question: Annotated[
         Literal["ranking", "best", "scores", "judge"] | None,
         about("Without a method: what you want to know; the ranking unless given."),
@@ -38,7 +41,6 @@ def select(
     ] = None,
     unit: Annotated[Literal["item", "document"] | None, about("What is chosen.")] = None,
     cost: Annotated[str | None, about("The cost: a column, length, or fit.")] = None,
-    pool: Annotated[Path | None, about("An earlier selection to choose from.")] = None,
     never: Annotated[Path | None, about("A file of ids that must not be chosen, one a line.")] = None,
     crowd: Annotated[
         tuple[str, ...],
@@ -50,16 +52,20 @@ def select(
     ] = (),
     crowd_too: Annotated[bool, flag("With a crowd: judge its models, too, not only the others.")] = False,
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Choose the items that people should judge, and write them down with a signature.
+    """Choose the items that people should judge.
+
+    ```
+    sparingly select data.jsonl -b 60 -o chosen.json
+    ```
 
     Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one, the
     choice is made by what the data has, and it says why.
 
     ```
-    sparingly select data.jsonl -b 60 -o chosen.json
     sparingly select answers.csv --question judge -b 100 -o chosen.json
     sparingly select data.jsonl -m metric_var:metric=COMET -b 10% -o chosen.json
     sparingly select data.jsonl -m random -b 200 --balance domain
@@ -69,33 +75,62 @@ def select(
     ```
     """
     from sparingly.choose.select import select as choose
-    from sparingly.data.selection import Selection
     from sparingly.show.terminal.selection import show_selection
 
-    with subject_of(sources, reading) as subject:
+    settings: dict[str, Any] = {
+        "method": method,
+        "budget": budget,
+        "question": question,
+        "balance": balance,
+        "quota": quota,
+        "unit": unit,
+        "cost": cost,
+    }
+    with subject_of(sources, reading, campaign) as subject:
         if subject.campaign is not None:
-            raise UsageError(f"A campaign draws its own rounds: sparingly campaign next {subject.title}.")
-        evalset = subject.data
-    first = None if pool is None else Selection.load(pool)
+            if given := [name for name, value in settings.items() if value is not None]:
+                known = f"A campaign knows its {given[0]}: leave out --{given[0]}"
+                raise UsageError(f"{known}: sparingly select {subject.typed}")
+            _next_round(subject, out, json=json)
+            return
+        evalset, first = subject.data, subject.selection
+    if budget is None:
+        raise UsageError(f"Name a budget: {command_with('--budget', str(min(100, len(evalset))))}")
     shut = [] if never is None else read_ids(never)
     with working("choosing"):
         chosen = choose(
             evalset,
-            method,
-            budget,
-            question=question,
             seed=seed,
             pool=first,
             never=shut,
             crowd=crowd or None,
             judge="all" if crowd_too else "rest",
-            balance=balance,
-            quota=quota,
-            unit=unit,
-            cost=cost,
+            **settings,
         )
     folder = Path.cwd() if out is None else out.resolve().parent
-    chosen = replace(chosen, data_files=tuple(relpath(Path(source).resolve(), folder) for source in sources))
+    chosen = replace(chosen, data_files=tuple(relpath(source.resolve(), folder) for source in subject.files))
     if out is not None:
         chosen.save(out)
     emit(chosen.to_dict()) if json else show_selection(chosen, out)
+
+
+def _next_round(subject: Subject, out: Path | None, *, json: bool) -> None:
+    """Choose what a campaign asks next: the last round while answers are missing, then another."""
+    from sparingly.show.terminal.campaign import show_steps
+    from sparingly.show.terminal.console import show_path
+
+    running = subject.campaign
+    if running is None:
+        return
+    with working("choosing"):
+        steps = running.next(subject.part.data)
+    rounds = [step.selection for step in steps if step.selection is not None]
+    if out is not None:
+        if len(rounds) != 1:
+            raise UsageError(
+                f"{out} takes the round of one data set: name it with --data, or leave out --out."
+            )
+        rounds[0].save(out)
+    emit([step.to_dict() for step in steps]) if json else show_steps(steps, None)
+    if out is not None and not json:
+        show_path(out)

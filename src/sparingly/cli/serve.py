@@ -106,15 +106,19 @@ def serve(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Serve the pages on which raters judge and the organiser looks on; Ctrl-C ends it and loses nothing.
+    """Open web pages on which people judge your outputs.
 
-    Data becomes a campaign of its own, FILE.db beside it; with a selection, just that is asked.
+    ```
+    sparingly serve responses.csv --budget 100
+    ```
 
-    Links are told once: only their digests are kept. Make new ones by starting with --raters again.
+    A file becomes a campaign, FILE.db beside it; with a selection, people judge just that. Answers are
+    saved as they come in: Ctrl-C loses nothing, and the same command goes on.
+
+    Links are shown once, and only digests of them are saved. Start with --raters again to make new ones.
 
     ```
     sparingly serve wmt.db --raters anna,ben
-    sparingly serve responses.csv --budget 100
     sparingly serve ab.jsonl --ask pairs --budget 60
     sparingly serve data.jsonl chosen.json --raters anna,ben
     sparingly serve wmt.db --form esa --once-links links.txt
@@ -164,7 +168,7 @@ def serve(
     finally:
         web.campaign.disconnect()
     if not json:
-        sys.stdout.write("stopped; everything that was acknowledged is kept.\n")
+        sys.stdout.write("stopped; all answers are saved, and the same command continues.\n")
 
 
 def _new_campaign(
@@ -177,7 +181,8 @@ def _new_campaign(
     first = Path(sources[0])
     address = first.with_name(f"{first.name.split('.')[0]}.db")
     if address.exists():
-        sys.stderr.write(f"sparingly: going on with {address}, which was begun before.\n")
+        ignored = "" if budget is None else "; its budget stays as it is"
+        sys.stderr.write(f"sparingly: continuing {address}{ignored}.\n")
         return str(address)
     with subject_of(sources, reading) as subject:
         data, chosen = subject.data, subject.selection

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, ReadOptions, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, Level, ReadOptions, emit, working
 from sparingly.cli.parameters import about, several
 
 
@@ -27,17 +27,20 @@ def strengths(
     rounds: Annotated[
         tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")
     ] = (),
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
+    level: Level = 0.95,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Estimate how strong many models are from preferences, by the Bradley–Terry model with ties.
+    """Estimate how strong many models are from pairwise preferences.
+
+    ```
+    sparingly strengths judged.jsonl
+    ```
 
     The log-odds that one model is preferred to another are the difference of their strengths. Of two models
     it says who won how often, as sparingly compare does.
 
     ```
-    sparingly strengths judged.jsonl
     sparingly strengths judged.jsonl --covariate length --ties half
     sparingly strengths judged.jsonl --from-scores overall --tie 2
     ```

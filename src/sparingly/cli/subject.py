@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, print_roles, the_aspect
 from sparingly.data import files
 from sparingly.data.io.format import Head
@@ -49,6 +51,7 @@ class InCampaign:
 
 
 WHOLE_CAMPAIGN = InCampaign()
+_OWN_FORMAT = re.compile(rb'"sparingly/(selection|estimate|ranking)"')
 
 
 def is_campaign(address: str | Path) -> bool:
@@ -79,31 +82,42 @@ class Subject:
     """What a command is about.
 
     Attributes:
-        title: What it is called in sentences and in commands to type.
+        sources: What was given: files, or the campaign's address.
         selection: What was chosen, where a selection was given.
         campaign: The campaign, open, where one was given.
         part: Which data set and entry of the campaign is meant.
+        files: The data files.
     """
 
-    title: str
+    sources: tuple[str, ...]
     selection: Selection | None = None
     campaign: Campaign | None = None
     part: InCampaign = WHOLE_CAMPAIGN
-    _files: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()
     _reading: ReadOptions = DEFAULT_READ_OPTIONS
     _show_roles: bool = True
 
     @property
+    def title(self) -> str:
+        """What it is called in sentences."""
+        return " ".join(map(str, self.files)) or self.sources[0]
+
+    @property
+    def typed(self) -> str:
+        """What stands after a command."""
+        return shlex.join(self.sources)
+
+    @property
     def names(self) -> list[str]:
-        """The data files, or the campaign: what stands after a command."""
-        return [str(file) for file in self._files] or [self.title]
+        """The data files, or the campaign."""
+        return [str(file) for file in self.files] or list(self.sources)
 
     @cached_property
     def data(self) -> EvalSet:
         """The data, with the answers of the campaign that count."""
         if self.campaign is not None:
             return self.campaign.data(self.part.data, at=self.part.at)
-        data = self._reading.load(*self._files)
+        data = self._reading.load(*self.files)
         if self._show_roles:
             print_roles(data)
         return data
@@ -150,28 +164,49 @@ class Subject:
 
     def aspect(self, named: str | None) -> str:
         """Return what was judged: what was named, what the campaign is about, or the only aspect."""
-        if self.campaign is None:
-            return the_aspect(self.data, named)
-        about = self.campaign.settings.aspect
-        if named not in (None, about):
-            raise UsageError(f"The campaign is about {about}, which cannot be changed to {named}.")
-        return about
-
-    def need_selection(self, command: str) -> Selection:
-        """Return what was chosen; of a campaign, all rounds so far."""
         if self.campaign is not None:
-            from sparingly.run.rounds.strategy import merge_rounds
+            about = self.campaign.settings.aspect
+            if named not in (None, about):
+                raise UsageError(f"The campaign is about {about}, which cannot be changed to {named}.")
+            return about
+        return the_aspect(self.data, named, self.typed)
 
-            rounds = self.campaign.rounds(self.part.data, at=self.part.at)
-            if not rounds:
-                raise UsageError(f"Nothing was asked yet: sparingly campaign next {self.title}.")
-            return merge_rounds(rounds)
-        if self.selection is None:
-            raise UsageError(
-                f"Nothing was chosen yet: sparingly select {self.title} -b 100 -o chosen.json, "
-                f"then sparingly {command} {self.title} chosen.json."
+    def check_answered(self) -> None:
+        """Raise MissingDataError for a campaign that nobody has answered: say how to ask."""
+        if self.campaign is None:
+            return
+        sets = self.campaign.status(self.part.at).sets
+        if not any(status.answers for status in sets if status.data in self.set_names):
+            raise MissingDataError(
+                f"{self.title}: nobody has judged anything yet. To ask people: sparingly serve {self.typed}"
             )
-        return self.selection
+
+    def what_to_judge(self) -> Selection:
+        """Return what was chosen: all items of data, all rounds of a campaign (the first is drawn)."""
+        if self.campaign is None:
+            if self.selection is not None:
+                return self.selection
+            from sparingly.choose.select import select
+
+            sys.stderr.write(
+                f"sparingly: nothing was chosen, so it is all {len(self.data)} items. To choose fewer: "
+                f"sparingly select {self.typed} -b 10% -o chosen.json\n"
+            )
+            return select(self.data, "uniform", "100%")
+        from sparingly.run.rounds.strategy import merge_rounds
+
+        rounds = self.campaign.rounds(self.part.data, at=self.part.at)
+        if not rounds:
+            self.draw_first()
+            rounds = self.campaign.rounds(self.part.data)
+        if not rounds:
+            raise UsageError(f"{self.title} is closed or paused, and nothing was chosen in it.")
+        return merge_rounds(rounds)
+
+    def draw_first(self) -> None:
+        """Draw the first round of a campaign that has none, as its pages do when they are opened."""
+        if self.campaign is not None and not any(status.rounds for status in self.campaign.status().sets):
+            self.campaign.next()
 
 
 @contextmanager
@@ -190,14 +225,14 @@ def subject_of(
         if len(sources) > 1:
             raise UsageError("A campaign knows its data and selections: give nothing but the campaign.")
         with opened(campaigns[0], part.name) as running:
-            yield Subject(campaigns[0], campaign=running, part=part)
+            yield Subject((campaigns[0],), campaign=running, part=part)
         return
     if part != WHOLE_CAMPAIGN:
         raise UsageError("--data, --at and --name are for campaigns.")
     from sparingly.data.selection import Selection
 
-    selections = [Path(source) for source in sources if is_selection(Path(source))]
-    files = tuple(Path(source) for source in sources if not is_selection(Path(source)))
+    selections = [Path(source) for source in sources if own_format(source) == "selection"]
+    files = tuple(Path(source) for source in sources if own_format(source) != "selection")
     if len(selections) > 1:
         raise UsageError(f"There are two selections, {selections[0]} and {selections[1]}: give one.")
     selection = Selection.load(selections[0]) if selections else None
@@ -205,8 +240,7 @@ def subject_of(
         files = tuple(selections[0].parent / file for file in selection.data_files)
         if not files:
             raise UsageError(f"{selections[0]} does not say what it was chosen from: give the data, too.")
-    title = " ".join(map(str, files))
-    yield Subject(title, selection, _files=files, _reading=reading, _show_roles=show_roles)
+    yield Subject(tuple(sources), selection, files=files, _reading=reading, _show_roles=show_roles)
 
 
 def strategy_to_ask(ask: str, method: str = "auto") -> str:
@@ -223,6 +257,10 @@ def strategy_to_ask(ask: str, method: str = "auto") -> str:
     return method
 
 
-def is_selection(path: Path) -> bool:
-    """Say whether a file is a selection, by what it says of itself."""
-    return path.is_file() and b'"sparingly/selection"' in Head(path).start[:200]
+def own_format(path: str | Path) -> str:
+    """Return which of our results a file says it is: selection, estimate, ranking; else nothing."""
+    with files.naming(path := Path(path)):
+        if not path.is_file():
+            return ""
+    found = _OWN_FORMAT.search(Head(path).start[:200])
+    return found[1].decode() if found else ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
 from sparingly.cli.parameters import about
-from sparingly.cli.subject import Name, is_campaign, opened
+from sparingly.cli.subject import Name, is_campaign, opened, own_format
 
 
 def verify(
@@ -25,14 +26,17 @@ def verify(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> int:
-    """Do again on the data what a signature says, and compare; exit code 1 if the answer differs.
+    """Check that a result follows from its data.
+
+    ```
+    sparingly verify chosen.json wmt23.jsonl.gz
+    ```
 
     A selection needs the set that it was made from; judgements that came later do not matter. Scores and
     rankings need the set with the judgements, and their selection is verified with them. A campaign holds all
     that it needs: every round is drawn again from what was known then.
 
     ```
-    sparingly verify chosen.json wmt23.jsonl.gz
     sparingly verify scores.json judged.jsonl
     sparingly verify round-2.json judged.jsonl --earlier round-1.json
     sparingly verify campaign.db
@@ -49,12 +53,21 @@ def verify(
             result, current = running.verify(), running.status()
         emit(result.to_dict()) if json else show_campaign_verification(result, current)
         return EXIT_DONE if result.ok else EXIT_NO
-    artefact = load_result(sources[0])
-    files = [Path(source) for source in sources[1:]]
+    results = [source for source in sources if own_format(source)]
+    if not results and Path(sources[0]).suffix != ".json" and Path(sources[0]).is_file():
+        typed = shlex.join(sources)
+        raise UsageError(
+            f"Name the selection, estimate or ranking, too: sparingly verify RESULT.json {typed}"
+        )
+    results = results or [sources[0]]
+    if len(results) > 1:
+        raise UsageError(f"There are two results to verify, {results[0]} and {results[1]}: give one.")
+    files = [Path(source) for source in sources if source != results[0]]
+    artefact = load_result(results[0])
     if not files and isinstance(artefact, Selection):
-        files = [Path(sources[0]).parent / file for file in artefact.data_files]
+        files = [Path(results[0]).parent / file for file in artefact.data_files]
     if not files:
-        raise UsageError("Name the evaluation set, too: sparingly verify FILE DATA.")
+        raise UsageError(f"Name the data, too: sparingly verify {results[0]} DATA")
     loaded = reading.load(*files)
     with working("verifying"):
         result = rederive(artefact, loaded, earlier=[Selection.load(path) for path in earlier])

@@ -14,6 +14,7 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, html_table
+from sparingly.base.syntax import argument
 from sparingly.data import fields
 from sparingly.data.combine import HOW, Combination
 from sparingly.data.roles import TableRoles
@@ -326,7 +327,7 @@ class EvalSet:
         if scale is None:
             return self
         ends = Scale(*scale)
-        truth = the_only("aspect", None, self.aspects, "Name one: aspect=….") if name is None else name
+        truth = the_only("aspect", None, self.aspects) if name is None else name
         self.truth(truth)
         return self._with_store(scales={**self.store.scales, self._scale_key(truth): ends})
 
@@ -675,8 +676,11 @@ def _many_names(names: Sequence[str] | NamedArrays, limit: int = 12) -> str:
     return ", ".join(list(names)[:limit]) + (f" … ({len(names)})" if len(names) > limit else "")
 
 
-def the_only(kind: str, name: str | None, known: Iterable[str], how: str) -> str:
-    """Return the name, or the only one there is where none is given; otherwise an error lists them all."""
+def the_only(kind: str, name: str | None, known: Iterable[str], how: str | None = None) -> str:
+    """Return the name, or the only one there is where none is given; otherwise an error lists them all.
+
+    ``how`` says how to name one, where that is not the argument of the kind's name.
+    """
     names = list(known)
     if name is not None:
         if name not in names:
@@ -684,6 +688,8 @@ def the_only(kind: str, name: str | None, known: Iterable[str], how: str) -> str
         return name
     if len(names) == 1:
         return names[0]
+    if how is None:
+        how = f"Name one: {argument(kind.split()[-1])}." if names else ""
     if not names:
-        raise MissingDataError(f"The evaluation set has no {kind}. {how}")
+        raise MissingDataError(f"The evaluation set has no {kind}. {how}".rstrip())
     raise UsageError(f"There are {len(names)} {kind}s: {', '.join(names)}. {how}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.base.syntax import one_of_several, role_argument
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_text, check_version
 
@@ -127,10 +128,11 @@ class TableRoles:
         }
         return [
             f"{part.column}: {part.detail or 'the direction is not known'}; if low is good, add "
-            f"--lower-is-better {part.name}"
+            f"{one_of_several('lower_is_better', part.name)}"
             if part.other == "lower"
             else f"{part.column} may be {part.role} or {part.other or 'ignored'}: add "
-            f"{role_option(part.column, part.role)} or {role_option(part.column, part.other or 'ignored')}"
+            f"{role_argument(part.column, part.role)} or "
+            f"{role_argument(part.column, part.other or 'ignored')}"
             for part in reversed(first.values())
         ]
 
@@ -148,15 +150,9 @@ class DoubtfulRoleError(UsageError):
         self.part, self.file = part, file
         super().__init__(
             f'{file}: the column "{part.column}" may hold labels of people or scores of a judge, and the'
-            f' result depends on it. Say it: roles={{"{part.column}": "human"}} or "{part.other}".'
+            f" result depends on it. Add {role_argument(part.column, 'human')} or"
+            f" {role_argument(part.column, part.other)}."
         )
-
-
-def role_option(column: str, role: str) -> str:
-    """Return what to type on the command line to give a column a role."""
-    import shlex
-
-    return f"--role {shlex.quote(f'{column}={role}')}"
 
 
 # --- what the user said, and the file beside the data that holds it -------------------------------
@@ -186,7 +182,9 @@ def parse_options(texts: Iterable[str]) -> dict[str, list[str]]:
     for text in texts:
         column, sign, role = text.rpartition("=")
         if not sign or not column or not role:
-            raise UsageError(f'The role "{text}" is not of the form COLUMN=ROLE: --role rating=human.')
+            raise UsageError(
+                f'The role "{text}" is not of the form COLUMN=ROLE: {role_argument("rating", "human")}.'
+            )
         roles.setdefault(column, []).append(role.strip().lower())
     return roles
 

@@ -119,8 +119,8 @@ class Selection(Tabular):
         return html_table(
             ("", "item", "utility", "probability", "reason"),
             rows,
-            f"{len(self)} of {self.signature.of} items",
-            f"{more}{self.signature}",
+            f"{len(self)} of {self.signature.of} items chosen",
+            " ".join(filter(None, (more.strip(), self.why, self.meaning, str(self.signature)))),
         )
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sparingly.base.errors import MissingDataError, listing
+from sparingly.base.syntax import role_argument
 from sparingly.data.evalset import EvalSet
-from sparingly.data.roles import role_option
 
 
 def check_texts(data: EvalSet) -> None:
@@ -23,8 +23,8 @@ def check_texts(data: EvalSet) -> None:
     roles = data.roles
     texts = [part.column for part in roles.columns if part.has_texts] if roles is not None else []
     if texts:
-        fix = f"They may be in {listing(texts)}: add {role_option(texts[0], 'output')}."
+        fix = f"They may be in {listing(texts)}: add {role_argument(texts[0], 'output')}."
     else:
-        fix = "Add a column with what the models wrote, and name it with --role COLUMN=output."
+        fix = f"Add a column with what the models wrote, and name it: {role_argument('COLUMN', 'output')}."
     whose = "" if len(lacking) == len(data.models) else f" of {listing(lacking, 4)}"
     raise MissingDataError(f"{data.name or 'The data'}: there are no outputs{whose} to show to raters. {fix}")

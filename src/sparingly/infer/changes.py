@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from sparingly.base.errors import listing
 from sparingly.base.format import html_table
+from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.rank.rank import joint_of, rank_estimates
@@ -233,7 +234,7 @@ class ModelChange:
 
 
 @dataclass(frozen=True, repr=False)
-class Changes:
+class Changes(Tabular):
     """What changed between two results, and why.
 
     Attributes:
@@ -244,6 +245,8 @@ class Changes:
         reasons: Why something can have changed.
         notes: What to mind.
     """
+
+    rows_key: ClassVar[str] = "models"
 
     before: str
     after: str

@@ -576,7 +576,7 @@ def load_result(path: str | Path) -> VerifiedResult:
             raise InputError(
                 f"this is a {shown(format)} file, none of {', '.join(_READERS)}",
                 field="format",
-                fix="Give the file that select, estimate or rank wrote with --out",
+                fix="Give the file of a selection, an estimate or a ranking",
             )
         return _READERS[format](values)
     except InputError as error:

@@ -66,7 +66,7 @@ def test_the_held_out_correlation_is_that_of_a_model_without_the_set() -> None:
 
 
 def test_shared_sources_are_never_on_both_sides() -> None:
-    with pytest.raises(DataError, match="hold_out=items"):
+    with pytest.raises(DataError, match='hold_out="items"'):
         sparingly.distil({"one": ONE, "same": ONE}, "metric_var:metric=score")
     held = sparingly.distil({"one": ONE, "same": ONE}, "metric_var:metric=score", hold_out="items")
     alone = sparingly.distil(ONE, "metric_var:metric=score")
@@ -119,7 +119,7 @@ def test_wrong_calls_are_said() -> None:
         (UnknownNameError, "scale", ONE, {"scale": "log"}),
         (UnknownNameError, "way to hold out", ONE, {"hold_out": "years"}),
         (UsageError, "At least 2 folds", ONE, {"folds": 1}),
-        (UsageError, "cannot be predicted from others", ONE, {"hold_out": "sets"}),
+        (UsageError, "none to predict it from", ONE, {"hold_out": "sets"}),
         (UsageError, "no data set", {}, {}),
         (UsageError, "no training set has that model", ONE, {"families": {"Omega": "greek"}}),
         (UsageError, "built-in embedding is fitted", ONE, {"features": "tfidf"}),

@@ -137,7 +137,7 @@ def test_what_cannot_be_spread_is_refused(pool: ScoredPool, tmp_path: Path) -> N
     bare = score_pool(write_pool(tmp_path, [("jsonl", RECORDS)]), tmp_path / "scored")
     wishes: list[dict[str, Any]] = [{"spread": "embedding"}, {"cosine": 0.9}, {"groups": "embedding"}]
     for asked in wishes:
-        with pytest.raises(UsageError, match=r"no embeddings\. Score it with: --embed hashed"):
+        with pytest.raises(UsageError, match=r'no embeddings\. Score it with embed="hashed"'):
             select_pool(bare, 8, design="uniform", **asked)
     chosen = select_pool(pool, 5, design="uniform", cosine=0.9).selection
     assert "scored with embedding=None" in verify_pool(chosen, bare).problems[0]

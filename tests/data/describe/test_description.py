@@ -66,7 +66,7 @@ def test_oddities_by_hand() -> None:
     ]
     assert told(found, "copied_metric") == ["The metric distance again is equal to distance."]
     assert told(found, "suspicious_sign")[0].endswith(
-        "lower is better? Then read it with --lower-is-better distance."
+        'lower is better? Then read it with lower_is_better=["distance"].'
     )
     assert told(found, "near_duplicate_models") == [
         "The models model-0 and model-1 wrote the same text for 100% of the items: judging both tells little."

@@ -181,7 +181,7 @@ def test_errors_may_be_turned_round(tmp_path: Path) -> None:
     data = io.load(path)
     assert roles(data)["ter"] == "metric?"
     assert data.roles is not None
-    assert data.roles.advice() == ["ter: low may be good; if low is good, add --lower-is-better ter"]
+    assert data.roles.advice() == ['ter: low may be good; if low is good, add lower_is_better=["ter"]']
     assert roles(io.load(path, lower_is_better=["ter"]))["ter"] == "metric"
 
 
@@ -806,7 +806,7 @@ def test_repeats(tmp_path: Path, name: str) -> None:
     assert len(data.repeats) == 12
     assert data.metrics["judge"][0, 0] == (mark(0, 1) + mark(0, 2)) / 2
     rows = [{key: value for key, value in row.items() if key != name} for row in rows]
-    with pytest.raises(InputError, match=r"there twice \(lines 2 and 3\).*--role COLUMN=epoch"):
+    with pytest.raises(InputError, match=r"there twice \(lines 2 and 3\).*roles=.\"COLUMN\": \"epoch\"."):
         io.load(saved(tmp_path, "u.csv", rows))
 
 
@@ -898,7 +898,7 @@ def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
             "half.csv",
             b"id,model,response\n1,a,one two\n1,,three four\n2,a,five\n2,,six\n",
             "line 3, field model: the model has no id here and in 1 more of 4 rows. Fill it in, or, if all"
-            " rows are of one model, add --role 'model=ignored'",
+            ' rows are of one model, add roles={"model": "ignored"}',
         ),
         (
             "twice.csv",

@@ -73,7 +73,7 @@ def test_stray_quotes_without_quoting(tmp_path: Path) -> None:
         (
             'item,model,output,chrF\n1,x,"two\nlines",4\n2,x,y,5\n3,x,z,high\n',
             ', line 5, field chrF: "high" is not a number. '
-            "Leave it empty if missing, or add --role 'chrF=column'.",
+            'Leave it empty if missing, or add roles={"chrF": "column"}.',
         ),
         (
             "item,model,metric:a\n1,x,4\n\n2,x,inf\n",
@@ -86,7 +86,7 @@ def test_stray_quotes_without_quoting(tmp_path: Path) -> None:
         (
             "item,model,metric:a\n1,x,4\n2,x,4\n1,x,5\n",
             ': the item "1" and the model "x" are there twice (lines 2 and 4). '
-            "Keep one of them, or say what tells them apart: --role COLUMN=epoch for repeated runs,",
+            'Keep one of them, or say what tells them apart: roles={"COLUMN": "epoch"} for repeated runs,',
         ),
         (
             "item,model,n\n1,x,4\n2,x\n",

@@ -148,7 +148,7 @@ def test_numbers_with_a_word_among_them(tmp_path: Path) -> None:
     path = saved(tmp_path / "u.csv", text.replace("1,y,2020", "1,y,2019"))
     assert complaint(path) == (
         ', line 5, field age: "n.d." is not a number. '
-        "Leave it empty if missing, or add --role 'age=column'."
+        'Leave it empty if missing, or add roles={"age": "column"}.'
     )
     assert io.load(path, roles={"age": "column"}).cells["age"][2, 0] == "n.d."
 
@@ -235,7 +235,7 @@ def test_unknown_columns_and_options(tmp_path: Path) -> None:
     nameless = saved(tmp_path / "n.csv", "first,second,chrF\n1,x,3\n")
     assert complaint(nameless, roles={"second": "model"}) == (
         ": no column is known to hold the items or their inputs; there are first, second, chrF."
-        " Name one: --role COLUMN=item, or --role COLUMN=input."
+        ' Name one: roles={"COLUMN": "item"}, or roles={"COLUMN": "input"}.'
     )
     with pytest.raises(UnknownNameError, match=r'There is no column "chr". Did you mean chrF\? \(.*t.csv\)'):
         io.load(path, roles={"chr": "metric"})

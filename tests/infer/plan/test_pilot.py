@@ -119,9 +119,9 @@ def test_what_is_no_pilot() -> None:
     with pytest.raises(DataError, match="A pilot of 9 judged items"):
         known(n=9)
     for score, hint in (
-        (3.0, "--detect 0.3sd --models 4"),
-        (1.0, "--pass-rate 99%"),
-        (0.0, "--pass-rate 1%"),
+        (3.0, r'sparingly.sample_size\(detect="0.3sd", models=4\)'),
+        (1.0, 'pass_rate="99%"'),
+        (0.0, 'pass_rate="1%"'),
     ):
         with pytest.raises(DataError, match=f"the same score on all its judged items.*{hint}"):
             known(DATA.with_aspect("people", np.full((400, 4), score)))

@@ -87,7 +87,7 @@ def test_probabilities_that_are_earned_can_be_pasted() -> None:
     data = uneven_set()
     fact = plan(data, drawn_pilot(data, 100), "people", width=0.2, budgets=[100]).facts()[0]
     assert fact.startswith("Unequal sampling would cut the variance to about ")
-    method = fact.split("--method ")[1]
+    method = fact.split('method="')[1].removesuffix('"')
     assert method.startswith("local_pivotal:utility=(metric_avg:metric=good),tau=0.")
     assert sparingly.select(data, method, 50).has_unequal_weights
 

@@ -98,7 +98,7 @@ def test_few_documents_all_judged_name_the_target_that_works() -> None:
     data = _five_documents()
     said = (
         "Only 5 documents are judged, too few to say who is better on inputs like these; "
-        "use --target set to rank the models on this set."
+        'use target="set" to rank the models on this set.'
     )
     with pytest.raises(DataError, match=said):
         sparingly.rank(data)

@@ -75,7 +75,7 @@ def test_one_database_holds_several_campaigns(where: str) -> None:
     with begin(where, name="two") as two:
         two.next()
         answer_all(two)
-    with pytest.raises(UsageError, match=r"There are 2 campaigns in .*: one, two\. Name one\."):
+    with pytest.raises(UsageError, match=r'There are 2 campaigns in .*: one, two\. Name one: name="one"'):
         Campaign(where)
     with pytest.raises(UsageError, match='There is a campaign "one" in'):
         begin(where, name="one")

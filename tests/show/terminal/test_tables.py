@@ -240,7 +240,7 @@ def test_what_is_missing(shown: Shown) -> None:
 def test_whom_a_selection_represents(demo: EvalSet, shown: Shown) -> None:
     chosen = sparingly.select(demo, "metric_var:metric=learned", 24)
     text = shown(show_representation, representation(demo, list(chosen.items)))
-    assert text.startswith("24 chosen items against the 240 of the set\n")
+    assert text.startswith("24 chosen items against the 240 of the set: ")
     assert "domain" in text
 
 

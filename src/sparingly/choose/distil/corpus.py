@@ -15,6 +15,7 @@ from sparingly.base.errors import DataError, MissingDataError, SparinglyError, U
 from sparingly.base.registry import Method, methods_inside, parse_method
 from sparingly.base.rng import keys_of, stream
 from sparingly.base.stats.correlation import average_ranks
+from sparingly.base.syntax import argument
 from sparingly.base.text import NAME
 from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.metric import MetricAvg
@@ -107,7 +108,9 @@ def build_corpus(sets: Mapping[str, EvalSet], targets: Sequence[Target], scale: 
 def assign_folds(corpus: Corpus, hold_out: str | None, folds: int, seed: int) -> tuple[str, Ints]:
     """Return what is held out (sets, documents or items), and the fold of every row."""
     if hold_out == "sets" and len(corpus.parts) < 2:
-        raise UsageError("There is one data set, so it cannot be predicted from others: use hold_out=items.")
+        raise UsageError(
+            f"There is one data set, and none to predict it from: use {argument('hold_out', 'items')}."
+        )
     if len(corpus.parts) > 1 and hold_out != "items":
         return "data set", corpus.part
     names = sorted(set(corpus.group))
@@ -231,7 +234,7 @@ def corpus_vectors(corpus: Corpus, name: str) -> Floats:
     if name == TFIDF:
         raise UsageError(
             "The built-in embedding is fitted to the texts at hand, so nothing learned from it holds for "
-            "others: use features=ngrams, or name a sentence-transformers model."
+            f"others: use {argument('features', 'ngrams')}, or name a sentence-transformers model."
         )
     rows = [embed_sources(part.data, name) for part in corpus.parts]
     if len({embedded.vectors.shape[1] for embedded in rows}) > 1:

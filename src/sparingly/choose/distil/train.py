@@ -13,6 +13,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.base.stats.correlation import pearson, spearman
+from sparingly.base.syntax import argument, either
 from sparingly.choose.distil.card import (
     ENCODER,
     NGRAMS,
@@ -161,12 +162,16 @@ def _encoder_settings(
     """Return the settings of an encoder; None for other learners."""
     if learner != ENCODER:
         if encoder is not None:
-            raise UsageError("A transformer is given, and it is for the encoder: use learner=encoder.")
+            raise UsageError(
+                f"Only an encoder starts from a transformer: add {argument('learner', 'encoder')}."
+            )
         return None
     if features != NGRAMS:
         raise UsageError("An encoder reads texts by itself: leave out features.")
     if encoder is None:
-        raise UsageError("An encoder starts from a transformer: name it, or its folder (encoder=, --base).")
+        raise UsageError(
+            f"An encoder starts from a transformer: name it or its folder: {either('--base …', 'encoder=…')}."
+        )
     check_packages()
     return EncoderTraining(encoder) if isinstance(encoder, str) else encoder
 
@@ -236,7 +241,7 @@ def held_out(
         if len(rows) < 2 or not (~np.isnan(targets)).any(axis=0).all():
             raise DataError(
                 "Without the texts of one part, too few are left to learn from: hold items out instead "
-                "(hold_out=items), or give other data."
+                f"({argument('hold_out', 'items')}), or give other data."
             )
         fitted_model = teach(rows, targets, f"without-{number}")
         places = corpus.text[inside]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError, UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
+from sparingly.base.syntax import argument
 from sparingly.choose.pool.embeddings import label_of, sketches_at, vectors_at
 from sparingly.choose.pool.near_duplicates import near_duplicates, near_vectors
 from sparingly.choose.pool.scored_pool import UNLIKE, ScoredPool
@@ -64,14 +65,19 @@ class Limits:
             if share is not None and not 0.0 < share <= 1.0:
                 raise UsageError(f"{name} is a share above 0 and at most 1, not {share:g}.")
         if self.overlap is not None and pool.against is None:
-            raise UsageError("The pool was not compared with a corpus. Score it with: --against FILES.")
+            raise UsageError(
+                f"The pool was not compared with a corpus. Score it with {argument('against', 'FILES')}."
+            )
         if self.near is not None and not pool.near:
-            raise UsageError("Near duplicates cannot be found in this pool. Score it with: --near.")
+            raise UsageError(
+                f"Near duplicates cannot be found in this pool. Score it with {argument('near', None)}."
+            )
         if self.cosine is not None:
             label_of(pool)
         if self.familiar and not pool.by.startswith(f"{DISTILLED}:"):
             raise UsageError(
-                "Only a model knows what is familiar. Score the pool with: --by distilled:model=FILE."
+                "Only a model knows what is familiar. Score the pool with "
+                f"{argument('by', 'distilled:model=FILE')}."
             )
 
 
@@ -199,7 +205,8 @@ def _in_languages(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
     labels = pool.labels(LANGUAGE)
     if labels.null_count() == len(labels):
         raise UsageError(
-            "The languages of this pool are not known. Score it with: --identify, or --language COLUMN."
+            "The languages of this pool are not known. Score it with "
+            f"{argument('identify', None)}, or {argument('language', 'COLUMN')}."
         )
     present = labels.drop_nulls().unique().sort().to_list()
     for name in languages:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
+from sparingly.base.syntax import argument
 from sparingly.choose.pool.near_duplicates import Vectors, Words, letter_blocks, ngram_hashes, sketches_of
 from sparingly.choose.pool.parts import TABLE, PoolPart, load_array, read_marker, reading_table, write_part
 from sparingly.choose.pool.scored_pool import ScoredPool
@@ -155,7 +156,9 @@ def embed_part(part: PoolPart, folder: Path, embedding: PoolEmbedding, batch: in
 def label_of(pool: ScoredPool) -> str:
     """Return the label of a pool's embedding; raise UsageError if it has none."""
     if pool.embedding is None:
-        raise UsageError("The pool has no embeddings. Score it with: --embed hashed, or a model's name.")
+        raise UsageError(
+            f"The pool has no embeddings. Score it with {argument('embed', 'hashed')}, or a model's name."
+        )
     return PoolEmbedding(pool.embedding).label
 
 

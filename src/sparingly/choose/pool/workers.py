@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import UsageError, listing
+from sparingly.base.syntax import argument
 from sparingly.choose.pool.records import RANGE_BYTES
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class ClusterExecutor:
         except KilledWorker as error:
             raise UsageError(
                 f"A piece of the work has cost several workers, the last one {error.last_worker}: give them "
-                "more memory, or score the pool anew with fewer --rows."
+                f"more memory, or score the pool anew with fewer rows in a part: {argument('rows', '10000')}."
             ) from None
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Mask
 from sparingly.base.format import counted, html_table
+from sparingly.base.tabular import Tabular
 from sparingly.data import fields
 from sparingly.data.describe import oddities
 from sparingly.data.describe.documents import DocumentsSummary, TextsSummary, documents, domains, texts
@@ -76,7 +77,7 @@ def is_present(values: NDArray[Any]) -> Mask:
 
 
 @dataclass(frozen=True, repr=False)
-class Description:
+class Description(Tabular):
     """What is in an evaluation set, what is missing, and what is odd.
 
     Attributes:
@@ -100,6 +101,8 @@ class Description:
         odd: What a user should look at, in sentences.
         epochs: How much of every repeated score is noise between epochs.
     """
+
+    rows_key: ClassVar[str] = "coverage"
 
     name: str
     items: int

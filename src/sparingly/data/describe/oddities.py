@@ -8,6 +8,7 @@ from itertools import groupby
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
+from sparingly.base.syntax import one_of_several
 from sparingly.data.describe.documents import DocumentsSummary, TextsSummary
 from sparingly.data.describe.judgements import RatingsSummary
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange
@@ -59,7 +60,7 @@ def of_metrics(
             what = "r of differences" if defined else "r"
             text = (
                 f"The metric {metric} goes against {worst.aspect} ({what} {worst.differences:.2f}):"
-                f" lower is better? Then read it with --lower-is-better {metric}."
+                f" lower is better? Then read it with {one_of_several('lower_is_better', metric)}."
             )
             yield Oddity("suspicious_sign", (metric, worst.aspect), text)
         for pair in defined:

@@ -12,8 +12,9 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.format import html_table
+from sparingly.base.format import counted, html_table
 from sparingly.base.stats.moments import row_means
+from sparingly.base.tabular import Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.evalset import EvalSet
@@ -271,7 +272,7 @@ class MeanOfModel:
 
 
 @dataclass(frozen=True)
-class Representation:
+class Representation(Tabular):
     """A selection against the set that it was chosen from.
 
     Attributes:
@@ -324,6 +325,28 @@ class Representation:
         plain = asdict(self)
         return {**plain, "coverage": [{**asdict(part), "share": part.share} for part in self.coverage]}
 
+    @property
+    def headline(self) -> str:
+        """Whether the selection is like its set, in one sentence."""
+        chosen = f"{counted(self.n, 'chosen item')} against the {self.of} of the set"
+        if not self.leanings:
+            return f"{chosen}: no group is badly over- or under-represented."
+        return f"{chosen}: {counted(len(self.leanings), 'group is', 'groups are')} badly represented."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each group: its shares of the set and of the selection, and their ratio."""
+        return [
+            {
+                "by": kind,
+                "group": share.group,
+                "full_share": share.full_share,
+                "selected_share": share.selected_share,
+                "ratio": share.ratio,
+            }
+            for kind, shares in self.kinds.items()
+            for share in shares
+        ]
+
     def _repr_html_(self) -> str:
         rows = [
             (kind, share.group, share.full_share, share.selected_share, share.ratio)
@@ -332,7 +355,7 @@ class Representation:
         ]
         head = ("by", "group", "share of the set", "share of the selection", "ratio")
         after = " ".join((*(leaning.text for leaning in self.leanings), *self.notes))
-        return html_table(head, rows, f"{self.n} of {self.of} items", after)
+        return html_table(head, rows, self.headline, after)
 
 
 def representation(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
+from sparingly.base.syntax import role_argument
 from sparingly.data.io.frames import to_objects
 from sparingly.data.io.words import SCALE, kind_of, mixed, written_numbers
 from sparingly.data.scale import Scale
@@ -257,7 +258,7 @@ class CodedNames:
             more = f" here and in {count - 1:,} more of {len(texts):,} rows" if count > 1 else ""
             fix = "Fill it in"
             if kind == "model":
-                fix += f", or, if all rows are of one model, add --role '{series.name}=ignored'"
+                fix += f", or, if all rows are of one model, add {role_argument(series.name, 'ignored')}"
             raise source.error(f"the {kind} has no id{more}", row=row, field=series.name, fix=fix)
         if bare == names:
             return cls(names, codes)
@@ -362,8 +363,10 @@ class CellGrid:
         both_rows = self.source.two_rows(first_row, second)
         raise self.source.error(
             f"the item {shown(item)} and the model {shown(model)} are there twice ({both_rows})",
-            fix="Keep one of them, or say what tells them apart: --role COLUMN=epoch for repeated runs,"
-            " --role COLUMN=rater for several raters, --role COLUMN=input for a part of what was asked",
+            fix="Keep one of them, or say what tells them apart: "
+            f"{role_argument('COLUMN', 'epoch')} for repeated runs, "
+            f"{role_argument('COLUMN', 'rater')} for several raters, "
+            f"{role_argument('COLUMN', 'input')} for a part of what was asked",
         )
 
     def per_item(self, series: pl.Series) -> pl.Series:
@@ -376,7 +379,7 @@ class CellGrid:
                 f"{shown(values[item])} and {shown(series[differing_row])}",
                 row=differing_row,
                 field=series.name,
-                fix=f"Give an item one value, or add --role '{series.name}=ignored'",
+                fix=f"Give an item one value, or add {role_argument(series.name, 'ignored')}",
             )
         return values
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.lazy import LazyModule
+from sparingly.base.syntax import role_argument
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource
 from sparingly.data.io.roles import (
@@ -117,7 +118,8 @@ def lay_out(source: TableSource, said: SaidRoles, name: str) -> LongForm:
         raise source.error(
             f"the table has {len(source.names):,} columns ({listing(source.names, 3)}), too many to tell what"
             " they are",
-            fix="Write one row for each item and model, or name the columns that matter with --role",
+            fix="Write one row for each item and model, or name the columns that matter: "
+            f"{role_argument('COLUMN', 'output')}",
         )
     return _Layout(source, said, name).long_form()
 
@@ -725,7 +727,8 @@ class _Layout:
             by_column = bool(humans)
         if said_roles(self.said, "rater") and not (by_column or by_score):
             raise UsageError(
-                "A rater was named, but no scores: add --role COLUMN=score, or =human for several."
+                f"A rater was named, but no scores: add {role_argument('COLUMN', 'score')}, "
+                "or the role human for several columns."
             )
         if not (by_column or by_score or said_roles(self.said, "score")):
             return

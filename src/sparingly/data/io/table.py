@@ -19,6 +19,7 @@ from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError, listing
 from sparingly.base.lazy import LazyModule
+from sparingly.base.syntax import role_argument
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import (
@@ -312,7 +313,7 @@ class _TableReader:
             raise self.source.error(
                 "no column is known to hold the items or their inputs; there are "
                 f"{listing(self.form.columns)}",
-                fix="Name one: --role COLUMN=item, or --role COLUMN=input",
+                fix=f"Name one: {role_argument('COLUMN', 'item')}, or {role_argument('COLUMN', 'input')}",
             )
         missing = texts.is_null() | (texts.str.strip_chars() == "")
         if missing.any():
@@ -320,7 +321,8 @@ class _TableReader:
                 "the text is empty, and ids are made from it",
                 row=int(missing.arg_max() or 0),
                 field=texts.name,
-                fix="Fill it in, leave the row out, or name a column of ids: --role COLUMN=item",
+                fix="Fill it in, leave the row out, or name a column of ids: "
+                f"{role_argument('COLUMN', 'item')}",
             )
         different, codes = coded(texts)
         names = np.array([digest_id("prompt", text) for text in different], object)
@@ -402,7 +404,7 @@ class _TableReader:
     def _take_scores(self, kind: str, name: str, column: str) -> None:
         fix = "Leave it empty if missing"
         if column in self.form.rest:
-            fix += f", or add --role '{column}=column'"
+            fix += f", or add {role_argument(column, 'column')}"
         values, scale = scores(self.source.column(column), self.source, fix)
         field = f"{kind}:{name}"
         if scale is not None:

@@ -329,13 +329,19 @@ class BradleyTerry(Tabular):
             for place in order
         ]
 
+    @property
+    def headline(self) -> str:
+        """What it says of how many."""
+        comparisons = counted(self.comparisons, "comparison")
+        return f"strengths of {counted(len(self.models), 'model')} from {comparisons} (Bradley–Terry)"
+
     def _repr_html_(self) -> str:
         order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")
         rows = [
             (self.models[at], self.strengths[at], self.low[at], self.high[at], self.status[at])
             for at in order
         ]
-        return html_table(("model", "strength", "low", "high", ""), rows, repr(self))
+        return html_table(("model", "strength", "low", "high", ""), rows, self.headline)
 
 
 def bradley_terry(

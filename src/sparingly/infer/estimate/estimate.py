@@ -88,7 +88,7 @@ def estimate(
         (120, 240, 'set')
     """
     data = as_evalset(data)
-    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
     skipped = 0 if selection is None else len(selection.same_outputs)
     # Scores relative to each other have no scale.
     ends = scale if scale is not None or skipped else data.truth_scale(name)

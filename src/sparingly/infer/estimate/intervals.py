@@ -19,10 +19,9 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
+from sparingly.base.syntax import either
 from sparingly.infer.estimate.tails import Reach, Tails, own_skewness
 
-# How to name the range of the scores.
-SCALE_HINT = "the scale of the scores (--scale LOW,HIGH)"
 # No error is learned from fewer units; from ENOUGH_UNITS on both sides are printed with any number of models.
 FEWEST_UNITS, ENOUGH_UNITS = 10, 30
 FEW_MODELS, MOST_SKEW = 2, 0.4
@@ -136,7 +135,7 @@ def find_intervals(
         return _sample_intervals(basis, level, interval, seed)
     if bounded is None:
         raise UsageError(
-            f"A {interval} interval needs {SCALE_HINT}, and holds for the plain mean of a uniform "
+            f"A {interval} interval needs {_scale_hint()}, and holds for the plain mean of a uniform "
             "sample of single items only."
         )
     low, high = bounded(interval)
@@ -156,7 +155,7 @@ def why_withheld(units: float, unit_name: str) -> str:
         count = math.floor(units)
         subject = f"1 {unit_name.removesuffix('s')} is" if count == 1 else f"{count} {unit_name} are"
         return f"{subject} too few to learn an error from, {FEWEST_UNITS} are needed"
-    return f"all judgements are the same, and further ones may not be; {SCALE_HINT} would give one"
+    return f"all judgements are the same, and further ones may not be; {_scale_hint()} would give one"
 
 
 def _one_kind(
@@ -222,7 +221,7 @@ def studentised_quantiles(
         part = shape[:, columns]
         total, variance = np.zeros((draws, part.shape[1])), np.zeros((draws, part.shape[1]))
         for rows, group_seed in zip(groups, seeds, strict=True):
-            _add_stratum(total, variance, part[rows] - part[rows].mean(axis=0), group_seed)
+            _add_stratum(total, variance, part[rows], group_seed)
         # A draw in which no two units differ has no error of its own.
         flat = variance <= 1e-12 * (part**2).sum(axis=0)
         still = np.abs(total) <= 1e-9 * np.sqrt((part**2).sum(axis=0))
@@ -233,20 +232,31 @@ def studentised_quantiles(
     return low, high
 
 
-def _add_stratum(total: Floats, variance: Floats, deviation: Floats, seed: int) -> None:
-    """Add the draws of one stratum to the sums and their variances."""
-    count = len(deviation)
+def _add_stratum(total: Floats, variance: Floats, shape: Floats, seed: int) -> None:
+    """Add the draws of one stratum to the sums and their variances.
+
+    Columns are summed one at a time: in a product of matrices the last bits of a column depend on how many
+    others there are, and an interval must be the same whichever models stand beside it.
+    """
+    count = len(shape)
     if count < 2:
         return
     generator = np.random.Generator(np.random.PCG64(seed))
+    deviations = [column - column.mean() for column in np.ascontiguousarray(shape.T)]
     step = max(1, _BLOCK // count)
     for start in range(0, len(total), step):
         block = slice(start, min(start + step, len(total)))
         counts = generator.multinomial(count, np.full(count, 1.0 / count), size=block.stop - start)
         times = counts.astype(np.float64)
-        sums = times @ deviation
-        total[block] += sums
-        variance[block] += (times @ deviation**2 - sums**2 / count) * (count / (count - 1.0))
+        for column, deviation in enumerate(deviations):
+            sums = times @ deviation
+            total[block, column] += sums
+            variance[block, column] += (times @ deviation**2 - sums**2 / count) * (count / (count - 1.0))
+
+
+def _scale_hint() -> str:
+    """Say how to name the range of the scores."""
+    return f"the scale of the scores ({either('--scale LOW,HIGH', 'scale=(LOW, HIGH)')})"
 
 
 # --- intervals that coverage tests support ---
@@ -329,7 +339,7 @@ def _notes(basis: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple
             units, more = int(basis.units), int(np.ceil(ENOUGH_UNITS - basis.units))
             notes.append(
                 f"no {side} limit for {listing(names, 3)}: a few of the {units} {basis.unit_name} lie "
-                f"far from the rest, and there may be more; {more} more, or {SCALE_HINT}, would do."
+                f"far from the rest, and there may be more; {more} more, or {_scale_hint()}, would do."
             )
     withheld = [name for name, kind, score, _ in rows if kind == NONE and not np.isnan(score)]
     if withheld:

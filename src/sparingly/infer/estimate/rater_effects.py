@@ -14,6 +14,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
+from sparingly.base.syntax import role_argument
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
@@ -83,8 +84,10 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
     """Return the ratings of an aspect; the only aspect that was rated unless one is named."""
     table = data.ratings
     if not len(table):
-        raise MissingDataError("The evaluation set has no ratings that say who gave them.")
-    name = the_only("rated aspect", aspect, table.aspects, "Name one: aspect=….")
+        raise MissingDataError(
+            f"No label says who gave it. If a column does, add {role_argument('COLUMN', 'rater')}."
+        )
+    name = the_only("rated aspect", aspect, table.aspects)
     of_aspect = (table.aspect == table.aspects.index(name)) & (table.model < len(data.models))
     of_aspect &= ~np.isnan(table.score)
     named = np.flatnonzero(of_aspect & (table.rater >= 0))

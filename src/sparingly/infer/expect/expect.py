@@ -374,7 +374,7 @@ def expect(
     from scipy.special import ndtr
 
     if labels is None and aspect is None:
-        aspect = the_only("aspect", None, data.aspects, "Name one: aspect=….")
+        aspect = the_only("aspect", None, data.aspects)
     if aspect is not None:
         labels = data.truth(aspect) if labels is None else labels
         data = without_truth(data, aspect)

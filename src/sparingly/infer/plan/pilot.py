@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
+from sparingly.base.syntax import arguments, either
 from sparingly.choose.design.probability import MIN_CORRELATION, remaining_variance, sizes_of
 from sparingly.choose.utility.metric import MetricAvg, MetricCons, MetricVar
 from sparingly.data import fields
@@ -287,7 +288,7 @@ def pilot_of(
         raise MissingDataError("A plan needs models and their scores, and the evaluation set has none.")
     if aspect is None and not len(data.aspects):
         return _from_metric(data, _most_typical(data), seed)
-    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
     read = data.truth_fields(name)
     if all(field in map(fields.metric, data.metrics) for field in read):
         return _from_metric(data, next(m for m in data.metrics if fields.metric(m) in read), seed)
@@ -383,9 +384,11 @@ def _all_equal(sample: JudgedSample) -> str:
     equal = "Every model has the same score on all its judged items, so how far scores vary is unknown."
     if np.isin(scores, (0.0, 1.0)).all():
         rate = f"{np.clip(scores.mean(), 0.01, 0.99):.0%}"
-        return f"{equal} Plan a pass rate without these labels: --pass-rate {rate} --width 1%."
+        command = _plan_without_data({"pass_rate": rate, "width": "1%"})
+        return f"{equal} Plan a pass rate without these labels: {command}."
     if sample.models > 1:
-        return f"{equal} Judge more items, or plan without data: --detect 0.3sd --models {sample.models}."
+        command = _plan_without_data({"detect": "0.3sd", "models": str(sample.models)})
+        return f"{equal} Judge more items, or plan without data: {command}."
     return f"{equal} Judge more items."
 
 
@@ -460,13 +463,18 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
     )
 
 
+def _plan_without_data(values: Mapping[str, str]) -> str:
+    """Return what plans without data."""
+    return either(f"sparingly plan {arguments(values)}", f"sparingly.sample_size({arguments(values)})")
+
+
 def _most_typical(data: EvalSet) -> str:
     """Return the metric whose differences between models agree most with those of the other metrics."""
     names = sorted(data.metrics)
     if not names:
         raise MissingDataError(
             "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
-            "plan without data: --pass-rate 90% --width 4%."
+            f"plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
         )
     rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
     scores = [data.metrics[name][rows] for name in names]

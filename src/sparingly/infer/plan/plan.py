@@ -12,6 +12,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted, error_text, html_table
+from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
@@ -44,7 +45,7 @@ OPTIMISM = (
     "metrics explained 4 to 62 % of the variance of people's scores."
 )
 PART_JUDGED = (
-    "let the judge score a random part only, make that part the data, and estimate with --target population."
+    "let the judge score a random part only, make that part the data, and estimate for the population."
 )
 
 
@@ -309,8 +310,9 @@ class Plan(Tabular):
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        after = " ".join((*self.advice.sentences, *self.notes))
-        return html_table(_HEAD, self._rows(), self.headline, after)
+        answer, *further = self.advice.sentences
+        after = " ".join((*further, self.headline, *self.facts(), *self.notes))
+        return html_table(_HEAD, self._rows(), answer, after)
 
     def facts(self) -> tuple[str, ...]:
         """Return what the pilot tells of probabilities, documents and epochs, a sentence each."""
@@ -320,7 +322,7 @@ class Plan(Tabular):
             if self.unequal.earned and trial is not None:
                 fact = (
                     f"Unequal sampling would cut the variance to about {chance_text(trial.found)} "
-                    f"(± {100 * trial.error:.0f}): --method {method_text(trial)}"
+                    f"(± {100 * trial.error:.0f}): {argument('method', method_text(trial))}"
                 )
             facts.append(fact)
         if self.documents is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from itertools import starmap
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
+from sparingly.base.syntax import arguments
+from sparingly.base.tabular import Tabular
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 
@@ -99,7 +101,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, repr=False)
-class SampleSize:
+class SampleSize(Tabular):
     """The labels that a question needs.
 
     Attributes:
@@ -110,6 +112,8 @@ class SampleSize:
         notes: What was assumed.
         commands: What to type next; ``DATA`` stands for the data file.
     """
+
+    rows_key: ClassVar[str] = "alternatives"
 
     n: int
     unit: str
@@ -184,7 +188,9 @@ def sample_size(
     if (pass_rate is None or detect is not None) != (width is None):
         needs_width = pass_rate is not None and detect is None
         extra = "A pass rate needs a width" if needs_width else "A width is for a pass rate alone"
-        raise UsageError(f"{extra}: for ± 4 points around 90 %, write --pass-rate 90% --width 4%.")
+        raise UsageError(
+            f"{extra}: for ± 4 points around 90 %, write {arguments({'pass_rate': '90%', 'width': '4%'})}."
+        )
     if models < 2:
         raise UsageError(f"A comparison needs at least 2 models, not {models}.")
     if of is not None and of < 1:

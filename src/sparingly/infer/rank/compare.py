@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,8 +70,10 @@ def _ranks(means: Floats) -> list[int | None]:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Tabular):
     """A selection compared with the whole set: models, agreement, winners of pairs, and notes."""
+
+    rows_key: ClassVar[str] = "models"
 
     truth: str
     models: tuple[ModelOutcome, ...]

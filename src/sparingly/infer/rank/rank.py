@@ -15,6 +15,7 @@ from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
+from sparingly.base.syntax import argument
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
@@ -185,7 +186,8 @@ def check_errors(decisions: Estimate) -> None:
     too_few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"
     if decisions.target == "population" and decisions.pairs.sample.is_complete:
         raise DataError(
-            f"{too_few} who is better on inputs like these; use --target set to rank the models on this set."
+            f"{too_few} who is better on inputs like these; use {argument('target', 'set')} to rank "
+            "the models on this set."
         )
     more = f"judge at least {FEWEST_UNITS}." if units < FEWEST_UNITS else "judge more."
     raise DataError(f"{too_few} who is better: {more}")

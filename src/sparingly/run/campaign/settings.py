@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import spell_saved
+from sparingly.base.syntax import argument
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
@@ -49,7 +50,8 @@ class Settings:
             return next(iter(self.budgets))
         if name is None:
             raise UsageError(
-                f"There are {len(self.budgets)} data sets: {', '.join(self.budgets)}. Name one: data."
+                f"There are {len(self.budgets)} data sets: {', '.join(self.budgets)}. Name one: "
+                f"{argument('data', next(iter(self.budgets)))}"
             )
         if name not in self.budgets:
             raise UnknownNameError("data set", name, self.budgets)
@@ -62,7 +64,10 @@ def read_settings(connection: Connection, name: str | None, database: str) -> Se
     if not names:
         raise DataError(f"There is no campaign in {database}. Start one with: sparingly campaign new.")
     if name is None and len(names) > 1:
-        raise UsageError(f"There are {len(names)} campaigns in {database}: {', '.join(names)}. Name one.")
+        raise UsageError(
+            f"There are {len(names)} campaigns in {database}: {', '.join(names)}. Name one: "
+            f"{argument('name', names[0])}"
+        )
     if name is not None and name not in names:
         raise UnknownNameError("campaign", name, names)
     row = connection.execute(

@@ -14,6 +14,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted
+from sparingly.base.syntax import either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
@@ -166,7 +167,10 @@ def make_campaign_tasks(
     seq = campaign.last_seq()
     unanswered = campaign.questions(data, at=seq)
     if not unanswered:
-        raise UsageError("Nothing is open: draw the next round first, with sparingly campaign next.")
+        raise UsageError(
+            "Nothing is open: draw the next round first, with "
+            f"{either('sparingly campaign next', 'campaign.next()')}."
+        )
     form = _form(kind, unanswered[0].other is not None)
     scales = {
         aspect: None if ends is None else Scale(*ends) for aspect, ends in campaign.settings.aspects.items()

@@ -14,6 +14,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
+from sparingly.base.tabular import Tabular
 from sparingly.data import fields, files, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -49,7 +50,7 @@ class RaterTask:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assignment:
+class Assignment(Tabular):
     """Tasks of all raters.
 
     Attributes:
@@ -89,6 +90,13 @@ class Assignment:
         return (
             f"{len(self.raters)} raters with {load} items each; {self.overlap:.0%} of the {self.unit}s shared"
         )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each rater: how many items and control items."""
+        return [
+            {"rater": name, "items": self.loads[name], "controls": self.controls[name]}
+            for name in self.raters
+        ]
 
     def _repr_html_(self) -> str:
         rows = [(name, self.loads[name], self.controls[name]) for name in self.raters]

@@ -98,7 +98,7 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
         (5, 40)
     """
     ratings = rater_scores(data, aspect)
-    name = None if metric is None else the_only("metric", metric, data.metrics, "Name one: metric=….")
+    name = None if metric is None else the_only("metric", metric, data.metrics)
     raters = _predictions(ratings)
     return Predictability(
         aspect=ratings.aspect,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Floats
+from sparingly.base.format import counted, html_table
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
@@ -225,6 +226,32 @@ class RaterReport(Tabular):
         flagged = len({flag.rater for flag in self.flags})
         raters = len(self.severity.raters)
         return f"RaterReport({self.severity.aspect}: {raters} raters, {flagged} flagged, {self.agreement!r})"
+
+    @property
+    def headline(self) -> str:
+        """How many raters there are, and whether any of them is far from the rest."""
+        flagged = len({flag.rater for flag in self.flags})
+        raters = f"{counted(len(self.severity.raters), 'rater')} of {self.severity.aspect}"
+        return f"{raters}; {flagged or 'none'} far from the rest"
+
+    def _repr_html_(self) -> str:
+        predictions = {rater.rater: rater for rater in self.predictability.raters}
+        rows = []
+        for place, name in enumerate(self.severity.raters):
+            prediction = predictions.get(name)
+            error, share = (None, None) if prediction is None else (prediction.error, prediction.share)
+            severity = (self.severity.severity[place], self.severity.standard_errors[place])
+            rows.append((name, int(self.severity.judgements[place]), *map(float, severity), error, share))
+        columns = (
+            "rater",
+            "outputs",
+            "severity",
+            "standard error",
+            "error from others",
+            "own share that beats it",
+        )
+        after = " ".join((*(f"{flag.sentence}." for flag in self.flags), *self.notes))
+        return html_table(columns, rows, self.headline, after)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per rater: how many judgements, and how severe."""

@@ -98,7 +98,7 @@ def state_of(
 
     With ``all_fields``, the fields that the strategy does not read are there too, for estimates.
     """
-    name = aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: aspect=….")
+    name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
     if size is not None and size < 1:
         raise UsageError(f"A round asks for at least one item, not {size}.")
     amount, cells = Budget.parse(budget), asked_cells(data, rounds)

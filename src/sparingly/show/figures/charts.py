@@ -12,15 +12,21 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
+from sparingly.base.tabular import Tabular
+from sparingly.data.describe.description import Description
 from sparingly.data.describe.representation import Representation
+from sparingly.data.selection import Selection
+from sparingly.infer.changes import Changes
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.plan.growth import Growth
 from sparingly.infer.plan.plan import Plan
+from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.infer.rank.best import chance_of_better
-from sparingly.infer.rank.compare import CurveComparison
+from sparingly.infer.rank.compare import Comparison, CurveComparison
 from sparingly.infer.rank.ranking import Ranking
+from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.report import RaterReport
 from sparingly.show.figures.look import (
     BLUE,
@@ -104,6 +110,52 @@ def draw_raters(report: RaterReport) -> VConcatChart:
     ]
     title = f"by {report.severity.aspect}; two standard errors to either side"
     return framed(_points_on_lines(rows, "points above or below the others"), "Severity of raters", title, [])
+
+
+def draw_agreement(comparison: Comparison) -> VConcatChart:
+    """Draw every model's score on the chosen items beside its score on all of them."""
+    rows = [
+        {"name": row["model"], "value": row["mean"], "low": row["mean"], "high": row["full_mean"]}
+        for row in comparison.rows()
+        if row["mean"] is not None and row["full_mean"] is not None
+    ]
+    title = "point: on the chosen items; the line ends at the score on all items"
+    return framed(_points_on_lines(rows, comparison.truth), f"Scores by {comparison.truth}", title, [])
+
+
+def draw_changes(changes: Changes) -> VConcatChart:
+    """Draw every model's score after, on a line from its score before."""
+    rows = [
+        {"name": row["model"], "value": row["after"], "low": row["before"], "high": row["after"]}
+        for row in changes.rows()
+        if row["before"] is not None and row["after"] is not None
+    ]
+    return framed(_points_on_lines(rows, "score"), "What changed", "point: after; the line begins before", [])
+
+
+def _bars(title: str, subtitle: str, name: str, value: str) -> Callable[[Tabular], VConcatChart]:
+    """Return what draws a bar for each row of a result."""
+
+    def draw(result: Tabular) -> VConcatChart:
+        import altair as alt
+
+        rows = [{"name": str(row[name]), "value": row[value]} for row in result.rows()]
+        base = alt.Chart(inline(rows)).encode(y=model_axis("name", [row["name"] for row in rows]))
+        return framed(base.mark_bar(color=BLUE).encode(x=alt.X("value:Q").title(subtitle)), title, "", [])
+
+    return draw
+
+
+def draw_probabilities(selection: Selection) -> VConcatChart:
+    """Draw how many of the chosen items had which inclusion probability, or which utility."""
+    import altair as alt
+
+    name = "utility" if selection.probability is None and selection.utility is not None else "probability"
+    values = [row[name] for row in selection.rows() if row.get(name) is not None]
+    chart = alt.Chart(inline([{"value": value} for value in values])).mark_bar(color=BLUE)
+    x = alt.X("value:Q").bin(maxbins=20).title(f"{name} of a chosen item")
+    drawn = chart.encode(x=x, y=alt.Y("count()").title("items"))
+    return framed(drawn, f"{len(selection)} of {selection.signature.of} items chosen", selection.meaning, [])
 
 
 def _points_on_lines(rows: list[dict[str, Any]], title: str, format: str = "") -> LayerChart | FacetChart:
@@ -341,18 +393,23 @@ _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
         RaterReport: draw_raters,
         Representation: draw_shares,
         Growth: draw_growth,
+        Comparison: draw_agreement,
+        Changes: draw_changes,
+        Selection: draw_probabilities,
+        SampleSize: _bars("How many labels a question needs", "labels", "goal", "n"),
+        Assignment: _bars("Who judges how much", "items", "rater", "items"),
+        Description: _bars("How complete the data is", "values that are there", "field", "present"),
     }
 )
-Pictured = Estimate | Ranking | BradleyTerry | Plan | RaterReport | Representation | Growth | CurveComparison
+Pictured = Tabular | Growth
 
 
 def figure(result: Pictured | Sequence[CurveComparison]) -> VConcatChart:
     """Return the picture of a result, as an Altair chart that notebooks show.
 
     Args:
-        result: An estimate, a ranking, strengths, a plan, a report on raters, the representation of a
-            selection, or what ``growth`` returned; or one or several results of ``curve``, which are drawn
-            together.
+        result: A result (an estimate, a ranking, a plan, a selection …), or what ``growth`` returned; or one
+            or several results of ``curve``, which are drawn together.
 
     Examples:
         >>> import sparingly

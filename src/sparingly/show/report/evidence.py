@@ -179,7 +179,7 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
         return _from_comparisons(data, rounds, strengths, request.aspect or "preference", request)
     aspect = request.aspect
     if aspect is None:
-        aspect = the_only("aspect", None, data.aspects, "Name one: aspect=….")
+        aspect = the_only("aspect", None, data.aspects)
     how: dict[str, Any] = {"estimator": request.estimator, "seed": request.seed}
     scores = estimate(data, selection, aspect, level=request.level, target=request.targets.scores, **how)
     how |= {"target": request.target, "alpha": request.alpha}

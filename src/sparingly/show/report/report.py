@@ -36,6 +36,15 @@ FORMAT, VERSION = "sparingly/report", 1
 KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json"}
 
 
+def report_kind(path: Path) -> str:
+    """Return what is written to a file, by its ending."""
+    for kind, suffix in KINDS.items():
+        if suffix == path.suffix.lower():
+            return kind
+    endings = ", ".join(KINDS.values())
+    raise UsageError(f"{path} is no name for a report: its ending must be one of {endings}.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """Everything that is to be said of an evaluation: the answer (``lead``), sections, what they rest on."""
@@ -91,11 +100,7 @@ class Report:
         """
         path = Path(path)
         if formats is None:
-            kinds = [kind for kind, suffix in KINDS.items() if suffix == path.suffix.lower()]
-            if not kinds:
-                endings = ", ".join(KINDS.values())
-                raise UsageError(f"{path} is no name for a report: its ending must be one of {endings}.")
-            targets = {path: kinds[0]}
+            targets = {path: report_kind(path)}
         else:
             kinds = list(formats)
             for kind in kinds:

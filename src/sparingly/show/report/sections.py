@@ -180,7 +180,7 @@ def _shares(representation: Representation) -> Iterator[ReportPart]:
     if left_out or shortened:
         more = [f"{counted(len(left_out), 'further metric')}"] if left_out else []
         more += [f"the smaller groups by {kind}" for kind in shortened]
-        yield Words(f"Left out here: {listing(more)}; sparingly info --selection shows all.")
+        yield Words(f"Left out here: {listing(more)}; sparingly info DATA SELECTION shows all.")
 
 
 def score_section(evidence: Evidence, *, figures: bool) -> Section:

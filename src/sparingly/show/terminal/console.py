@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _PIPE_WIDTH = 120
+_FILLING = re.compile(r" +(?=(\x1b\[0m)?$)", re.MULTILINE)
 
 
 class PipedConsole(Console):
@@ -63,7 +65,11 @@ def show_table(
         table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(_plain_text, row))
-    make_console().print(table)
+    console = make_console()
+    with console.capture() as printed:
+        console.print(table)
+    # Rich fills lines up with spaces, also empty ones.
+    sys.stdout.write(_FILLING.sub("", printed.get()))
 
 
 def line(text: str, style: str = "") -> None:

@@ -114,7 +114,7 @@ def _facts(description: Description) -> Iterator[tuple[str, str]]:
         shared = f"{percent(texts.identical_share)} of cells share their text with another model"
         yield "identical outputs", shared
     if description.absent:
-        yield "there are no", ", ".join(description.absent)
+        yield "not in this file", ", ".join(description.absent)
 
 
 def _show_correlations(description: Description, limit: int) -> None:
@@ -148,8 +148,7 @@ _MOST_LEANINGS = 6
 
 def show_representation(representation: Representation, limit: int = 12) -> None:
     """Print shares, coverage, blind spots and metric means of a selection against its set."""
-    counts = f"{counted(representation.n, 'chosen item')} against the {representation.of} of the set"
-    line(counts, style="bold")
+    line(representation.headline, style="bold")
     # Of the metrics, only those whose quarters differ most from the set's.
     metrics = sorted(representation.metrics, key=lambda metric: (-metric.shift, metric.metric))
     kinds = {f"metric {metric.metric}" for metric in metrics[:_MOST_METRICS]}
@@ -199,8 +198,6 @@ def _show_leanings(representation: Representation) -> None:
         line(f"warning: {leaning.text}", style="bold yellow")
     if (hidden := len(representation.leanings) - len(leanings)) > 0:
         line(f"… and {hidden} more groups are badly represented (--json shows all)")
-    if not representation.leanings:
-        line("nothing is badly over- or under-represented")
 
 
 def show_conversion(data: EvalSet, target: Path, lost: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparingly.base.format import counted
 from sparingly.show.terminal.console import fixed, line, notes, number, percent, show_path, show_table
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _MOST_PAIRS = 15
 def show_raters(report: RaterReport) -> None:
     """Print severity, agreement, predictability, control items and flags."""
     severity, predicted = report.severity, report.predictability
-    line(f"{counted(len(severity.raters), 'rater')} of {severity.aspect}", style="bold")
+    line(report.headline, style="bold")
     predictions = {rater.rater: rater for rater in predicted.raters}
     alphas = {rater.rater: rater.alpha for rater in report.agreement.own}
     rows = []

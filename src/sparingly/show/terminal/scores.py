@@ -129,8 +129,7 @@ def _show_origin(result: Estimate | Ranking, out: Path | None) -> None:
 
 def show_strengths(strengths: BradleyTerry) -> None:
     """Print the models from the strongest on, what else sways people, and what to mind."""
-    models, comparisons = len(strengths.models), counted(strengths.comparisons, "comparison")
-    line(f"strengths of {counted(models, 'model')} from {comparisons} (Bradley–Terry)", style="bold")
+    line(strengths.headline, style="bold")
     numbers = (strengths.strengths, strengths.standard_errors, strengths.low, strengths.high)
     rows = [
         (strengths.models[at], *(fixed(column[at]) for column in numbers))

@@ -48,7 +48,7 @@ class Web:
         self.single_form.check(self.campaign.settings.aspects)
         if self.assignment is not None and any(task.control for task in self.assignment.tasks):
             raise UsageError(
-                "The pages show no control items, and the assignment has some: assign without --controls, or "
+                "The pages show no control items, and the assignment has some: assign without them, or "
                 "export to a tool."
             )
         if self.public is not None:
