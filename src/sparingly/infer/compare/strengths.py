@@ -34,7 +34,7 @@ from sparingly.data.tables import Preferences
 from sparingly.data.values import plain
 from sparingly.infer.compare.votes import (
     FEWEST_FOR_JUDGE,
-    Frame,
+    VoteFrame,
     JudgeVotes,
     VoteTable,
     frame_of,
@@ -155,7 +155,7 @@ class JudgedStrengths:
 
     strengths: BradleyTerry
     votes: VoteTable
-    frame: Frame
+    frame: VoteFrame
     judge: tuple[str, ...] = ()
     judge_items: int = 0
     worth: float = 1.0

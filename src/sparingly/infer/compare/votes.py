@@ -102,7 +102,7 @@ def people_votes(data: EvalSet, aspect: str | None, judge: str | None) -> VoteTa
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class VoteFrame:
     """Which outputs can be compared: items × models, equal codes for outputs of an item with the same text.
 
     ``text`` is −1 where there is no output; None where texts are not known. ``same_are_asked`` says whether
@@ -135,13 +135,13 @@ class Frame:
         return int(both.sum()), 0 if self.same_are_asked else int((both & (left == right)).sum())
 
 
-def frame_of(data: EvalSet, votes: VoteTable) -> Frame:
+def frame_of(data: EvalSet, votes: VoteTable) -> VoteFrame:
     """Return which outputs can be compared; where a vote is on two with the same text, people are asked."""
     if data.outputs is None:
-        return Frame(len(data), None)
+        return VoteFrame(len(data), None)
     text = text_codes(data.outputs)
     left, right = text[votes.item, votes.first], text[votes.item, votes.second]
-    return Frame(len(data), text, bool(((left == right) & (left >= 0)).any()))
+    return VoteFrame(len(data), text, bool(((left == right) & (left >= 0)).any()))
 
 
 def text_codes(outputs: Objects) -> Ints:
@@ -171,7 +171,7 @@ class CellVotes:
     """
 
     names: tuple[str, ...]
-    frame: Frame
+    frame: VoteFrame
     cells: Floats
     parameters: int = 0
 
@@ -263,7 +263,7 @@ class RaterVotes:
 JudgeVotes = CellVotes | RaterVotes
 
 
-def judge_votes(data: EvalSet, votes: VoteTable, frame: Frame, judge: str | None) -> JudgeVotes | None:
+def judge_votes(data: EvalSet, votes: VoteTable, frame: VoteFrame, judge: str | None) -> JudgeVotes | None:
     """Return a judge's votes: of the rater or metric that is named, or of all metrics; None without any.
 
     Several metrics are put together by least squares on people's votes, without a constant, so that turning

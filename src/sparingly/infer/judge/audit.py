@@ -26,7 +26,7 @@ from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst
 from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
 from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
-from sparingly.infer.judge.words import ScoreWords, answer, biases
+from sparingly.infer.judge.words import AuditNumbers, answer, biases
 from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
 
 SIGNIFICANT = 0.05
@@ -114,9 +114,9 @@ class JudgeAudit(Tabular):
         return tuple(bias for bias in self.biases if bias.corrected < SIGNIFICANT)
 
     @property
-    def words(self) -> ScoreWords:
+    def words(self) -> AuditNumbers:
         """How its scores are written."""
-        return ScoreWords(self.is_rate)
+        return AuditNumbers(self.is_rate)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values; what is not known is None."""

@@ -43,7 +43,7 @@ def p_text(p: float) -> str:
 
 
 @dataclass(frozen=True)
-class ScoreWords:
+class AuditNumbers:
     """How scores of an audit are written: rates in percent and points, others as numbers."""
 
     is_rate: bool
@@ -118,7 +118,7 @@ def how_it_errs(audit: JudgeAudit) -> str:
         if not rates.passed or not rates.failed:
             every = "passes" if rates.passed else "fails"
             return f"It {every} everything, so it cannot tell good answers from bad ones."
-        share = ScoreWords(is_rate=True)
+        share = AuditNumbers(is_rate=True)
         parts = [
             f"{verb} {share.with_ends(rate)} of {whom}"
             for verb, rate, whom in (
@@ -137,7 +137,7 @@ def how_it_errs(audit: JudgeAudit) -> str:
     level = f"scores {words.difference(line.shift)} {'above' if line.shift.value > 0 else 'below'} people"
     if not (line.shift.low > 0 or line.shift.high < 0):
         level = "is level with people on average"
-    slope = ScoreWords(is_rate=False).with_ends(line.slope)
+    slope = AuditNumbers(is_rate=False).with_ends(line.slope)
     by = f"Where {audit.judge} is 1 higher, people's score is {slope} higher"
     if audit.level_unknown:
         return f"{by} (after giving it people's mean and spread)."
@@ -192,7 +192,7 @@ def biases(audit: JudgeAudit, most: int = 4) -> tuple[str, ...]:
 
 def bias_text(audit: JudgeAudit, bias: JudgeBias, *, short: bool = False) -> str:
     """Return one bias in words: the judge's score less people's, beside the rest; or its size."""
-    words = ScoreWords(is_rate=True) if bias.factor == "position" else audit.words
+    words = AuditNumbers(is_rate=True) if bias.factor == "position" else audit.words
     effect = Rate(bias.effect, bias.low, bias.high)
     if short:
         return words.difference(effect, signed=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparingly.base.format import number_text
 from sparingly.infer.judge.words import (
-    ScoreWords,
+    AuditNumbers,
     agreement_text,
     alternative_text,
     answer,
@@ -74,7 +74,7 @@ def _show_table(audit: JudgeAudit) -> None:
 
 def _show_judges(audit: JudgeAudit) -> None:
     """Print a line for each judge, those that save most labels first, and one for all together."""
-    share, rows = ScoreWords(is_rate=True), []
+    share, rows = AuditNumbers(is_rate=True), []
     for row in audit.judges[:_MOST_JUDGES]:
         errs = (
             ["-", "-"]
@@ -148,7 +148,7 @@ def _show_details(audit: JudgeAudit) -> None:
         columns = ("bias by", "level", "labels", "judge − people, beside the rest", "p", "p, Holm")
         show_table(columns, tests, numbers=4)
     if audit.line is not None:
-        words = ScoreWords(is_rate=False)
+        words = AuditNumbers(is_rate=False)
         line(f"people = {words.with_ends(audit.line.offset)} + {words.with_ends(audit.line.slope)} · judge")
     if audit.estimate is not None:
         line(audit.estimate.headline)
@@ -165,4 +165,4 @@ METHOD = (
 
 
 def _number(rate: Rate | None) -> str:
-    return "-" if rate is None else ScoreWords(is_rate=False).with_ends(rate)
+    return "-" if rate is None else AuditNumbers(is_rate=False).with_ends(rate)
