@@ -19,6 +19,7 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import MissingDataError, UsageError, listing
 from sparingly.base.format import share_text
+from sparingly.base.syntax import role_argument
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.verdicts import (
@@ -169,7 +170,7 @@ def questions_of(data: EvalSet, ask: str) -> list[JudgeQuestion]:
     if data.outputs is None:
         raise MissingDataError(
             f"{data.name or 'The data'}: there are no outputs to judge. Name their column: "
-            "--role COLUMN=output."
+            f"{role_argument('COLUMN', 'output')}."
         )
     questions: dict[tuple[str, ...], JudgeQuestion] = {}
 
