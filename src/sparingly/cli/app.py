@@ -14,6 +14,7 @@ from cyclopts.exceptions import CycloptsError
 
 from sparingly._version import __version__
 from sparingly.base.errors import EXIT_DONE, SparinglyError, UsageError, exit_code, one_line
+from sparingly.cli.options import AspectMissingError
 from sparingly.data.roles import DoubtfulRoleError, save_roles
 from sparingly.show.terminal.console import PipedConsole
 
@@ -125,6 +126,8 @@ def run(arguments: Sequence[str]) -> int:
             f" depends on it. Type: {' or: '.join(ways)}",
             error,
         )
+    except AspectMissingError as error:
+        return _print_error(f"{error} Name one: sparingly {shlex.join([*arguments, *error.option])}", error)
     except (SparinglyError, CycloptsError) as error:
         return _print_error(str(error), error)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -141,7 +142,22 @@ def the_aspect(data: EvalSet, aspect: str | None) -> str:
             f"{data.name}: no column is known to hold labels of people. If {columns[0]} does, add "
             f"{role_option(columns[0], 'human')}; else have some outputs judged first."
         )
+    if aspect is None and not data.aspects and data.outputs is not None:
+        raise MissingDataError(
+            f"{data.name}: no labels of people yet. To choose what they judge: sparingly select "
+            f"{shlex.quote(data.name)} -b {min(100, len(data.items))}"
+        )
+    if aspect is None and len(data.aspects) > 1:
+        raise AspectMissingError(list(data.aspects))
     return aspect if aspect is not None else the_only("aspect", None, data.aspects, "Name one: --aspect ….")
+
+
+class AspectMissingError(UsageError):
+    """A number would depend on which of several aspects is meant."""
+
+    def __init__(self, aspects: list[str]) -> None:
+        self.option = ("--aspect", aspects[0])
+        super().__init__(f"There are {len(aspects)} aspects: {', '.join(aspects)}.")
 
 
 def emit(values: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -150,6 +151,18 @@ class DoubtfulRoleError(UsageError):
             f'{file}: the column "{part.column}" may hold labels of people or scores of a judge, and the'
             f' result depends on it. Say it: roles={{"{part.column}": "human"}} or "{part.other}".'
         )
+
+
+# Judges are prompted to score as people do.
+_JUDGE = re.compile("judge|llm|gpt|claude|gemini", re.IGNORECASE)
+
+
+def likeliest_metrics(metrics: Iterable[str], roles: TableRoles | None) -> list[str]:
+    """Return the metrics that may stand in for people's scores: judges if there are any, doubtful ones last."""
+    doubtful = {part.name for part in roles.columns if part.doubtful} if roles is not None else set()
+    names = list(metrics)
+    names = [name for name in names if name not in doubtful] or names
+    return [name for name in names if _JUDGE.search(name)] or names
 
 
 def role_option(column: str, role: str) -> str:

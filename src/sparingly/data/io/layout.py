@@ -40,6 +40,7 @@ from sparingly.data.io.vocabulary import (
     HEAD_WORDS,
     HEADS,
     ID_WORDS,
+    IDS_OF,
     JUDGE_WORDS,
     JUDGING,
     NAMES,
@@ -61,6 +62,10 @@ else:
 
 MODEL, OUTPUT, SCORE = "\0model", "\0output", "score"
 MOST_GUESSED = 1_000
+# Versions of one system: few, with short names, and (nearly) all of them for every input.
+_MOST_VARIANTS, _LONGEST_VARIANT, _NEARLY_ALL = 30, 60, 0.9
+# One of several outputs: ``output_c``, ``System 12``.
+_PLACE = re.compile(r"[a-h]|\d{1,2}")
 _SPLIT = re.compile(r"[_.:/\s|-]+|(?<=[^\W\d_])(?=\d+$)")
 _SIDES = (
     *(("a", "b"), ("0", "1"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
@@ -384,9 +389,10 @@ class _Layout:
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
             is_known = any(_is_side(model) or looks_like_model(model) for model in best)
             return best, set(best.values()) if is_known else set()
-        pair = {plain_name(name): name for name in texts if plain_name(name) in ("chosen", "rejected")}
-        if len(pair) == 2:
-            return {side: pair[side] for side in ("chosen", "rejected")}, set(pair.values())
+        plain = {plain_name(name): name for name in texts}
+        for sides in _SIDES:
+            if plain.keys() >= set(sides):
+                return {side: plain[side] for side in sides}, {plain[side] for side in sides}
         return self._outputs_without_affix(texts) if self._no_model_column() else ({}, set())
 
     def _no_model_column(self) -> bool:
@@ -633,21 +639,43 @@ class _Layout:
         if model is not None and self._distinct(model) > 1:
             return
         different = self._distinct(key)
-        for name in list(self.free):
-            if is_variant(self.profiles[name]):
-                pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
-                if pairs.n_unique() > different:
-                    if model is not None:
-                        # One model, in several versions.
-                        form.roles = [part for part in form.roles if part.column != model]
-                        self.free[model] = None
-                    self._claim(name, "model")
-                    form.single["model"] = name
-                    if source.column(name).dtype.is_float():
-                        # A setting, such as the temperature.
-                        self._add(MODEL, source.column(name).cast(pl.String))
-                        form.single["model"] = MODEL
-                    return
+        for name in [*filter(lambda name: is_variant(self.profiles[name]), self.free), *self._short_texts()]:
+            is_named = is_variant(self.profiles[name])
+            pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
+            if pairs.n_unique() > different and (is_named or self._divides(pairs)):
+                if model is not None:
+                    # One model, in several versions.
+                    form.roles = [part for part in form.roles if part.column != model]
+                    self.free[model] = None
+                self._claim(name, "model", doubtful=not is_named, other="" if is_named else "column")
+                form.single["model"] = name
+                if source.column(name).dtype.is_float():
+                    # A setting, such as the temperature.
+                    self._add(MODEL, source.column(name).cast(pl.String))
+                    form.single["model"] = MODEL
+                return
+
+    def _short_texts(self) -> list[str]:
+        """Return the columns of a few short texts that come again and again, and do not name people."""
+        profiles = (self.profiles[name] for name in self.free)
+        return [
+            profile.name
+            for profile in profiles
+            if profile.kind == "text"
+            and profile.length <= _LONGEST_VARIANT
+            and 2 <= profile.distinct <= _MOST_VARIANTS
+            and not set(profile.words[-1:]) & (STRAYS | NO_ITEMS | {*JUDGING["rater"]})
+            and not profile.nuisance()
+        ]
+
+    def _divides(self, pairs: pl.DataFrame) -> bool:
+        """Say whether every input stands there once for (nearly) every value, each time with an output."""
+        keys, values = pairs["key"].n_unique(), pairs["variant"].n_unique()
+        output = self.form.single.get("output")
+        is_full = keys * values >= len(pairs) >= _NEARLY_ALL * keys * values
+        return (
+            is_full and output is not None and not pairs.is_duplicated().any() and self._varies_in_item(output)
+        )
 
     def _distinct(self, column: str) -> int:
         """Return the number of different values in a column of the long form, counted once."""
@@ -657,8 +685,13 @@ class _Layout:
 
     def _identifies_inputs(self, column: str) -> bool:
         """Say whether an id of anything but people and runs goes with one input each."""
-        words = self.profiles[column].words
-        if not self.form.inputs or not set(words[-1:]) & ID_WORDS or set(words) & NO_ITEMS:
+        profile = self.profiles[column]
+        is_id = (
+            profile.words[-1:] and profile.words[-1] in ID_WORDS
+            or (profile.plain in IDS_OF and profile.plain not in HEAD_WORDS)
+            or profile.nuisance() == "a hash"
+        )
+        if not self.form.inputs or not is_id or set(profile.words) & NO_ITEMS:
             return False
         pairs = pl.DataFrame([self.form.source.column(name) for name in (column, self.form.inputs[0])])
         return pairs.n_unique() == pairs.to_series(0).n_unique() == pairs.to_series(1).n_unique() > 1
@@ -785,7 +818,7 @@ def _is_score_of(profile: ColumnProfile, rater: str) -> bool:
 
 
 def _is_side(name: str) -> bool:
-    return any(name.lower() in pair for pair in _SIDES) or name.lower() in ("c", "d", "3", "4")
+    return any(name.lower() in pair for pair in _SIDES) or _PLACE.fullmatch(name.lower()) is not None
 
 
 def _may_be_model(name: str) -> bool:

@@ -277,7 +277,7 @@ class ColumnProfile:
 
 def judge_or_human(profile: ColumnProfile) -> str:
     """Return ``human``, ``metric`` or ``label`` (likely people's) where the name tells it; else nothing."""
-    words = set(profile.words)
+    words = {*profile.words, *(word.removesuffix("s") for word in profile.words)}
     if words & HUMAN_WORDS and not (words & JUDGE_WORDS and words & HUMAN_WORDS <= PEOPLES_SCALES):
         return "human"
     if words & JUDGE_WORDS or any(word.startswith(("rouge", "bleu", "chrf", "gpt")) for word in words):
@@ -327,7 +327,8 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
             # The name of a collection, not a text, comes again and again.
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
         if role == "reference" and profile.kind in ("number", "score"):
-            return not profile.is_ordinal
+            # Answers that are wanted are there for all items.
+            return not profile.is_ordinal and profile.filled >= _MOSTLY
         if role == "output" and profile.head in WEAK and profile.kind == "text":
             # Words such as "result" also name short codes, which come again and again.
             return profile.has_texts or 2 * profile.distinct > len(profile.sample)
@@ -432,10 +433,21 @@ def _score_role(
         return ColumnRole(name, "ignored", detail="looks like an index", why="values")
     if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
         return ColumnRole(name, "ignored", detail="the same everywhere", why="values")
+    if not (profile.is_named_score or known):
+        return _unnamed(profile, metric, "column" if has_human or has_judge else "human")
     if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
         return metric
     likely, other = (human, "metric") if profile.is_named_score and profile.is_ordinal else (metric, "human")
     return replace(likely, doubtful=True, other=other)
+
+
+def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRole:
+    """Return what numbers are whose name says nothing: counts are no metric, and others are one in doubt."""
+    if profile.is_ordinal:
+        return replace(metric, doubtful=True, other=other)
+    if profile.numbers is not None and (profile.numbers % 1 == 0).all():
+        return replace(metric, role="column", doubtful=True, other="metric", why="values")
+    return replace(metric, doubtful=True, other="column")
 
 
 def _with_direction(metric: ColumnRole, profile: ColumnProfile) -> ColumnRole:

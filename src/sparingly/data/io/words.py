@@ -72,7 +72,7 @@ def plain_word(value: Any) -> str | None:
 
 
 _NUMBER = r"(\d+(?:[.,]\d+)?)"
-_SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
+_SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of|von|sur|de|su|van)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
 _PERCENT = re.compile(rf"(-?)\s*{_NUMBER}\s*(?:%|percent)", re.IGNORECASE)
 _STARS = re.compile(rf"{_NUMBER}\s*(?:stars?|[★⭐]\ufe0f?)", re.IGNORECASE)
 _DRAWN_STARS = re.compile(r"((?:[★⭐]\ufe0f?)*)([☆✩✰]*)")
