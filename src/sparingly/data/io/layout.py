@@ -392,7 +392,7 @@ class _Layout:
         plain = {plain_name(name): name for name in texts}
         for sides in _SIDES:
             if plain.keys() >= set(sides):
-                return {side: plain[side] for side in sides}, {plain[side] for side in sides}
+                return {plain[side]: plain[side] for side in sides}, {plain[side] for side in sides}
         return self._outputs_without_affix(texts) if self._no_model_column() else ({}, set())
 
     def _no_model_column(self) -> bool:
@@ -461,9 +461,8 @@ class _Layout:
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
         by_plain: dict[str, dict[str, str]] = {}
         for kind, by in complete.items():
-            by_plain.setdefault(plain_name(kind) if plain_name(kind) in NAMES["model"] else kind, {}).update(
-                by
-            )
+            singular = plain_name(kind).removesuffix("s")
+            by_plain.setdefault(singular if singular in NAMES["model"] else kind, {}).update(by)
         return by_plain
 
     def _take_preference(
@@ -563,9 +562,12 @@ class _Layout:
             name
             for name in self.free
             if self.profiles[name].has_texts
-            and not set(words_of(name)) & STRAYS
             and not judge_or_human(self.profiles[name])
             and id_rank(self.profiles[name]) is None
+        ]
+        texts = [name for name in texts if not set(words_of(name)) & STRAYS] or [
+            # A remark stands behind the output; what comes before it, in every row, was answered.
+            name for name in texts if self._is_before_output(name) and self.profiles[name].filled == 1.0
         ]
         needed = [role for role in ("input", "output") if not self._has(role)]
         if not texts or not needed:
@@ -583,6 +585,10 @@ class _Layout:
                 form.inputs.append(column)
             else:
                 form.single[role] = column
+
+    def _is_before_output(self, column: str) -> bool:
+        names, output = self.form.source.names, self.form.single.get("output")
+        return output is not None and names.index(column) < names.index(output)
 
     def _has(self, role: str) -> bool:
         return bool(self.form.inputs) if role == "input" else role in self.form.single
@@ -664,8 +670,9 @@ class _Layout:
             if profile.kind == "text"
             and profile.length <= _LONGEST_VARIANT
             and 2 <= profile.distinct <= _MOST_VARIANTS
-            and not set(profile.words[-1:]) & (STRAYS | NO_ITEMS | {*JUDGING["rater"]})
-            and not profile.nuisance()
+            and not set(profile.words[-1:]) & (STRAYS | {*JUDGING["rater"]})
+            and not set(profile.words) & NO_ITEMS
+            and profile.nuisance() in ("", "an id", "a version")
         ]
 
     def _divides(self, pairs: pl.DataFrame) -> bool:
@@ -690,6 +697,7 @@ class _Layout:
             profile.words[-1:] and profile.words[-1] in ID_WORDS
             or (profile.plain in IDS_OF and profile.plain not in HEAD_WORDS)
             or profile.nuisance() == "a hash"
+            or profile.is_running
         )
         if not self.form.inputs or not is_id or set(profile.words) & NO_ITEMS:
             return False

@@ -183,7 +183,7 @@ class ColumnProfile:
     @cached_property
     def has_texts(self) -> bool:
         """Whether the values are texts to read: of some length, with several words, mostly different."""
-        if self.kind != "text" or self.length < READABLE:
+        if self.kind != "text" or self.length < READABLE or self.sample.str.contains(_DATE).all():
             return False
         return bool(self.sample.str.strip_chars().str.contains(r"\s|[^\x00-\x7f]").mean() > 0.5)  # type: ignore[operator]
 
@@ -280,7 +280,8 @@ def judge_or_human(profile: ColumnProfile) -> str:
     words = {*profile.words, *(word.removesuffix("s") for word in profile.words)}
     if words & HUMAN_WORDS and not (words & JUDGE_WORDS and words & HUMAN_WORDS <= PEOPLES_SCALES):
         return "human"
-    if words & JUDGE_WORDS or any(word.startswith(("rouge", "bleu", "chrf", "gpt")) for word in words):
+    families = ("rouge", "bleu", "chrf", "gpt")
+    if words & JUDGE_WORDS or any(word.startswith(families) for word in (*words, profile.plain)):
         return "metric"
     return "label" if words & LABEL_WORDS else ""
 
@@ -288,7 +289,8 @@ def judge_or_human(profile: ColumnProfile) -> str:
 def name_fit(role: str, profile: ColumnProfile) -> float:
     """Return how well a column's name fits a role: 2 for the likeliest name, above 0 for a likely one."""
     if profile.plain in NAMES[role]:
-        return 2.0 - NAMES[role].index(profile.plain) / 100
+        is_weak = role == "output" and profile.plain in WEAK
+        return (0.5 if is_weak else 2.0) - NAMES[role].index(profile.plain) / 100
     heads, words = HEADS.get(role, frozenset()), set(profile.words)
     if role in SPEAKERS:
         speakers = SPEAKERS[role]
@@ -419,7 +421,7 @@ def _score_role(
     metric = ColumnRole(name, "metric", name, detail=profile.range)
     if known == "human":
         return human
-    if known == "metric":
+    if known == "metric" and not (same_in_item and profile.distinct > 1):
         return _with_direction(metric, profile)
     if same_in_item:
         return ColumnRole(name, "column", why="values")

@@ -219,7 +219,7 @@ JUDGE_WORDS = word_set(
     " reward rm bleu sacrebleu chrf ter rouge meteor bertscore bartscore bleurt comet kiwi cometkiwi"
     " xcomet metricx unieval geval prometheus ragas similarity cosine embedding perplexity ppl loss"
     " logprob nll confidence probability f1 exact precision recall toxicity sentiment readability"
-    " levenshtein wer cer jaccard qe eval"
+    " levenshtein wer cer jaccard qe eval pred"
 )
 HUMAN_WORDS = word_set(
     "human humans people annotator annotators annotation expert experts manual rater raters reviewer"
@@ -262,7 +262,7 @@ NUISANCE: dict[str, frozenset[str]] = {
     "a number of tokens": word_set("token tokens tok toks usage"),
     "a count": word_set(
         "count counts num chars characters length len words size bytes lines sentences turns retries calls"
-        " steps"
+        " steps n"
     ),
     "a price": word_set("cost costs price usd eur dollars cents spend credits"),
     "a seed": word_set("seed"),
