@@ -75,7 +75,7 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
         (f"{CURVE} -o x.svg --json", "not both"),
         (f"{CURVE} -o absent/x.svg", "the folder to write to does not exist"),
         ("curve data.jsonl -a overall -o x.svg", "A curve needs at least one --method."),
-        ("curve data.jsonl -m random -o x.svg", "There are 2 aspects: overall, fluency. Name one: --aspect"),
+        ("curve data.jsonl -m random -o x.svg", "Name one: sparingly figure curve data.jsonl -m random -o"),
         (
             "curve data.jsonl -m random -a overal -o x.svg",
             'no aspect or metric "overal". Did you mean overall',

@@ -124,7 +124,8 @@ def test_wrong_names_are_one_sentence(command: Command, verb: str) -> None:
 
 @pytest.mark.parametrize("verb", ["estimate", "rank", "plan"])
 def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path, verb: str) -> None:
-    said = "sparingly: There are 2 aspects: overall, fluency. Name one: --aspect ….\n"
+    typed = f"sparingly {verb} data.jsonl drawn.json --aspect overall"
+    said = f"sparingly: There are 2 aspects: overall, fluency. Name one: {typed}\n"
     assert command(f"{verb} data.jsonl drawn.json") == (EXIT_WRONG, "", said)
     data = sparingly.load_demo()
     sparingly.save(data.without_labels(), tmp_path / "none.jsonl")
@@ -135,7 +136,8 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
         assert (code, "no human labels, so scores are those of learned" in err) == (EXIT_DONE, True)
     if verb != "plan":
         code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'} drawn.json")
-        assert err == "sparingly: The evaluation set has no aspect. Name one: --aspect ….\n"
+        assert "no labels of people yet. To choose what they judge: sparingly select " in err
+        assert "none.jsonl -b 100" in err
 
 
 # --- files that can be verified ----------------------------------------------------------------------

@@ -223,15 +223,16 @@ def _from_utf_16(path: Path) -> IO[bytes]:
     """Return a text in UTF-16 with a byte-order mark, as spreadsheets save it, as UTF-8."""
     try:
         return io.BytesIO(path.read_bytes().decode("utf-16").encode("utf-8"))
-    except UnicodeError as error:
+    except UnicodeDecodeError as error:
         raise InputError(
-            f"the file is not the UTF-16 that it begins with ({error})", file=path, fix="Save it as UTF-8"
+            f"the file begins as UTF-16 and is not ({error.reason})", file=path, fix="Save it as UTF-8"
         ) from None
 
 
 def _not_utf_8(path: Path) -> str:
     """Return what to do about a text file in an older encoding."""
-    return f"Type: iconv -f WINDOWS-1252 -t UTF-8 {shlex.quote(str(path))} > utf8{extension(path)}"
+    recode = f"iconv -f WINDOWS-1252 -t UTF-8 {shlex.quote(str(path))} > utf8{extension(path)}"
+    return f"Save the file as UTF-8: {recode}"
 
 
 @contextmanager

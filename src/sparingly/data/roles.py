@@ -158,7 +158,7 @@ _JUDGE = re.compile("judge|llm|gpt|claude|gemini", re.IGNORECASE)
 
 
 def likeliest_metrics(metrics: Iterable[str], roles: TableRoles | None) -> list[str]:
-    """Return the metrics that may stand in for people's scores: judges if there are any, doubtful ones last."""
+    """Return the metrics that may stand in for people's scores: sure ones before others, then judges."""
     doubtful = {part.name for part in roles.columns if part.doubtful} if roles is not None else set()
     names = list(metrics)
     names = [name for name in names if name not in doubtful] or names

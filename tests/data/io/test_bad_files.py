@@ -74,10 +74,10 @@ RAW: dict[str, tuple[str, bytes, str]] = {
         lzma.compress(GOOD.encode())[:60],
         ": the compressed file ends too early. Copy or download it again.",
     ),
-    "UTF-16": (
+    "UTF-16 that is cut off": (
         "set.jsonl",
-        GOOD.encode("utf-16"),
-        ": the file is UTF-16. Save it as UTF-8, plain or gzip-compressed.",
+        GOOD.encode("utf-16")[:-1],
+        ": the file begins as UTF-16 and is not (truncated data). Save it as UTF-8.",
     ),
     "UTF-16 without a mark": (
         "set.jsonl",
@@ -102,7 +102,7 @@ RAW: dict[str, tuple[str, bytes, str]] = {
     "latin-1": (
         "set.jsonl",
         lines(ITEM, '{"item": "café"}').encode("latin-1"),
-        ", line 2: byte 0xe9 at column 14 is not UTF-8. Save the file as UTF-8.",
+        ", line 2: byte 0xe9 at column 14 is not UTF-8. Save the file as UTF-8: iconv -f WINDOWS-1252",
     ),
     "a JSON array where lines are wanted": (
         "set.jsonl",

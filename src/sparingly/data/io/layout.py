@@ -567,7 +567,9 @@ class _Layout:
         ]
         texts = [name for name in texts if not set(words_of(name)) & STRAYS] or [
             # A remark stands behind the output; what comes before it, in every row, was answered.
-            name for name in texts if self._is_before_output(name) and self.profiles[name].filled == 1.0
+            name
+            for name in texts
+            if self._is_before_output(name) and self.profiles[name].filled == 1.0
         ]
         needed = [role for role in ("input", "output") if not self._has(role)]
         if not texts or not needed:
@@ -681,7 +683,10 @@ class _Layout:
         output = self.form.single.get("output")
         is_full = keys * values >= len(pairs) >= _NEARLY_ALL * keys * values
         return (
-            is_full and output is not None and not pairs.is_duplicated().any() and self._varies_in_item(output)
+            is_full
+            and output is not None
+            and not pairs.is_duplicated().any()
+            and self._varies_in_item(output)
         )
 
     def _distinct(self, column: str) -> int:
@@ -694,7 +699,7 @@ class _Layout:
         """Say whether an id of anything but people and runs goes with one input each."""
         profile = self.profiles[column]
         is_id = (
-            profile.words[-1:] and profile.words[-1] in ID_WORDS
+            (profile.words[-1:] and profile.words[-1] in ID_WORDS)
             or (profile.plain in IDS_OF and profile.plain not in HEAD_WORDS)
             or profile.nuisance() == "a hash"
             or profile.is_running

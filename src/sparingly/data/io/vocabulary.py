@@ -35,7 +35,8 @@ MEANINGS: dict[str, str] = {
         "judge": "richter juge juez giudice 裁判",
         "ai": "ki ia 人工知能",
         "rating": "bewertung bewertungen évaluation calificación calificacion puntuación"
-        " puntuacion punteggio puntaje pontuação valutazione avaliação beoordeling valoración 评分 评价 評価 打分",
+        " puntuacion punteggio puntaje pontuação valutazione avaliação"
+        " beoordeling valoración 评分 评价 評価 打分",
         "grade": "schulnote nota voto cijfer 分数 点数",
         "points": "punkte punktzahl puntos punti pontos punten",
         "satisfaction": "zufriedenheit satisfacción soddisfazione satisfação tevredenheid",
@@ -292,8 +293,8 @@ NO_ITEMS = word_set(
 STRAYS = word_set(
     "note notes comment comments remark remarks topic title category tag tags explanation reason"
     " reasoning rationale feedback description metadata keywords context contexts passage rubric criteria"
-    " guideline guidelines language lang locale author analysis thoughts thinking tools hint example examples citation"
-    " citations sources evidence instructions persona name"
+    " guideline guidelines language lang locale author analysis thoughts thinking tools hint example examples"
+    " citation citations sources evidence instructions persona name"
 )
 WEAK = word_set("text texts result results candidate content code patch sql story essay poem caption rewrite")
 # Texts that are the input where nothing else is.

@@ -462,7 +462,7 @@ def _from_metric(data: EvalSet, metric: str, seed: int) -> Pilot:
 
 
 def _most_typical(data: EvalSet) -> str:
-    """Return the judge, or else metric, whose differences between models agree most with those of the others."""
+    """Return the judge (or metric) whose differences between models agree most with those of the others."""
     names = sorted(likeliest_metrics(data.metrics, data.roles))
     if not names:
         raise MissingDataError(
