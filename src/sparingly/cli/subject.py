@@ -121,7 +121,7 @@ class Subject:
     def scores(self, named: str | None) -> tuple[str, EvalSet]:
         """Return what was judged, and the data; where nobody judged anything, the scores of a metric.
 
-        It is the judge, or else the metric, that has the most scores, and a note says so. Items that it does not
+        It is the judge, or else metric, that has the most scores, and a note says so. Items that it does not
         score, such as those of another task, are no sample of what is left to judge: they are left out.
         """
         import numpy as np

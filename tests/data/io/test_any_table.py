@@ -311,6 +311,13 @@ def test_other_languages_speakers_and_compounds(
         ("converted", (0, 1, 1), "metric?"),
         ("warmth", (0.31, 0.42, 0.58), "metric?"),
         ("n_facts", (3, 4, 5), "ignored"),
+        ("qa_bot", ("P", "F", "F"), "metric?"),
+        ("Antwortzeit", (0.3, 0.4, 0.5), "ignored"),
+        ("wall_clock_s", (0.3, 0.4, 0.5), "ignored"),
+        ("n_human", (3, 4, 5), "ignored"),
+        ("outcome", ("good", "bad", "bad"), "human?"),
+        ("Safety (LLM judge)", ("safe", "unsafe", "unsafe"), "metric"),
+        ("human_ref", ("one two", "three", "four five"), "reference"),
         ("stand", ("3 von 5", "4 von 5", "1 von 5"), "metric?"),
         ("quality", ("3 sur 5", "4 sur 5", "1 sur 5"), "human?"),
         ("gold", (3.5, None, None), "human"),
@@ -400,6 +407,8 @@ def test_scores_that_all_models_share_belong_to_the_item(tmp_path: Path) -> None
     ("name", "values", "role"),
     [
         ("case", [str(place) for place in range(COUNT)], "item"),
+        ("Ticket", [f"T{place:03d}" for place in range(COUNT)], "item"),
+        ("ts", [1.7e9 + place for place in range(COUNT)], "ignored"),
         ("msg", [f"{place:016x}" for place in range(COUNT)], "item"),
         ("place", list(range(1, COUNT + 1)), "item"),
         ("group", ["a", "b"] * (COUNT // 2), "column"),
@@ -411,7 +420,7 @@ def test_what_goes_with_one_input_each_is_an_id(
     questions = [*INPUTS, "And now?"]
     rows = [
         {"question": q, "answer": text(q), name: value}
-        for q, value in zip(questions, [*values, values[-1] + values[1]], strict=True)
+        for q, value in zip(questions, [*values, values[-1] + values[0]], strict=True)
     ]
     assert described(tmp_path, rows)[1][name] == role
 
@@ -445,6 +454,20 @@ def test_what_stands_before_an_output_in_every_row_was_answered(tmp_path: Path, 
     rows = [{name: q, "reply": text(q), "remark": text(q, 1)} for q in INPUTS]
     found = described(tmp_path, rows)[1]
     assert (found[name], found["remark"]) == (role, "column")
+
+
+@pytest.mark.parametrize(
+    ("question", "model", "answer"),
+    [
+        ("claim", "llm_id", "explanation"),
+        ("review", "model", "reply"),
+        ("transcript", "system", "transcript_summary"),
+    ],
+)
+def test_what_was_written_about_a_text(tmp_path: Path, question: str, model: str, answer: str) -> None:
+    data, found = described(tmp_path, long(input=question, model=model, output=answer))
+    assert (found[question][:5], found[model], found[answer][:6]) == ("input", "model", "output")
+    assert data.shape == (COUNT, 2)
 
 
 def test_a_text_beside_an_answer_is_no_output(tmp_path: Path) -> None:
@@ -482,6 +505,42 @@ def test_rows_by_their_ids_with_an_object_for_each_model(tmp_path: Path, history
     assert data.sources is not None
     assert "said" in data.sources[0]
     assert not data.metrics
+
+
+def test_models_in_brackets(tmp_path: Path) -> None:
+    rows = [{"query": q, "answer (rag)": text(q, 1), "answer (no_rag)": text(q, 2)} for q in INPUTS]
+    assert described(tmp_path, rows)[0].models == ("no_rag", "rag")
+
+
+def test_texts_of_models_by_the_scores_beside_them(tmp_path: Path) -> None:
+    rows = [
+        {
+            "dish": q,
+            **{f"{m}_text": text(q, m) for m in ("base", "sft")},
+            "base_reward": 0.5,
+            "sft_reward": 1.5,
+        }
+        for q in INPUTS
+    ]
+    data = described(tmp_path, rows)[0]
+    assert (data.models, list(data.metrics)) == (("base", "sft"), ["reward"])
+
+
+def test_an_object_for_each_side(tmp_path: Path) -> None:
+    rows = [
+        {
+            "context": q,
+            "option_1": {"model": MODELS[place % 2], "text": text(q, 1)},
+            "option_2": {"model": MODELS[1 - place % 2], "text": text(q, 2)},
+            "gpt4_choice": "option_1",
+            "human_choice": ("option_2", "tie")[place % 2],
+        }
+        for place, q in enumerate(INPUTS)
+    ]
+    data, found = described(tmp_path, rows)
+    assert (data.models, len(data.preferences)) == (("claude-3.5", "gpt-4o"), COUNT)
+    # A judge's choice is no choice of people.
+    assert (found["human_choice"], found["gpt4_choice"]) == ("preference", "column")
 
 
 def test_names_of_models_in_plural(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ MOST_GUESSED = 1_000
 _MOST_VARIANTS, _LONGEST_VARIANT, _NEARLY_ALL = 30, 60, 0.9
 # One of several outputs: ``output_c``, ``System 12``.
 _PLACE = re.compile(r"[a-h]|\d{1,2}")
+_SIDE_NOUNS = {"option", "side", "choice"}
 _SPLIT = re.compile(r"[_.:/\s|-]+|(?<=[^\W\d_])(?=\d+$)")
 _SIDES = (
     *(("a", "b"), ("0", "1"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
@@ -371,6 +372,8 @@ class _Layout:
             return dict(zip(_without_affix(said), said, strict=True)), set(said)
         texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
         groups: dict[tuple[str, ...], dict[str, str]] = {}
+        # Words such as "text" say little: scores beside them have to.
+        weak: dict[str, str] = {}
         for name in texts:
             for model, kind, place in _splits(name):
                 words = words_of(kind)
@@ -379,13 +382,15 @@ class _Layout:
                 is_numbered = head in HEADS["model"] and _is_side(model) and self.profiles[name].has_texts
                 if not (is_numbered or (head in HEADS["output"] and _may_be_model(model))):
                     continue
+                model = _bare_side(model)
                 if head in WEAK and not (looks_like_model(model) or _is_side(model)):
+                    if len(words) == 1 and place == "after" and self.profiles[name].has_texts:
+                        weak[model] = name
                     continue
-                side = [word for word in words_of(model) if word not in HEAD_WORDS]
-                if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0]:
-                    model = side[0]
                 groups.setdefault((plain_name(kind), place), {}).setdefault(model, name)
         best = max(groups.values(), key=len, default={})
+        if len(best) < 2 <= len(weak) and self._kinds_by_model(weak):
+            best = weak
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
             is_known = any(_is_side(model) or looks_like_model(model) for model in best)
             return best, set(best.values()) if is_known else set()
@@ -455,7 +460,8 @@ class _Layout:
             if name in outputs.values() or not (name in self.free or self._is_said_score(name)):
                 continue
             for model, kind, _ in _splits(name):
-                if model.lower() in models and plain_name(kind):
+                model = next((each for each in (model, _bare_side(model)) if each.lower() in models), "")
+                if model and plain_name(kind):
                     kinds.setdefault(kind.lower(), {}).setdefault(models[model.lower()], name)
                     break
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
@@ -479,7 +485,7 @@ class _Layout:
         sides = [{model.lower(), outputs[model].lower(), model.lower().split()[-1]} for model in models]
         if shared := sides[0] & sides[1]:
             sides = [side - shared for side in sides]
-        for name in self.free:
+        for name in sorted(self.free, key=lambda name: judge_or_human(self.profiles[name]) == "metric"):
             profile = self.profiles[name]
             if not set(profile.words) & PREFERENCES or profile.kind == "list":
                 continue
@@ -562,16 +568,21 @@ class _Layout:
             name
             for name in self.free
             if self.profiles[name].has_texts
-            and not judge_or_human(self.profiles[name])
+            and (plain_name(name) in WEAK_INPUTS or not judge_or_human(self.profiles[name]))
             and id_rank(self.profiles[name]) is None
         ]
-        texts = [name for name in texts if not set(words_of(name)) & STRAYS] or [
+        strays = [name for name in texts if set(words_of(name)) & STRAYS]
+        texts = [name for name in texts if name not in strays] or [
             # A remark stands behind the output; what comes before it, in every row, was answered.
             name
-            for name in texts
+            for name in strays
             if self._is_before_output(name) and self.profiles[name].filled == 1.0
         ]
         needed = [role for role in ("input", "output") if not self._has(role)]
+        if len(needed) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
+            # Something was written about it, whatever that is called.
+            written = [name for name in strays if self.profiles[name].filled == 1.0]
+            texts += written[:1]
         if not texts or not needed:
             return
         if len(needed) == 2 and len(texts) == 1:
@@ -698,11 +709,13 @@ class _Layout:
     def _identifies_inputs(self, column: str) -> bool:
         """Say whether an id of anything but people and runs goes with one input each."""
         profile = self.profiles[column]
+        nuisance, column_type = profile.nuisance(), profile.series.dtype
         is_id = (
-            (profile.words[-1:] and profile.words[-1] in ID_WORDS)
+            not profile.words
+            or profile.words[-1] in ID_WORDS
             or (profile.plain in IDS_OF and profile.plain not in HEAD_WORDS)
-            or profile.nuisance() == "a hash"
-            or profile.is_running
+            or (profile.is_running and nuisance in ("", "an index") and not column_type.is_float())
+            or (profile.kind == "text" and nuisance in ("", "a hash", "an id") and profile.has_digits)
         )
         if not self.form.inputs or not is_id or set(profile.words) & NO_ITEMS:
             return False
@@ -834,6 +847,12 @@ def _is_side(name: str) -> bool:
     return any(name.lower() in pair for pair in _SIDES) or _PLACE.fullmatch(name.lower()) is not None
 
 
+def _bare_side(model: str) -> str:
+    """Return the side alone of a name for it: 1 for ``option_1``."""
+    side = [word for word in words_of(model) if word not in HEAD_WORDS | _SIDE_NOUNS]
+    return side[0] if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0] else model
+
+
 def _may_be_model(name: str) -> bool:
     """Say whether a part of a column's name may be a model's, and does not say what its text is."""
     words = set(words_of(name))
@@ -850,6 +869,8 @@ def _splits(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield every way to read a name as a model and a kind: ``gpt-4o_judge`` is the judge of gpt-4o."""
     for gap in _SPLIT.finditer(name):
         left, right = name[: gap.start()], name[gap.end() :]
+        if right.startswith("(") and right.endswith(")"):
+            right = right[1:-1]
         if left and right:
             yield left, right, "after"
             yield right, left, "before"

@@ -33,6 +33,7 @@ from sparingly.data.io.vocabulary import (
     MARKS,
     MEANINGS,
     NAMES,
+    NO_ITEMS,
     NUISANCE,
     PEOPLES_SCALES,
     PLAIN_WORDS,
@@ -43,7 +44,7 @@ from sparingly.data.io.vocabulary import (
     VARIANTS,
     WEAK,
 )
-from sparingly.data.io.words import kind_of, plain_word
+from sparingly.data.io.words import VERDICTS, kind_of, plain_word
 from sparingly.data.roles import ColumnRole, SaidRoles
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _in_english(word: str) -> tuple[str, ...]:
     """Return what a word means, and of a compound its parts: ``kundenfrage`` is *customer* and *question*."""
     if word in MEANINGS:
         return (MEANINGS[word],)
-    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 4)):
+    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 3)):
         if word[cut:] in MEANINGS:
             return (*_in_english(word[:cut]), MEANINGS[word[cut:]])
     return (word,)
@@ -188,6 +189,11 @@ class ColumnProfile:
         return bool(self.sample.str.strip_chars().str.contains(r"\s|[^\x00-\x7f]").mean() > 0.5)  # type: ignore[operator]
 
     @cached_property
+    def has_digits(self) -> bool:
+        """Whether every value is one word with a digit, as ids are."""
+        return self.kind == "text" and bool(self.sample.str.contains(r"^\s*\S*\d\S*\s*$").all())
+
+    @cached_property
     def is_ordinal(self) -> bool:
         """Whether the values are marks on few steps."""
         if self.kind == "score" and self.numbers is None:
@@ -210,7 +216,11 @@ class ColumnProfile:
 
     @cached_property
     def is_named_score(self) -> bool:
-        """Whether the name is one that scores have."""
+        """Whether the name is one that scores have, or the values are words for good and bad."""
+        if self.kind == "score" and self.sample.dtype == pl.String:
+            values = self.sample.str.strip_chars().str.to_lowercase().unique()
+            if values.is_in(sorted(VERDICTS)).all():
+                return True
         return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS))
 
     @cached_property
@@ -254,7 +264,8 @@ class ColumnProfile:
             return ""
         for kind, words in NUISANCE.items():
             if self.plain in words or present & words:
-                if kind == "a count" and not present & (words - {"words", "size", "lines", "turns"}):
+                alone = {"words", "size", "lines", "turns", *(["n"] if len(present) == 1 else [])}
+                if kind == "a count" and not present & (words - alone):
                     continue
                 return kind
         if self.kind == "text":
@@ -302,6 +313,8 @@ def name_fit(role: str, profile: ColumnProfile) -> float:
     if role == "reference":
         text_words = HEADS["output"] | heads | {"label", "class", "category", "intent"}
         return 1.0 if words & REFERENCE_WORDS and profile.head in text_words and len(words) > 1 else 0.0
+    if role == "model" and profile.words[1:] == ("id",) and profile.words[0] in heads - NO_ITEMS:
+        return 0.9
     if profile.head not in heads or words & _NOT_IN[role]:
         return 0.0
     return 1.0 - 0.1 * (words & {"system"} != set() and role == "input")
@@ -333,7 +346,8 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
             return not profile.is_ordinal and profile.filled >= _MOSTLY
         if role == "output" and profile.head in WEAK and profile.kind == "text":
             # Words such as "result" also name short codes, which come again and again.
-            return profile.has_texts or 2 * profile.distinct > len(profile.sample)
+            is_varied = 2 * profile.distinct > len(profile.sample)
+            return profile.has_texts or (is_varied and not profile.has_digits)
         return profile.kind in ("text", "empty") or profile.plain in NAMES[role]
     if role == "model":
         if profile.kind in ("number", "score") and profile.plain not in NAMES[role]:
@@ -400,7 +414,8 @@ def rest_role(
         return ColumnRole(name, "ignored", detail="looks like a part of a vector")
     if profile.kind == "list" or facts.differs_in_cell:
         return ColumnRole(name, "column", why="values", has_texts=texts)
-    if nuisance and not (known == "human" and nuisance in ("a count", "a version")):
+    is_number_of = profile.words[:1] in (("n",), ("num",), ("number",), ("count",))
+    if nuisance and (known != "human" or is_number_of or nuisance not in ("a count", "a version")):
         if nuisance in ("a count", "a date", "a version") and facts.same_in_item:
             return ColumnRole(name, "column", why="values")
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")

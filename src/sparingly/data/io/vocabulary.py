@@ -65,6 +65,7 @@ MEANINGS: dict[str, str] = {
         "cost": "kosten coût coûts costo coste custo 费用",
         "price": "preis prix precio prezzo preço prijs",
         "customer": "kunde kunden client clients cliente klant 客户 お客様",
+        "seconds": "sekunde sekunden secondes segundos secondi seconden",
         "words": "wörter palabras parole palavras woorden",
         "user": "nutzer benutzer utilisateur usuario utente usuário gebruiker 用户 ユーザー",
         "message": "nachricht mensaje messaggio mensagem bericht",
@@ -161,7 +162,7 @@ HEADS = {
         " replies result text candidate candidates choices content message code mt hyp tgt pred"
         " patch sql story essay poem caption paraphrase rewrite"
     ),
-    "reference": word_set("reference gold golden groundtruth expected ideal target"),
+    "reference": word_set("reference ref gold golden groundtruth expected ideal target"),
     "model": word_set("model system engine generator llm bot agent chatbot"),
 }
 # Who speaks, in names of messages: ``customer_message``, ``bot_text``.
@@ -257,7 +258,7 @@ LOWER_WORDS = word_set(
 NUISANCE: dict[str, frozenset[str]] = {
     "a time": word_set(
         "latency ms millis milliseconds seconds secs sec duration elapsed time timestamp ts created"
-        " updated modified started finished ended runtime ttft tstamp minutes hours"
+        " updated modified started finished ended runtime clock ttft tstamp minutes hours"
     ),
     "a date": word_set("date datetime day month year created_at"),
     "a number of tokens": word_set("token tokens tok toks usage"),
@@ -296,10 +297,13 @@ STRAYS = word_set(
     " guideline guidelines language lang locale author analysis thoughts thinking tools hint example examples"
     " citation citations sources evidence instructions persona name"
 )
-WEAK = word_set("text texts result results candidate content code patch sql story essay poem caption rewrite")
+WEAK = word_set(
+    "transcript text texts result results candidate content code patch sql story essay poem caption rewrite"
+)
 # Texts that are the input where nothing else is.
 WEAK_INPUTS = word_set(
-    "document doc text passage context sentence original post review email content claim abstract chosen"
+    "document doc text transcript passage context sentence original post review email content claim"
+    " abstract chosen"
 )
 PREFERENCES = word_set(
     "winner preference preferred better best choice verdict vote outcome result label annotation decision"

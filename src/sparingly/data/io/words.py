@@ -18,7 +18,7 @@ from sparingly.data.values import as_number, shown
 # What words stand for lies between these.
 SCALE = Scale(0.0, 1.0)
 KINDS: tuple[dict[str, float], ...] = (
-    {"pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0},
+    {"pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0, "p": 1.0, "f": 0.0},
     {"true": 1.0, "false": 0.0},
     {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0},
     {"correct": 1.0, "incorrect": 0.0, "wrong": 0.0},
@@ -31,6 +31,7 @@ KINDS: tuple[dict[str, float], ...] = (
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
     {"yes": 1.0, "no": 0.0, "partially": 0.5, "partly": 0.5},
     {"correct": 1.0, "incorrect": 0.0, "partially correct": 0.5, "partial": 0.5},
+    {"safe": 1.0, "unsafe": 0.0},
     {"success": 1.0, "failure": 0.0, "succeeded": 1.0, "failed": 0.0},
     {"ja": 1.0, "nein": 0.0, "nee": 0.0},
     {"oui": 1.0, "non": 0.0},
@@ -41,6 +42,34 @@ KINDS: tuple[dict[str, float], ...] = (
     {"gut": 1.0, "schlecht": 0.0},
     {"是": 1.0, "否": 0.0},
     {"はい": 1.0, "いいえ": 0.0},
+)
+
+
+# Words that judge; yes and no may answer any question.
+VERDICTS = frozenset(
+    [
+        "pass",
+        "fail",
+        "passed",
+        "failed",
+        "correct",
+        "incorrect",
+        "wrong",
+        "good",
+        "bad",
+        "helpful",
+        "unhelpful",
+        "success",
+        "failure",
+        "safe",
+        "unsafe",
+        "richtig",
+        "falsch",
+        "gut",
+        "schlecht",
+        "👍",
+        "👎",
+    ]
 )
 
 
