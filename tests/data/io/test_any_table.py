@@ -313,6 +313,10 @@ def test_other_languages_speakers_and_compounds(
         ("n_facts", (3, 4, 5), "ignored"),
         ("qa_bot", ("P", "F", "F"), "metric?"),
         ("Antwortzeit", (0.3, 0.4, 0.5), "ignored"),
+        ("judge1", (3, 4, 5), "metric"),
+        ("expert", (1, None, None), "human"),
+        ("judge_label", ("grounded", "hallucinated", "grounded"), "metric"),
+        ("finding", ("plausible", "implausible", "plausible"), "human?"),
         ("wall_clock_s", (0.3, 0.4, 0.5), "ignored"),
         ("n_human", (3, 4, 5), "ignored"),
         ("outcome", ("good", "bad", "bad"), "human?"),
@@ -505,6 +509,27 @@ def test_rows_by_their_ids_with_an_object_for_each_model(tmp_path: Path, history
     assert data.sources is not None
     assert "said" in data.sources[0]
     assert not data.metrics
+
+
+def test_models_are_called_as_what_stands_beside_their_outputs(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": q}
+        | {f"out_{m}": text(q, m) for m in ("aquila", "baichuan")}
+        | {f"rating_{m}": "★" * mark(q, m) for m in ("aquila", "baichuan")}
+        for q in INPUTS
+    ]
+    data, found = described(tmp_path, rows)
+    assert data.models == ("aquila", "baichuan")
+    assert found["rating_aquila"] == "human?"
+
+
+def test_names_of_two_assistants(tmp_path: Path) -> None:
+    rows = [
+        {"question": q, "assistant_a": text(q, 1), "assistant_b": text(q, 2)}
+        | {f"assistant_{side}_name": MODELS[(place + at) % 2] for at, side in enumerate("ab")}
+        for place, q in enumerate(INPUTS)
+    ]
+    assert described(tmp_path, rows)[0].models == ("claude-3.5", "gpt-4o")
 
 
 def test_models_in_brackets(tmp_path: Path) -> None:

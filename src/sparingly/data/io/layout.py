@@ -281,7 +281,7 @@ class _Layout:
         outputs = outputs if len(outputs) > 1 else {}
         if sides := next((pair for pair in _SIDES if set(pair) == {model.lower() for model in models}), None):
             models.sort(key=lambda model: sides.index(model.lower()))
-        naming = next((kind for kind in kinds if kind in NAMES["model"]), None) if sides else None
+        naming = next((kind for kind in kinds if kind in (*NAMES["model"], "name")), None) if sides else None
         names = kinds.pop(naming) if naming is not None else {}
         if len(models) == 2 and outputs:
             self._take_preference(models, outputs, names)
@@ -450,7 +450,14 @@ class _Layout:
             )
         ]
         ordered = [name for name in self.free if name in alike]
-        return {name: name for name in ordered}, set(named_texts)
+        by_name = {name: name for name in ordered}
+        bare = dict(zip(_without_affix(ordered), ordered, strict=True))
+        if len(bare) == len(ordered) > 1 and len(self._kinds_by_model(bare)) > len(
+            self._kinds_by_model(by_name)
+        ):
+            # What stands beside the outputs tells what the models are called.
+            return bare, set(named_texts)
+        return by_name, set(named_texts)
 
     def _kinds_by_model(self, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Return the further columns of every model by kind: ``{"judge": {"gpt-4o": "gpt-4o_judge"}}``."""
@@ -459,11 +466,12 @@ class _Layout:
         for name in self.profiles:
             if name in outputs.values() or not (name in self.free or self._is_said_score(name)):
                 continue
-            for model, kind, _ in _splits(name):
-                model = next((each for each in (model, _bare_side(model)) if each.lower() in models), "")
-                if model and plain_name(kind):
-                    kinds.setdefault(kind.lower(), {}).setdefault(models[model.lower()], name)
-                    break
+            splits = [(model, kind) for model, kind, _ in _splits(name) if plain_name(kind)]
+            splits += [(_bare_side(model), kind) for model, kind in splits]
+            splits += [(_bare_side(model, ANY_MODEL), kind) for model, kind in splits]
+            known = next(((model, kind) for model, kind in splits if model.lower() in models), None)
+            if known is not None:
+                kinds.setdefault(known[1].lower(), {}).setdefault(models[known[0].lower()], name)
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
         by_plain: dict[str, dict[str, str]] = {}
         for kind, by in complete.items():
@@ -820,7 +828,9 @@ class _Layout:
             # Beside a rater, texts in a column of scores are remarks.
             return profile.kind in ("number", "score") or profile.plain in ("score", "rating")
         if role == "rater":
-            return profile.kind == "text" or (profile.kind == "number" and profile.plain != "judge")
+            # Numbers beside some of the rows are scores, not the rater of every row.
+            are_ids = profile.kind == "number" and profile.plain != "judge" and profile.filled == 1.0
+            return profile.kind == "text" or are_ids
         return profile.kind == "text" and (role != "aspect" or profile.distinct <= 50)
 
     @cached_property
@@ -847,9 +857,9 @@ def _is_side(name: str) -> bool:
     return any(name.lower() in pair for pair in _SIDES) or _PLACE.fullmatch(name.lower()) is not None
 
 
-def _bare_side(model: str) -> str:
+def _bare_side(model: str, nouns: frozenset[str] = frozenset()) -> str:
     """Return the side alone of a name for it: 1 for ``option_1``."""
-    side = [word for word in words_of(model) if word not in HEAD_WORDS | _SIDE_NOUNS]
+    side = [word for word in words_of(model) if word not in HEAD_WORDS | _SIDE_NOUNS | nouns]
     return side[0] if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0] else model
 
 

@@ -44,7 +44,7 @@ from sparingly.data.io.vocabulary import (
     VARIANTS,
     WEAK,
 )
-from sparingly.data.io.words import VERDICTS, kind_of, plain_word
+from sparingly.data.io.words import is_verdict, kind_of, plain_word
 from sparingly.data.roles import ColumnRole, SaidRoles
 
 if TYPE_CHECKING:
@@ -217,11 +217,10 @@ class ColumnProfile:
     @cached_property
     def is_named_score(self) -> bool:
         """Whether the name is one that scores have, or the values are words for good and bad."""
-        if self.kind == "score" and self.sample.dtype == pl.String:
-            values = self.sample.str.strip_chars().str.to_lowercase().unique()
-            if values.is_in(sorted(VERDICTS)).all():
-                return True
-        return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS))
+        are_words = self.kind == "score" and self.sample.dtype == pl.String
+        return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS)) or (
+            are_words and is_verdict(self.sample.unique())
+        )
 
     @cached_property
     def is_running(self) -> bool:
@@ -288,7 +287,8 @@ class ColumnProfile:
 
 def judge_or_human(profile: ColumnProfile) -> str:
     """Return ``human``, ``metric`` or ``label`` (likely people's) where the name tells it; else nothing."""
-    words = {*profile.words, *(word.removesuffix("s") for word in profile.words)}
+    bare = [word.rstrip("0123456789") for word in profile.words]
+    words = {*profile.words, *bare, *(word.removesuffix("s") for word in bare)}
     if words & HUMAN_WORDS and not (words & JUDGE_WORDS and words & HUMAN_WORDS <= PEOPLES_SCALES):
         return "human"
     families = ("rouge", "bleu", "chrf", "gpt")
@@ -341,6 +341,8 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
         ):
             # The name of a collection, not a text, comes again and again.
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
+        if role == "reference" and profile.head == "label" and profile.filled < _MOSTLY:
+            return False
         if role == "reference" and profile.kind in ("number", "score"):
             # Answers that are wanted are there for all items.
             return not profile.is_ordinal and profile.filled >= _MOSTLY

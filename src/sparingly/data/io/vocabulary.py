@@ -163,7 +163,7 @@ HEADS = {
         " patch sql story essay poem caption paraphrase rewrite"
     ),
     "reference": word_set("reference ref gold golden groundtruth expected ideal target"),
-    "model": word_set("model system engine generator llm bot agent chatbot"),
+    "model": word_set("model system engine generator llm bot agent assistant chatbot"),
 }
 # Who speaks, in names of messages: ``customer_message``, ``bot_text``.
 SPEAKERS = {

@@ -32,6 +32,7 @@ KINDS: tuple[dict[str, float], ...] = (
     {"yes": 1.0, "no": 0.0, "partially": 0.5, "partly": 0.5},
     {"correct": 1.0, "incorrect": 0.0, "partially correct": 0.5, "partial": 0.5},
     {"safe": 1.0, "unsafe": 0.0},
+    {"grounded": 1.0, "hallucinated": 0.0, "supported": 1.0, "unsupported": 0.0, "contradicted": 0.0},
     {"success": 1.0, "failure": 0.0, "succeeded": 1.0, "failed": 0.0},
     {"ja": 1.0, "nein": 0.0, "nee": 0.0},
     {"oui": 1.0, "non": 0.0},
@@ -46,31 +47,12 @@ KINDS: tuple[dict[str, float], ...] = (
 
 
 # Words that judge; yes and no may answer any question.
-VERDICTS = frozenset(
-    [
-        "pass",
-        "fail",
-        "passed",
-        "failed",
-        "correct",
-        "incorrect",
-        "wrong",
-        "good",
-        "bad",
-        "helpful",
-        "unhelpful",
-        "success",
-        "failure",
-        "safe",
-        "unsafe",
-        "richtig",
-        "falsch",
-        "gut",
-        "schlecht",
-        "👍",
-        "👎",
-    ]
-)
+VERDICTS = {
+    word
+    for kind in KINDS
+    for word in kind
+    if not set(kind) & {"true", "yes", "up", "like", "ja", "oui", "sí", "sim", "vrai", "是", "はい"}
+}
 
 
 def word_kind(value: Any) -> dict[str, float] | None:
@@ -79,9 +61,27 @@ def word_kind(value: Any) -> dict[str, float] | None:
     return next((words for words in KINDS if text in words), None)
 
 
+_NEGATIONS = ("un", "in", "im", "ir", "dis", "non", "non-", "not ", "nicht ")
+
+
+def _negated(first: str, second: str) -> dict[str, float] | None:
+    """Return a word as 1 and its negation as 0 (supported, unsupported); None for other words."""
+    short, long = sorted((first, second), key=len)
+    is_negation = len(short) > 3 and long in [prefix + short for prefix in _NEGATIONS]
+    return {short: 1.0, long: 0.0} if is_negation else None
+
+
+def is_verdict(words: Iterable[str]) -> bool:
+    """Say whether the different values of a column are words that judge."""
+    texts = [plain_word(word) or "" for word in words]
+    return all(text in VERDICTS for text in texts) or (len(texts) == 2 and _negated(*texts) is not None)
+
+
 def kind_of(words: Iterable[str]) -> dict[str, float] | None:
     """Return the kind that all words of a column are of, or that of the first that is one; else None."""
     texts = [plain_word(word) for word in words]
+    if len(texts) == 2 and (negated := _negated(texts[0] or "", texts[1] or "")) is not None:
+        return negated
     return next((kind for kind in KINDS if all(text in kind for text in texts)), None) or next(
         (kind for text in texts if (kind := word_kind(text)) is not None), None
     )
