@@ -145,7 +145,7 @@ def the_aspect(data: EvalSet, aspect: str | None) -> str:
     if aspect is None and not data.aspects and data.outputs is not None:
         raise MissingDataError(
             f"{data.name}: no labels of people yet. To choose what they judge: sparingly select "
-            f"{shlex.quote(data.name)} -b {min(100, len(data.items))}"
+            f"{shlex.quote(data.name)} -b {min(100, -(-len(data.items) // 2))}"
         )
     if aspect is None and len(data.aspects) > 1:
         raise AspectMissingError(list(data.aspects))

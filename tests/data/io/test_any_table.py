@@ -390,7 +390,7 @@ def test_an_id_of_anything_that_goes_with_one_input(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "high", "role"),
-    [("converted", 2, "metric?"), ("syllables", 500, "column?"), ("parole", 500, "column?")],
+    [("converted", 2, "metric?"), ("syllables", 500, "column?"), ("parole", 500, "ignored")],
 )
 def test_numbers_whose_name_says_nothing_are_in_doubt(
     tmp_path: Path, name: str, high: int, role: str
@@ -433,6 +433,7 @@ def test_what_goes_with_one_input_each_is_an_id(
     ("name", "values", "role"),
     [
         ("deploy", ("blue", "green"), "model?"),
+        ("prompt_name", ("friendly", "formal"), "model?"),
         ("prompt_id", ("p-short", "p-long"), "model?"),
         ("System Under Test", ("x1", "x2"), "model?"),
         ("lang", ("en", "de"), "column"),
@@ -472,6 +473,12 @@ def test_what_was_written_about_a_text(tmp_path: Path, question: str, model: str
     data, found = described(tmp_path, long(input=question, model=model, output=answer))
     assert (found[question][:5], found[model], found[answer][:6]) == ("input", "model", "output")
     assert data.shape == (COUNT, 2)
+
+
+def test_a_number_of_turns_is_no_input(tmp_path: Path) -> None:
+    rows = [{"user_msg": q, "bot_msg": text(q), "turns": mark(q, high=9)} for q in INPUTS]
+    found = described(tmp_path, rows)[1]
+    assert (found["user_msg"], found["turns"]) == ("input", "ignored")
 
 
 def test_a_text_beside_an_answer_is_no_output(tmp_path: Path) -> None:

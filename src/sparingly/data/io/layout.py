@@ -691,7 +691,7 @@ class _Layout:
             if profile.kind == "text"
             and profile.length <= _LONGEST_VARIANT
             and 2 <= profile.distinct <= _MOST_VARIANTS
-            and not set(profile.words[-1:]) & (STRAYS | {*JUDGING["rater"]})
+            and profile.head not in STRAYS | {*JUDGING["rater"]}
             and not set(profile.words) & NO_ITEMS
             and profile.nuisance() in ("", "an id", "a version")
         ]

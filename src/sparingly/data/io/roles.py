@@ -263,7 +263,8 @@ class ColumnProfile:
             return ""
         for kind, words in NUISANCE.items():
             if self.plain in words or present & words:
-                alone = {"words", "size", "lines", "turns", *(["n"] if len(present) == 1 else [])}
+                alone = {"words", "size", "lines", "turns"} if self.kind != "number" else set()
+                alone |= {"n"} if len(present) == 1 else set()
                 if kind == "a count" and not present & (words - alone):
                     continue
                 return kind
@@ -341,6 +342,9 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
         ):
             # The name of a collection, not a text, comes again and again.
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
+        if role == "input" and profile.is_ordinal and profile.distinct < len(profile.sample):
+            # The number of ``turns``.
+            return False
         if role == "reference" and profile.head == "label" and profile.filled < _MOSTLY:
             return False
         if role == "reference" and profile.kind in ("number", "score"):
