@@ -113,7 +113,7 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
     if verb == "plan":
         assert code == EXIT_DONE
     else:
-        assert (code, "no human labels, so scores are those of learned" in err) == (EXIT_DONE, True)
+        assert (code, "no human labels, so scores are those of judge" in err) == (EXIT_DONE, True)
     if verb != "plan":
         file = tmp_path / "none.jsonl"
         code, _, err = command(f"{verb} {file} drawn.json")

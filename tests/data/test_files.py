@@ -113,7 +113,10 @@ def test_a_whole_json_file_that_is_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b'{"a":\n "caf\xe9"}')
     with pytest.raises(InputError) as caught:
         files.read_json(path)
-    assert str(caught.value) == f"{path}, line 2: byte 0xe9 is not UTF-8. Save the file as UTF-8."
+    assert str(caught.value) == (
+        f"{path}, line 2: byte 0xe9 is not UTF-8. Save the file as UTF-8: "
+        f"iconv -f WINDOWS-1252 -t UTF-8 {path} > utf8.json."
+    )
 
 
 @pytest.mark.parametrize(

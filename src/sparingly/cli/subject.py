@@ -18,6 +18,7 @@ from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, print_roles, the_aspect
 from sparingly.data import files
 from sparingly.data.io.format import Head
+from sparingly.data.roles import likeliest_metrics
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -138,7 +139,7 @@ class Subject:
     def scores(self, named: str | None) -> tuple[str, EvalSet]:
         """Return what was judged, and the data; where nobody judged anything, the scores of a metric.
 
-        It is the first of the metrics that have the most scores, and a note says so. Items that it does not
+        It is the judge, or else metric, that has the most scores, and a note says so. Items that it does not
         score, such as those of another task, are no sample of what is left to judge: they are left out.
         """
         import numpy as np
@@ -147,7 +148,8 @@ class Subject:
         # What was chosen to be judged waits for people.
         if named is None and self.selection is None and not data.aspects and metrics:
             items = {name: ~np.isnan(scores).all(axis=1) for name, scores in data.metrics.items()}
-            named = max(metrics, key=lambda name: int(items[name].sum()))
+            likely = likeliest_metrics(metrics, data.roles)
+            named = max(likely, key=lambda name: int(items[name].sum()))
             if others := [name for name in metrics if name != named]:
                 choice = f"; choose another with --aspect: {', '.join(others)}"
             else:

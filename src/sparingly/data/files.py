@@ -8,6 +8,7 @@ import json
 import lzma
 import math
 import os
+import shlex
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -150,9 +151,8 @@ def _size(count: float) -> str:
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 MAX_LINE_BYTES = 128 * 2**20
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
     b"PK\x03\x04": "a ZIP archive",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
 }
@@ -204,11 +204,35 @@ def open_binary(path: Path) -> IO[bytes]:
         # Latin letters in UTF-16 have a zero as every other byte, with a byte-order mark or without.
         if len(start) == 8 and any(start[0::2]) != any(start[1::2]):
             foreign = "UTF-16"
+        if start.startswith(_UTF_16) and not start.startswith(b"\xff\xfe\0\0"):
+            return _from_utf_16(path)
         if foreign is not None:
             raise InputError(
                 f"the file is {foreign}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
             )
         return path.open("rb")
+
+
+def is_recoded(path: Path) -> bool:
+    """Say whether a file's bytes differ from the text that is read: compressed, or UTF-16."""
+    with path.open("rb") as file:
+        return file.read(8).startswith((*_MAGIC, *_UTF_16))
+
+
+def _from_utf_16(path: Path) -> IO[bytes]:
+    """Return a text in UTF-16 with a byte-order mark, as spreadsheets save it, as UTF-8."""
+    try:
+        return io.BytesIO(path.read_bytes().decode("utf-16").encode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the file begins as UTF-16 and is not ({error.reason})", file=path, fix="Save it as UTF-8"
+        ) from None
+
+
+def _not_utf_8(path: Path) -> str:
+    """Return what to do about a text file in an older encoding."""
+    recode = f"iconv -f WINDOWS-1252 -t UTF-8 {shlex.quote(str(path))} > utf8{extension(path)}"
+    return f"Save the file as UTF-8: {recode}"
 
 
 @contextmanager
@@ -272,7 +296,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                     f"byte 0x{raw[error.start]:02x} at column {error.start + 1} is not UTF-8",
                     file=path,
                     line=number,
-                    fix="Save the file as UTF-8",
+                    fix=_not_utf_8(path),
                 ) from None
             yield number, text.rstrip("\r\n")
 
@@ -329,7 +353,7 @@ def read_json(path: Path) -> Any:
             f"byte 0x{raw[error.start]:02x} is not UTF-8",
             file=path,
             line=raw[: error.start].count(b"\n") + 1,
-            fix="Save the file as UTF-8",
+            fix=_not_utf_8(path),
         ) from None
     if not text.strip():
         raise InputError("the file is empty", file=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -153,6 +154,18 @@ class DoubtfulRoleError(UsageError):
             f" result depends on it. Add {role_argument(part.column, 'human')} or"
             f" {role_argument(part.column, part.other)}."
         )
+
+
+# Judges are prompted to score as people do.
+_JUDGE = re.compile("judge|llm|gpt|claude|gemini", re.IGNORECASE)
+
+
+def likeliest_metrics(metrics: Iterable[str], roles: TableRoles | None) -> list[str]:
+    """Return the metrics that may stand in for people's scores: sure ones before others, then judges."""
+    doubtful = {part.name for part in roles.columns if part.doubtful} if roles is not None else set()
+    names = list(metrics)
+    names = [name for name in names if name not in doubtful] or names
+    return [name for name in names if _JUDGE.search(name)] or names
 
 
 # --- what the user said, and the file beside the data that holds it -------------------------------

@@ -305,6 +305,27 @@ def test_other_languages_speakers_and_compounds(
         ("hallucinated", ("yes", "no", "no"), "metric?"),
         ("safe", ("yes", "no", "yes"), "human?"),
         ("Annotator", ("x", "y", "x"), "column"),
+        ("evals.relevance.score", (3, 4, 5), "metric"),
+        ("csat_pred", (3.5, 4.1, 5.0), "metric"),
+        ("chrF++", (33.5, 44.1, 55.0), "metric"),
+        ("converted", (0, 1, 1), "metric?"),
+        ("warmth", (0.31, 0.42, 0.58), "metric?"),
+        ("n_facts", (3, 4, 5), "ignored"),
+        ("qa_bot", ("P", "F", "F"), "metric?"),
+        ("Antwortzeit", (0.3, 0.4, 0.5), "ignored"),
+        ("judge1", (3, 4, 5), "metric"),
+        ("expert", (1, None, None), "human"),
+        ("judge_label", ("grounded", "hallucinated", "grounded"), "metric"),
+        ("finding", ("plausible", "implausible", "plausible"), "human?"),
+        ("wall_clock_s", (0.3, 0.4, 0.5), "ignored"),
+        ("n_human", (3, 4, 5), "ignored"),
+        ("outcome", ("good", "bad", "bad"), "human?"),
+        ("Safety (LLM judge)", ("safe", "unsafe", "unsafe"), "metric"),
+        ("human_ref", ("one two", "three", "four five"), "reference"),
+        ("stand", ("3 von 5", "4 von 5", "1 von 5"), "metric?"),
+        ("quality", ("3 sur 5", "4 sur 5", "1 sur 5"), "human?"),
+        ("gold", (3.5, None, None), "human"),
+        ("erstellt", ("01.11.2026 10:00", "02.11.2026 11:00", "03.11.2026 12:00"), "ignored"),
     ],
 )
 def test_what_a_further_column_is(tmp_path: Path, name: str, values: tuple[Any, ...], role: str) -> None:
@@ -367,7 +388,206 @@ def test_an_id_of_anything_that_goes_with_one_input(tmp_path: Path) -> None:
     assert "00" in data.items.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "high", "role"),
+    [("converted", 2, "metric?"), ("syllables", 500, "column?"), ("parole", 500, "ignored")],
+)
+def test_numbers_whose_name_says_nothing_are_in_doubt(
+    tmp_path: Path, name: str, high: int, role: str
+) -> None:
+    rows = [{"prompt": q, "response": text(q), "human": mark(q), name: mark(q, high=high)} for q in INPUTS]
+    assert described(tmp_path, rows)[1][name] == role
+
+
+def test_scores_that_all_models_share_belong_to_the_item(tmp_path: Path) -> None:
+    rows = [
+        {**row, "confidence": mark(row["prompt"])}
+        for row in long(input="prompt", model="model", output="response")
+    ]
+    assert described(tmp_path, rows)[1]["confidence"] == "column"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("case", [str(place) for place in range(COUNT)], "item"),
+        ("Ticket", [f"T{place:03d}" for place in range(COUNT)], "item"),
+        ("ts", [1.7e9 + place for place in range(COUNT)], "ignored"),
+        ("msg", [f"{place:016x}" for place in range(COUNT)], "item"),
+        ("place", list(range(1, COUNT + 1)), "item"),
+        ("group", ["a", "b"] * (COUNT // 2), "column"),
+    ],
+)
+def test_what_goes_with_one_input_each_is_an_id(
+    tmp_path: Path, name: str, values: list[Any], role: str
+) -> None:
+    questions = [*INPUTS, "And now?"]
+    rows = [
+        {"question": q, "answer": text(q), name: value}
+        for q, value in zip(questions, [*values, values[-1] + values[0]], strict=True)
+    ]
+    assert described(tmp_path, rows)[1][name] == role
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("deploy", ("blue", "green"), "model?"),
+        ("prompt_name", ("friendly", "formal"), "model?"),
+        ("prompt_id", ("p-short", "p-long"), "model?"),
+        ("System Under Test", ("x1", "x2"), "model?"),
+        ("lang", ("en", "de"), "column"),
+        ("rater_name", ("ann", "bo"), "column"),
+    ],
+)
+def test_what_divides_repeated_inputs_is_a_version(
+    tmp_path: Path, name: str, values: tuple[str, ...], role: str
+) -> None:
+    said = {} if role == "model?" else {"epoch": "epoch"}
+    rows = [
+        {"prompt": q, name: value, "response": text(q, value), **({"epoch": place} if said else {})}
+        for q in INPUTS
+        for place, value in enumerate(values)
+    ]
+    data, found = described(tmp_path, rows)
+    assert found[name] == role
+    assert data.shape == (COUNT, len(values) if role == "model?" else 1)
+
+
+@pytest.mark.parametrize(("name", "role"), [("comment", "input?"), ("context", "input")])
+def test_what_stands_before_an_output_in_every_row_was_answered(tmp_path: Path, name: str, role: str) -> None:
+    rows = [{name: q, "reply": text(q), "remark": text(q, 1)} for q in INPUTS]
+    found = described(tmp_path, rows)[1]
+    assert (found[name], found["remark"]) == (role, "column")
+
+
+@pytest.mark.parametrize(
+    ("question", "model", "answer"),
+    [
+        ("claim", "llm_id", "explanation"),
+        ("review", "model", "reply"),
+        ("transcript", "system", "transcript_summary"),
+    ],
+)
+def test_what_was_written_about_a_text(tmp_path: Path, question: str, model: str, answer: str) -> None:
+    data, found = described(tmp_path, long(input=question, model=model, output=answer))
+    assert (found[question][:5], found[model], found[answer][:6]) == ("input", "model", "output")
+    assert data.shape == (COUNT, 2)
+
+
+def test_a_number_of_turns_is_no_input(tmp_path: Path) -> None:
+    rows = [{"user_msg": q, "bot_msg": text(q), "turns": mark(q, high=9)} for q in INPUTS]
+    found = described(tmp_path, rows)[1]
+    assert (found["user_msg"], found["turns"]) == ("input", "ignored")
+
+
+def test_a_text_beside_an_answer_is_no_output(tmp_path: Path) -> None:
+    rows = [{"Text": q, "KI-Antwort": text(q)} for q in INPUTS]
+    found = described(tmp_path, rows)[1]
+    assert (found["Text"], found["KI-Antwort"]) == ("input", "output")
+
+
 # --- layouts --------------------------------------------------------------------------------------
+
+
+def test_any_number_of_numbered_systems(tmp_path: Path) -> None:
+    rows = [{"Prompt": q, **{f"System {n}": text(q, n) for n in range(1, 13)}} for q in INPUTS]
+    assert described(tmp_path, rows, "t.csv")[0].shape == (COUNT, 12)
+
+
+def test_two_sides_of_labels(tmp_path: Path) -> None:
+    classes = ("positive", "negative")
+    rows = [
+        {"text": q, "baseline": classes[mark(q) % 2], "candidate": classes[mark(q, 1) % 2]} for q in INPUTS
+    ]
+    data, found = described(tmp_path, rows, "t.csv")
+    assert data.models == ("baseline", "candidate")
+    assert found["text"] == "input"
+
+
+@pytest.mark.parametrize("history", ["user said", [["user", "said"]]])
+def test_rows_by_their_ids_with_an_object_for_each_model(tmp_path: Path, history: Any) -> None:
+    outputs = {q: {model: {"text": text(q, model), "tokens": 9} for model in MODELS} for q in INPUTS}
+    rows = {f"d{place}": {"history": history, "replies": outputs[q]} for place, q in enumerate(INPUTS)}
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    data = io.load(path)
+    assert (data.shape, data.models) == ((COUNT, 2), ("claude-3.5", "gpt-4o"))
+    assert data.sources is not None
+    assert "said" in data.sources[0]
+    assert not data.metrics
+
+
+def test_models_are_called_as_what_stands_beside_their_outputs(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": q}
+        | {f"out_{m}": text(q, m) for m in ("aquila", "baichuan")}
+        | {f"rating_{m}": "★" * mark(q, m) for m in ("aquila", "baichuan")}
+        for q in INPUTS
+    ]
+    data, found = described(tmp_path, rows)
+    assert data.models == ("aquila", "baichuan")
+    assert found["rating_aquila"] == "human?"
+
+
+def test_names_of_two_assistants(tmp_path: Path) -> None:
+    rows = [
+        {"question": q, "assistant_a": text(q, 1), "assistant_b": text(q, 2)}
+        | {f"assistant_{side}_name": MODELS[(place + at) % 2] for at, side in enumerate("ab")}
+        for place, q in enumerate(INPUTS)
+    ]
+    assert described(tmp_path, rows)[0].models == ("claude-3.5", "gpt-4o")
+
+
+def test_models_in_brackets(tmp_path: Path) -> None:
+    rows = [{"query": q, "answer (rag)": text(q, 1), "answer (no_rag)": text(q, 2)} for q in INPUTS]
+    assert described(tmp_path, rows)[0].models == ("no_rag", "rag")
+
+
+def test_texts_of_models_by_the_scores_beside_them(tmp_path: Path) -> None:
+    rows = [
+        {
+            "dish": q,
+            **{f"{m}_text": text(q, m) for m in ("base", "sft")},
+            "base_reward": 0.5,
+            "sft_reward": 1.5,
+        }
+        for q in INPUTS
+    ]
+    data = described(tmp_path, rows)[0]
+    assert (data.models, list(data.metrics)) == (("base", "sft"), ["reward"])
+
+
+def test_an_object_for_each_side(tmp_path: Path) -> None:
+    rows = [
+        {
+            "context": q,
+            "option_1": {"model": MODELS[place % 2], "text": text(q, 1)},
+            "option_2": {"model": MODELS[1 - place % 2], "text": text(q, 2)},
+            "gpt4_choice": "option_1",
+            "human_choice": ("option_2", "tie")[place % 2],
+        }
+        for place, q in enumerate(INPUTS)
+    ]
+    data, found = described(tmp_path, rows)
+    assert (data.models, len(data.preferences)) == (("claude-3.5", "gpt-4o"), COUNT)
+    # A judge's choice is no choice of people.
+    assert (found["human_choice"], found["gpt4_choice"]) == ("preference", "column")
+
+
+def test_names_of_models_in_plural(tmp_path: Path) -> None:
+    sides = ("left", "right")
+    rows = [
+        {
+            "query": q,
+            "systems": dict(zip(sides, MODELS if mark(q) > 2 else MODELS[::-1], strict=True)),
+            "outputs": {side: text(q, side) for side in sides},
+            "vote": sides[mark(q) % 2],
+        }
+        for q in INPUTS
+    ]
+    data = described(tmp_path, rows)[0]
+    assert (data.models, len(data.preferences)) == (("claude-3.5", "gpt-4o"), COUNT)
 
 
 @pytest.mark.parametrize(
@@ -908,7 +1128,8 @@ def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
         (
             "mixed.csv",
             "id,model,response\n1,a,schön\n".encode() + "2,a,schön\n".encode("latin-1"),
-            "line 3: byte 0xf6 at column 8 is not UTF-8",
+            "line 3: byte 0xf6 at column 8 is not UTF-8. Save the file as UTF-8: "
+            r"iconv -f WINDOWS-1252 -t UTF-8 \S+mixed.csv > utf8.csv",
         ),
         (
             "many.csv",
@@ -933,6 +1154,17 @@ def test_one_sentence(tmp_path: Path, name: str, content: bytes, sentence: str) 
         io.load(path)
     assert str(caught.value).startswith(str(path))
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_with_a_mark_is_read(tmp_path: Path, name: str, encoding: str) -> None:
+    rows = [{"id": f"ü{place}", "question": q, "answer": text(q)} for place, q in enumerate(INPUTS)]
+    path = saved(tmp_path, name, rows, **({"separator": "\t"} if name == "t.tsv" else {}))
+    content = path.read_text(encoding="utf-8")
+    mark_of_order = "" if encoding == "utf-16" else "\ufeff"
+    path.write_bytes((mark_of_order + content).encode(encoding))
+    assert sorted(io.load(path).items)[-1] == "ü9"
 
 
 def test_blanks_around_names_are_taken_off_with_a_note(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_lines_of_our_own(tmp_path: Path, what: str) -> None:
     text, sentence = JSON_LINES[what]
     path = tmp_path / "set.jsonl"
     path.write_text(text, encoding="utf-8")
-    assert complaint(path) == sentence
+    assert complaint(path) == sentence.replace("FILE", str(path))
 
 
 @pytest.mark.parametrize("what", COLLECTIONS)
@@ -74,10 +74,10 @@ RAW: dict[str, tuple[str, bytes, str]] = {
         lzma.compress(GOOD.encode())[:60],
         ": the compressed file ends too early. Copy or download it again.",
     ),
-    "UTF-16": (
+    "UTF-16 that is cut off": (
         "set.jsonl",
-        GOOD.encode("utf-16"),
-        ": the file is UTF-16. Save it as UTF-8, plain or gzip-compressed.",
+        GOOD.encode("utf-16")[:-1],
+        ": the file begins as UTF-16 and is not (truncated data). Save it as UTF-8.",
     ),
     "UTF-16 without a mark": (
         "set.jsonl",
@@ -102,7 +102,8 @@ RAW: dict[str, tuple[str, bytes, str]] = {
     "latin-1": (
         "set.jsonl",
         lines(ITEM, '{"item": "café"}').encode("latin-1"),
-        ", line 2: byte 0xe9 at column 14 is not UTF-8. Save the file as UTF-8.",
+        ", line 2: byte 0xe9 at column 14 is not UTF-8. Save the file as UTF-8: "
+        "iconv -f WINDOWS-1252 -t UTF-8 FILE > utf8.jsonl.",
     ),
     "a JSON array where lines are wanted": (
         "set.jsonl",
@@ -129,7 +130,7 @@ def test_files_that_are_something_else(tmp_path: Path, what: str) -> None:
     name, raw, sentence = RAW[what]
     path = tmp_path / name
     path.write_bytes(raw)
-    assert complaint(path) == sentence
+    assert complaint(path) == sentence.replace("FILE", str(path))
 
 
 def test_a_gzip_that_ends_in_the_middle_names_the_line(tmp_path: Path) -> None:

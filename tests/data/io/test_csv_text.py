@@ -126,7 +126,10 @@ def test_wrong_files_get_one_sentence(tmp_path: Path, text: str, sentence: str) 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"item,model,output\n1,x,caf\xe9\n")
-    assert complaint(path) == ", line 2: byte 0xe9 at column 8 is not UTF-8. Save the file as UTF-8."
+    assert complaint(path) == (
+        ", line 2: byte 0xe9 at column 8 is not UTF-8. Save the file as UTF-8: "
+        f"iconv -f WINDOWS-1252 -t UTF-8 {path} > utf8.csv."
+    )
 
 
 def test_a_file_that_is_cut_off(tmp_path: Path) -> None:

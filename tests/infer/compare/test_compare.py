@@ -14,7 +14,7 @@ from sparingly.data.tables import Preferences
 from sparingly.infer.compare.compare import about, more_comparisons
 from sparingly.infer.compare.head_to_head import HeadToHead, p_text
 from sparingly.infer.compare.margin import MarginAnswer, parse_margin
-from sparingly.infer.compare.votes import CellVotes, Frame, VoteTable
+from sparingly.infer.compare.votes import CellVotes, VoteFrame, VoteTable
 from sparingly.infer.compare.wins import WinTally, tally
 from sparingly.infer.plan.sample_size import binomial_power
 from sparingly.infer.rank.rank import rank
@@ -232,7 +232,7 @@ def test_with_a_judge_the_interval_holds(agreement: float) -> None:
         level = norm.cdf(quality)
         values = np.where(level < 0.35, -1.0, np.where(level < 0.65, 0.0, 1.0))
         rows = random.choice(400, 60, replace=False)
-        frame, none = Frame(400, None), np.zeros(60)
+        frame, none = VoteFrame(400, None), np.zeros(60)
         votes = VoteTable(rows, none.astype(np.int64), none.astype(np.int64) + 1, values[rows], none)
         of_judge = CellVotes(("judge",), frame, np.column_stack([judge, -judge]))
         found = tally(votes, frame, (0, 1), target="population", alpha=0.05, judge=of_judge)

@@ -138,7 +138,7 @@ class CsvText:
 
     def _content(self) -> Path | io.BytesIO:
         with files.naming(self.path):
-            if self.path.suffix.lower() not in files.COMPRESSIONS and not _is_packed(self.path):
+            if self.path.suffix.lower() not in files.COMPRESSIONS and not files.is_recoded(self.path):
                 return self.path
             with files.open_binary(self.path) as file:
                 return io.BytesIO(file.read())
@@ -157,11 +157,6 @@ class CsvText:
                     line=line,
                     fix=fix,
                 )
-
-
-def _is_packed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(6).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"))
 
 
 @contextmanager

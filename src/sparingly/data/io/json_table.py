@@ -33,6 +33,7 @@ else:
 Rows = Callable[[], Iterator[tuple[int, dict[str, Any]]]]
 _ROLES, _CONTENTS = ("role", "from", "speaker"), ("content", "value", "text")
 _ASSISTANT = ("assistant", "gpt", "model", "bot", "ai", "chatgpt")
+_SPEAKERS = (*_ASSISTANT, "user", "human", "customer", "system")
 _MESSAGES_IN_TEXT = r'^\s*\[\s*\{\s*"(role|from|speaker|content|value)"\s*:'
 
 
@@ -55,9 +56,14 @@ def open_json(path: Path) -> TableSource:
     document = files.read_json(path)
     if len(document) > 1 and all(isinstance(value, dict) for value in document.values()):
         shared = set.intersection(*(set(value) for value in document.values()))
-        if shared and not any(isinstance(value, dict) for row in document.values() for value in row.values()):
+        if shared and all(2 * len(shared) > len(value) for value in document.values()):
             # Rows by their ids.
-            return _from_records(path, [{"id": key, **value} for key, value in document.items()], None)
+            records = [{"id": key, **value} for key, value in document.items()]
+            try:
+                frame = pl.DataFrame(records, infer_schema_length=None)
+            except (pl.exceptions.PolarsError, TypeError):
+                return _from_records(path, records, None)
+            return _table(path, frame.columns, frame.get_column, None)
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     objects = [name for name, values in lists.items() if values and isinstance(values[0], dict)]
     if len(objects) == 1:
@@ -189,6 +195,9 @@ def _is_output(name: str) -> bool:
 
 def _flat(series: pl.Series) -> Iterator[pl.Series]:
     if isinstance(series.dtype, pl.Struct):
+        if (text := _text_by_model(series)) is not None:
+            yield from _by_model(series, text)
+            return
         for field in series.dtype.fields:
             yield from _flat(series.struct.field(field.name).alias(f"{series.name}.{field.name}"))
     elif (messages := _messages(series)) is not None:
@@ -201,6 +210,25 @@ def _flat(series: pl.Series) -> Iterator[pl.Series]:
     else:
         yield series
         yield from _named_scores(series)
+
+
+def _text_by_model(series: pl.Series) -> str | None:
+    """Return which field is the text where outputs stand in an object for each model; else None."""
+    inner = [field.dtype for field in series.dtype.fields]  # type: ignore[attr-defined]
+    kinds = [kind for kind in inner if isinstance(kind, pl.Struct)]
+    if not _is_output(series.name) or len(kinds) < 2 or len(kinds) < len(inner):
+        return None
+    shared = set.intersection(*({field.name for field in kind.fields} for kind in kinds))
+    texts = [field.name for field in kinds[0].fields if field.name in shared and field.dtype == pl.String]
+    return next((name for name in texts if _is_output(name)), None)
+
+
+def _by_model(series: pl.Series, text: str) -> Iterator[pl.Series]:
+    """Yield the text of every model as ``outputs.model``, and what stands beside it as ``score.model``."""
+    for model in series.dtype.fields:  # type: ignore[attr-defined]
+        for part in _flat(series.struct.field(model.name).alias("")):
+            name = part.name.removeprefix(".")
+            yield part.alias(f"{series.name if name == text else name}.{model.name}")
 
 
 def _holds_objects(series: pl.Series) -> bool:
@@ -246,6 +274,14 @@ def _messages(series: pl.Series) -> pl.Series | None:
             if decoded.explode().struct.field(content).null_count() < len(decoded.explode()):
                 return decoded.cast(kind)
         return None
+    if series.dtype == pl.List(pl.List(pl.String)):
+        # Pairs of who speaks and what is said.
+        parts = series.explode().drop_nulls()
+        speakers = parts.list.first().str.to_lowercase()
+        if not len(parts) or not (parts.list.len() == 2).all() or not speakers.is_in(_SPEAKERS).all():
+            return None
+        pair = pl.struct(role=pl.element().list.first(), content=pl.element().list.last())
+        return series.to_frame().select(pl.col(series.name).list.eval(pair)).to_series().cast(kind)
     if not isinstance(series.dtype, pl.List) or not isinstance(series.dtype.inner, pl.Struct):
         return None
     names = [field.name for field in series.dtype.inner.fields]

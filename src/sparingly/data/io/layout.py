@@ -41,6 +41,7 @@ from sparingly.data.io.vocabulary import (
     HEAD_WORDS,
     HEADS,
     ID_WORDS,
+    IDS_OF,
     JUDGE_WORDS,
     JUDGING,
     NAMES,
@@ -62,6 +63,11 @@ else:
 
 MODEL, OUTPUT, SCORE = "\0model", "\0output", "score"
 MOST_GUESSED = 1_000
+# Versions of one system: few, with short names, and (nearly) all of them for every input.
+_MOST_VARIANTS, _LONGEST_VARIANT, _NEARLY_ALL = 30, 60, 0.9
+# One of several outputs: ``output_c``, ``System 12``.
+_PLACE = re.compile(r"[a-h]|\d{1,2}")
+_SIDE_NOUNS = {"option", "side", "choice"}
 _SPLIT = re.compile(r"[_.:/\s|-]+|(?<=[^\W\d_])(?=\d+$)")
 _SIDES = (
     *(("a", "b"), ("0", "1"), ("1", "2"), ("left", "right"), ("first", "second"), ("chosen", "rejected")),
@@ -277,7 +283,7 @@ class _Layout:
         outputs = outputs if len(outputs) > 1 else {}
         if sides := next((pair for pair in _SIDES if set(pair) == {model.lower() for model in models}), None):
             models.sort(key=lambda model: sides.index(model.lower()))
-        naming = next((kind for kind in kinds if kind in NAMES["model"]), None) if sides else None
+        naming = next((kind for kind in kinds if kind in (*NAMES["model"], "name")), None) if sides else None
         names = kinds.pop(naming) if naming is not None else {}
         if len(models) == 2 and outputs:
             self._take_preference(models, outputs, names)
@@ -368,6 +374,8 @@ class _Layout:
             return dict(zip(_without_affix(said), said, strict=True)), set(said)
         texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
         groups: dict[tuple[str, ...], dict[str, str]] = {}
+        # Words such as "text" say little: scores beside them have to.
+        weak: dict[str, str] = {}
         for name in texts:
             for model, kind, place in _splits(name):
                 words = words_of(kind)
@@ -376,19 +384,22 @@ class _Layout:
                 is_numbered = head in HEADS["model"] and _is_side(model) and self.profiles[name].has_texts
                 if not (is_numbered or (head in HEADS["output"] and _may_be_model(model))):
                     continue
+                model = _bare_side(model)
                 if head in WEAK and not (looks_like_model(model) or _is_side(model)):
+                    if len(words) == 1 and place == "after" and self.profiles[name].has_texts:
+                        weak[model] = name
                     continue
-                side = [word for word in words_of(model) if word not in HEAD_WORDS]
-                if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0]:
-                    model = side[0]
                 groups.setdefault((plain_name(kind), place), {}).setdefault(model, name)
         best = max(groups.values(), key=len, default={})
+        if len(best) < 2 <= len(weak) and self._kinds_by_model(weak):
+            best = weak
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
             is_known = any(_is_side(model) or looks_like_model(model) for model in best)
             return best, set(best.values()) if is_known else set()
-        pair = {plain_name(name): name for name in texts if plain_name(name) in ("chosen", "rejected")}
-        if len(pair) == 2:
-            return {side: pair[side] for side in ("chosen", "rejected")}, set(pair.values())
+        plain = {plain_name(name): name for name in texts}
+        for sides in _SIDES:
+            if plain.keys() >= set(sides):
+                return {plain[side]: plain[side] for side in sides}, {plain[side] for side in sides}
         return self._outputs_without_affix(texts) if self._no_model_column() else ({}, set())
 
     def _no_model_column(self) -> bool:
@@ -441,7 +452,14 @@ class _Layout:
             )
         ]
         ordered = [name for name in self.free if name in alike]
-        return {name: name for name in ordered}, set(named_texts)
+        by_name = {name: name for name in ordered}
+        bare = dict(zip(_without_affix(ordered), ordered, strict=True))
+        if len(bare) == len(ordered) > 1 and len(self._kinds_by_model(bare)) > len(
+            self._kinds_by_model(by_name)
+        ):
+            # What stands beside the outputs tells what the models are called.
+            return bare, set(named_texts)
+        return by_name, set(named_texts)
 
     def _kinds_by_model(self, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Return the further columns of every model by kind: ``{"judge": {"gpt-4o": "gpt-4o_judge"}}``."""
@@ -450,16 +468,17 @@ class _Layout:
         for name in self.profiles:
             if name in outputs.values() or not (name in self.free or self._is_said_score(name)):
                 continue
-            for model, kind, _ in _splits(name):
-                if model.lower() in models and plain_name(kind):
-                    kinds.setdefault(kind.lower(), {}).setdefault(models[model.lower()], name)
-                    break
+            splits = [(model, kind) for model, kind, _ in _splits(name) if plain_name(kind)]
+            splits += [(_bare_side(model), kind) for model, kind in splits]
+            splits += [(_bare_side(model, ANY_MODEL), kind) for model, kind in splits]
+            known = next(((model, kind) for model, kind in splits if model.lower() in models), None)
+            if known is not None:
+                kinds.setdefault(known[1].lower(), {}).setdefault(models[known[0].lower()], name)
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
         by_plain: dict[str, dict[str, str]] = {}
         for kind, by in complete.items():
-            by_plain.setdefault(plain_name(kind) if plain_name(kind) in NAMES["model"] else kind, {}).update(
-                by
-            )
+            singular = plain_name(kind).removesuffix("s")
+            by_plain.setdefault(singular if singular in NAMES["model"] else kind, {}).update(by)
         return by_plain
 
     def _take_preference(
@@ -476,7 +495,7 @@ class _Layout:
         sides = [{model.lower(), outputs[model].lower(), model.lower().split()[-1]} for model in models]
         if shared := sides[0] & sides[1]:
             sides = [side - shared for side in sides]
-        for name in self.free:
+        for name in sorted(self.free, key=lambda name: judge_or_human(self.profiles[name]) == "metric"):
             profile = self.profiles[name]
             if not set(profile.words) & PREFERENCES or profile.kind == "list":
                 continue
@@ -559,11 +578,21 @@ class _Layout:
             name
             for name in self.free
             if self.profiles[name].has_texts
-            and not set(words_of(name)) & STRAYS
-            and not judge_or_human(self.profiles[name])
+            and (plain_name(name) in WEAK_INPUTS or not judge_or_human(self.profiles[name]))
             and id_rank(self.profiles[name]) is None
         ]
+        strays = [name for name in texts if set(words_of(name)) & STRAYS]
+        texts = [name for name in texts if name not in strays] or [
+            # A remark stands behind the output; what comes before it, in every row, was answered.
+            name
+            for name in strays
+            if self._is_before_output(name) and self.profiles[name].filled == 1.0
+        ]
         needed = [role for role in ("input", "output") if not self._has(role)]
+        if len(needed) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
+            # Something was written about it, whatever that is called.
+            written = [name for name in strays if self.profiles[name].filled == 1.0]
+            texts += written[:1]
         if not texts or not needed:
             return
         if len(needed) == 2 and len(texts) == 1:
@@ -579,6 +608,10 @@ class _Layout:
                 form.inputs.append(column)
             else:
                 form.single[role] = column
+
+    def _is_before_output(self, column: str) -> bool:
+        names, output = self.form.source.names, self.form.single.get("output")
+        return output is not None and names.index(column) < names.index(output)
 
     def _has(self, role: str) -> bool:
         return bool(self.form.inputs) if role == "input" else role in self.form.single
@@ -635,21 +668,47 @@ class _Layout:
         if model is not None and self._distinct(model) > 1:
             return
         different = self._distinct(key)
-        for name in list(self.free):
-            if is_variant(self.profiles[name]):
-                pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
-                if pairs.n_unique() > different:
-                    if model is not None:
-                        # One model, in several versions.
-                        form.roles = [part for part in form.roles if part.column != model]
-                        self.free[model] = None
-                    self._claim(name, "model")
-                    form.single["model"] = name
-                    if source.column(name).dtype.is_float():
-                        # A setting, such as the temperature.
-                        self._add(MODEL, source.column(name).cast(pl.String))
-                        form.single["model"] = MODEL
-                    return
+        for name in [*filter(lambda name: is_variant(self.profiles[name]), self.free), *self._short_texts()]:
+            is_named = is_variant(self.profiles[name])
+            pairs = pl.DataFrame([source.column(key).alias("key"), source.column(name).alias("variant")])
+            if pairs.n_unique() > different and (is_named or self._divides(pairs)):
+                if model is not None:
+                    # One model, in several versions.
+                    form.roles = [part for part in form.roles if part.column != model]
+                    self.free[model] = None
+                self._claim(name, "model", doubtful=not is_named, other="" if is_named else "column")
+                form.single["model"] = name
+                if source.column(name).dtype.is_float():
+                    # A setting, such as the temperature.
+                    self._add(MODEL, source.column(name).cast(pl.String))
+                    form.single["model"] = MODEL
+                return
+
+    def _short_texts(self) -> list[str]:
+        """Return the columns of a few short texts that come again and again, and do not name people."""
+        profiles = (self.profiles[name] for name in self.free)
+        return [
+            profile.name
+            for profile in profiles
+            if profile.kind == "text"
+            and profile.length <= _LONGEST_VARIANT
+            and 2 <= profile.distinct <= _MOST_VARIANTS
+            and profile.head not in STRAYS | {*JUDGING["rater"]}
+            and not set(profile.words) & NO_ITEMS
+            and profile.nuisance() in ("", "an id", "a version")
+        ]
+
+    def _divides(self, pairs: pl.DataFrame) -> bool:
+        """Say whether every input stands there once for (nearly) every value, each time with an output."""
+        keys, values = pairs["key"].n_unique(), pairs["variant"].n_unique()
+        output = self.form.single.get("output")
+        is_full = keys * values >= len(pairs) >= _NEARLY_ALL * keys * values
+        return (
+            is_full
+            and output is not None
+            and not pairs.is_duplicated().any()
+            and self._varies_in_item(output)
+        )
 
     def _distinct(self, column: str) -> int:
         """Return the number of different values in a column of the long form, counted once."""
@@ -659,8 +718,16 @@ class _Layout:
 
     def _identifies_inputs(self, column: str) -> bool:
         """Say whether an id of anything but people and runs goes with one input each."""
-        words = self.profiles[column].words
-        if not self.form.inputs or not set(words[-1:]) & ID_WORDS or set(words) & NO_ITEMS:
+        profile = self.profiles[column]
+        nuisance, column_type = profile.nuisance(), profile.series.dtype
+        is_id = (
+            not profile.words
+            or profile.words[-1] in ID_WORDS
+            or (profile.plain in IDS_OF and profile.plain not in HEAD_WORDS)
+            or (profile.is_running and nuisance in ("", "an index") and not column_type.is_float())
+            or (profile.kind == "text" and nuisance in ("", "a hash", "an id") and profile.has_digits)
+        )
+        if not self.form.inputs or not is_id or set(profile.words) & NO_ITEMS:
             return False
         pairs = pl.DataFrame([self.form.source.column(name) for name in (column, self.form.inputs[0])])
         return pairs.n_unique() == pairs.to_series(0).n_unique() == pairs.to_series(1).n_unique() > 1
@@ -764,7 +831,9 @@ class _Layout:
             # Beside a rater, texts in a column of scores are remarks.
             return profile.kind in ("number", "score") or profile.plain in ("score", "rating")
         if role == "rater":
-            return profile.kind == "text" or (profile.kind == "number" and profile.plain != "judge")
+            # Numbers beside some of the rows are scores, not the rater of every row.
+            are_ids = profile.kind == "number" and profile.plain != "judge" and profile.filled == 1.0
+            return profile.kind == "text" or are_ids
         return profile.kind == "text" and (role != "aspect" or profile.distinct <= 50)
 
     @cached_property
@@ -788,7 +857,13 @@ def _is_score_of(profile: ColumnProfile, rater: str) -> bool:
 
 
 def _is_side(name: str) -> bool:
-    return any(name.lower() in pair for pair in _SIDES) or name.lower() in ("c", "d", "3", "4")
+    return any(name.lower() in pair for pair in _SIDES) or _PLACE.fullmatch(name.lower()) is not None
+
+
+def _bare_side(model: str, nouns: frozenset[str] = frozenset()) -> str:
+    """Return the side alone of a name for it: 1 for ``option_1``."""
+    side = [word for word in words_of(model) if word not in HEAD_WORDS | _SIDE_NOUNS | nouns]
+    return side[0] if len(side) == 1 and _is_side(side[0]) and model.lower() != side[0] else model
 
 
 def _may_be_model(name: str) -> bool:
@@ -807,6 +882,8 @@ def _splits(name: str) -> Iterator[tuple[str, str, str]]:
     """Yield every way to read a name as a model and a kind: ``gpt-4o_judge`` is the judge of gpt-4o."""
     for gap in _SPLIT.finditer(name):
         left, right = name[: gap.start()], name[gap.end() :]
+        if right.startswith("(") and right.endswith(")"):
+            right = right[1:-1]
         if left and right:
             yield left, right, "after"
             yield right, left, "before"

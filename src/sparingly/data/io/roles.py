@@ -33,6 +33,7 @@ from sparingly.data.io.vocabulary import (
     MARKS,
     MEANINGS,
     NAMES,
+    NO_ITEMS,
     NUISANCE,
     PEOPLES_SCALES,
     PLAIN_WORDS,
@@ -43,7 +44,7 @@ from sparingly.data.io.vocabulary import (
     VARIANTS,
     WEAK,
 )
-from sparingly.data.io.words import kind_of, plain_word
+from sparingly.data.io.words import is_verdict, kind_of, plain_word
 from sparingly.data.roles import ColumnRole, SaidRoles
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _in_english(word: str) -> tuple[str, ...]:
     """Return what a word means, and of a compound its parts: ``kundenfrage`` is *customer* and *question*."""
     if word in MEANINGS:
         return (MEANINGS[word],)
-    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 4)):
+    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 3)):
         if word[cut:] in MEANINGS:
             return (*_in_english(word[:cut]), MEANINGS[word[cut:]])
     return (word,)
@@ -183,9 +184,14 @@ class ColumnProfile:
     @cached_property
     def has_texts(self) -> bool:
         """Whether the values are texts to read: of some length, with several words, mostly different."""
-        if self.kind != "text" or self.length < READABLE:
+        if self.kind != "text" or self.length < READABLE or self.sample.str.contains(_DATE).all():
             return False
         return bool(self.sample.str.strip_chars().str.contains(r"\s|[^\x00-\x7f]").mean() > 0.5)  # type: ignore[operator]
+
+    @cached_property
+    def has_digits(self) -> bool:
+        """Whether every value is one word with a digit, as ids are."""
+        return self.kind == "text" and bool(self.sample.str.contains(r"^\s*\S*\d\S*\s*$").all())
 
     @cached_property
     def is_ordinal(self) -> bool:
@@ -210,8 +216,11 @@ class ColumnProfile:
 
     @cached_property
     def is_named_score(self) -> bool:
-        """Whether the name is one that scores have."""
-        return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS))
+        """Whether the name is one that scores have, or the values are words for good and bad."""
+        are_words = self.kind == "score" and self.sample.dtype == pl.String
+        return bool(set(self.words) & (PLAIN_WORDS | LOWER_WORDS)) or (
+            are_words and is_verdict(self.sample.unique())
+        )
 
     @cached_property
     def is_running(self) -> bool:
@@ -254,7 +263,9 @@ class ColumnProfile:
             return ""
         for kind, words in NUISANCE.items():
             if self.plain in words or present & words:
-                if kind == "a count" and not present & (words - {"words", "size", "lines", "turns"}):
+                alone = {"words", "size", "lines", "turns"} if self.kind != "number" else set()
+                alone |= {"n"} if len(present) == 1 else set()
+                if kind == "a count" and not present & (words - alone):
                     continue
                 return kind
         if self.kind == "text":
@@ -277,10 +288,12 @@ class ColumnProfile:
 
 def judge_or_human(profile: ColumnProfile) -> str:
     """Return ``human``, ``metric`` or ``label`` (likely people's) where the name tells it; else nothing."""
-    words = set(profile.words)
+    bare = [word.rstrip("0123456789") for word in profile.words]
+    words = {*profile.words, *bare, *(word.removesuffix("s") for word in bare)}
     if words & HUMAN_WORDS and not (words & JUDGE_WORDS and words & HUMAN_WORDS <= PEOPLES_SCALES):
         return "human"
-    if words & JUDGE_WORDS or any(word.startswith(("rouge", "bleu", "chrf", "gpt")) for word in words):
+    families = ("rouge", "bleu", "chrf", "gpt")
+    if words & JUDGE_WORDS or any(word.startswith(families) for word in (*words, profile.plain)):
         return "metric"
     return "label" if words & LABEL_WORDS else ""
 
@@ -288,7 +301,8 @@ def judge_or_human(profile: ColumnProfile) -> str:
 def name_fit(role: str, profile: ColumnProfile) -> float:
     """Return how well a column's name fits a role: 2 for the likeliest name, above 0 for a likely one."""
     if profile.plain in NAMES[role]:
-        return 2.0 - NAMES[role].index(profile.plain) / 100
+        is_weak = role == "output" and profile.plain in WEAK
+        return (0.5 if is_weak else 2.0) - NAMES[role].index(profile.plain) / 100
     heads, words = HEADS.get(role, frozenset()), set(profile.words)
     if role in SPEAKERS:
         speakers = SPEAKERS[role]
@@ -300,6 +314,8 @@ def name_fit(role: str, profile: ColumnProfile) -> float:
     if role == "reference":
         text_words = HEADS["output"] | heads | {"label", "class", "category", "intent"}
         return 1.0 if words & REFERENCE_WORDS and profile.head in text_words and len(words) > 1 else 0.0
+    if role == "model" and profile.words[1:] == ("id",) and profile.words[0] in heads - NO_ITEMS:
+        return 0.9
     if profile.head not in heads or words & _NOT_IN[role]:
         return 0.0
     return 1.0 - 0.1 * (words & {"system"} != set() and role == "input")
@@ -326,11 +342,18 @@ def values_fit(role: str, profile: ColumnProfile) -> bool:
         ):
             # The name of a collection, not a text, comes again and again.
             return profile.has_texts or 30 * profile.distinct > len(profile.sample)
+        if role == "input" and profile.is_ordinal and profile.distinct < len(profile.sample):
+            # The number of ``turns``.
+            return False
+        if role == "reference" and profile.head == "label" and profile.filled < _MOSTLY:
+            return False
         if role == "reference" and profile.kind in ("number", "score"):
-            return not profile.is_ordinal
+            # Answers that are wanted are there for all items.
+            return not profile.is_ordinal and profile.filled >= _MOSTLY
         if role == "output" and profile.head in WEAK and profile.kind == "text":
             # Words such as "result" also name short codes, which come again and again.
-            return profile.has_texts or 2 * profile.distinct > len(profile.sample)
+            is_varied = 2 * profile.distinct > len(profile.sample)
+            return profile.has_texts or (is_varied and not profile.has_digits)
         return profile.kind in ("text", "empty") or profile.plain in NAMES[role]
     if role == "model":
         if profile.kind in ("number", "score") and profile.plain not in NAMES[role]:
@@ -397,7 +420,8 @@ def rest_role(
         return ColumnRole(name, "ignored", detail="looks like a part of a vector")
     if profile.kind == "list" or facts.differs_in_cell:
         return ColumnRole(name, "column", why="values", has_texts=texts)
-    if nuisance and not (known == "human" and nuisance in ("a count", "a version")):
+    is_number_of = profile.words[:1] in (("n",), ("num",), ("number",), ("count",))
+    if nuisance and (known != "human" or is_number_of or nuisance not in ("a count", "a version")):
         if nuisance in ("a count", "a date", "a version") and facts.same_in_item:
             return ColumnRole(name, "column", why="values")
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
@@ -418,7 +442,7 @@ def _score_role(
     metric = ColumnRole(name, "metric", name, detail=profile.range)
     if known == "human":
         return human
-    if known == "metric":
+    if known == "metric" and not (same_in_item and profile.distinct > 1):
         return _with_direction(metric, profile)
     if same_in_item:
         return ColumnRole(name, "column", why="values")
@@ -432,10 +456,21 @@ def _score_role(
         return ColumnRole(name, "ignored", detail="looks like an index", why="values")
     if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
         return ColumnRole(name, "ignored", detail="the same everywhere", why="values")
+    if not (profile.is_named_score or known):
+        return _unnamed(profile, metric, "column" if has_human or has_judge else "human")
     if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
         return metric
     likely, other = (human, "metric") if profile.is_named_score and profile.is_ordinal else (metric, "human")
     return replace(likely, doubtful=True, other=other)
+
+
+def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRole:
+    """Return what numbers are whose name says nothing: counts are no metric, and others are one in doubt."""
+    if profile.is_ordinal:
+        return replace(metric, doubtful=True, other=other)
+    if profile.numbers is not None and (profile.numbers % 1 == 0).all():
+        return replace(metric, role="column", doubtful=True, other="metric", why="values")
+    return replace(metric, doubtful=True, other="column")
 
 
 def _with_direction(metric: ColumnRole, profile: ColumnProfile) -> ColumnRole:

@@ -35,7 +35,8 @@ MEANINGS: dict[str, str] = {
         "judge": "richter juge juez giudice 裁判",
         "ai": "ki ia 人工知能",
         "rating": "bewertung bewertungen évaluation calificación calificacion puntuación"
-        " puntuacion valutazione avaliação beoordeling valoración 评分 评价 評価 打分",
+        " puntuacion punteggio puntaje pontuação valutazione avaliação"
+        " beoordeling valoración 评分 评价 評価 打分",
         "grade": "schulnote nota voto cijfer 分数 点数",
         "points": "punkte punktzahl puntos punti pontos punten",
         "satisfaction": "zufriedenheit satisfacción soddisfazione satisfação tevredenheid",
@@ -64,6 +65,8 @@ MEANINGS: dict[str, str] = {
         "cost": "kosten coût coûts costo coste custo 费用",
         "price": "preis prix precio prezzo preço prijs",
         "customer": "kunde kunden client clients cliente klant 客户 お客様",
+        "seconds": "sekunde sekunden secondes segundos secondi seconden",
+        "words": "wörter palabras parole palavras woorden",
         "user": "nutzer benutzer utilisateur usuario utente usuário gebruiker 用户 ユーザー",
         "message": "nachricht mensaje messaggio mensagem bericht",
     }.items()
@@ -159,8 +162,8 @@ HEADS = {
         " replies result text candidate candidates choices content message code mt hyp tgt pred"
         " patch sql story essay poem caption paraphrase rewrite"
     ),
-    "reference": word_set("reference gold golden groundtruth expected ideal target"),
-    "model": word_set("model system engine generator llm bot agent chatbot"),
+    "reference": word_set("reference ref gold golden groundtruth expected ideal target"),
+    "model": word_set("model system engine generator llm bot agent assistant chatbot"),
 }
 # Who speaks, in names of messages: ``customer_message``, ``bot_text``.
 SPEAKERS = {
@@ -218,7 +221,7 @@ JUDGE_WORDS = word_set(
     " reward rm bleu sacrebleu chrf ter rouge meteor bertscore bartscore bleurt comet kiwi cometkiwi"
     " xcomet metricx unieval geval prometheus ragas similarity cosine embedding perplexity ppl loss"
     " logprob nll confidence probability f1 exact precision recall toxicity sentiment readability"
-    " levenshtein wer cer jaccard qe eval"
+    " levenshtein wer cer jaccard qe eval pred"
 )
 HUMAN_WORDS = word_set(
     "human humans people annotator annotators annotation expert experts manual rater raters reviewer"
@@ -255,13 +258,13 @@ LOWER_WORDS = word_set(
 NUISANCE: dict[str, frozenset[str]] = {
     "a time": word_set(
         "latency ms millis milliseconds seconds secs sec duration elapsed time timestamp ts created"
-        " updated modified started finished ended runtime ttft tstamp minutes hours"
+        " updated modified started finished ended runtime clock ttft tstamp minutes hours"
     ),
     "a date": word_set("date datetime day month year created_at"),
     "a number of tokens": word_set("token tokens tok toks usage"),
     "a count": word_set(
         "count counts num chars characters length len words size bytes lines sentences turns retries calls"
-        " steps"
+        " steps n"
     ),
     "a price": word_set("cost costs price usd eur dollars cents spend credits"),
     "a seed": word_set("seed"),
@@ -291,13 +294,16 @@ NO_ITEMS = word_set(
 STRAYS = word_set(
     "note notes comment comments remark remarks topic title category tag tags explanation reason"
     " reasoning rationale feedback description metadata keywords context contexts passage rubric criteria"
-    " guideline guidelines language author analysis thoughts thinking tools hint example examples citation"
-    " citations sources evidence instructions persona name"
+    " guideline guidelines language lang locale author analysis thoughts thinking tools hint example examples"
+    " citation citations sources evidence instructions persona name"
 )
-WEAK = word_set("text texts result results candidate content code patch sql story essay poem caption rewrite")
+WEAK = word_set(
+    "transcript text texts result results candidate content code patch sql story essay poem caption rewrite"
+)
 # Texts that are the input where nothing else is.
 WEAK_INPUTS = word_set(
-    "document doc text passage context sentence original post review email content claim abstract chosen"
+    "document doc text transcript passage context sentence original post review email content claim"
+    " abstract chosen"
 )
 PREFERENCES = word_set(
     "winner preference preferred better best choice verdict vote outcome result label annotation decision"

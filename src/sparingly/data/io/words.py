@@ -18,7 +18,7 @@ from sparingly.data.values import as_number, shown
 # What words stand for lies between these.
 SCALE = Scale(0.0, 1.0)
 KINDS: tuple[dict[str, float], ...] = (
-    {"pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0},
+    {"pass": 1.0, "fail": 0.0, "passed": 1.0, "failed": 0.0, "p": 1.0, "f": 0.0},
     {"true": 1.0, "false": 0.0},
     {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0},
     {"correct": 1.0, "incorrect": 0.0, "wrong": 0.0},
@@ -31,6 +31,8 @@ KINDS: tuple[dict[str, float], ...] = (
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
     {"yes": 1.0, "no": 0.0, "partially": 0.5, "partly": 0.5},
     {"correct": 1.0, "incorrect": 0.0, "partially correct": 0.5, "partial": 0.5},
+    {"safe": 1.0, "unsafe": 0.0},
+    {"grounded": 1.0, "hallucinated": 0.0, "supported": 1.0, "unsupported": 0.0, "contradicted": 0.0},
     {"success": 1.0, "failure": 0.0, "succeeded": 1.0, "failed": 0.0},
     {"ja": 1.0, "nein": 0.0, "nee": 0.0},
     {"oui": 1.0, "non": 0.0},
@@ -44,15 +46,42 @@ KINDS: tuple[dict[str, float], ...] = (
 )
 
 
+# Words that judge; yes and no may answer any question.
+VERDICTS = {
+    word
+    for kind in KINDS
+    for word in kind
+    if not set(kind) & {"true", "yes", "up", "like", "ja", "oui", "sí", "sim", "vrai", "是", "はい"}
+}
+
+
 def word_kind(value: Any) -> dict[str, float] | None:
     """Return the words that a value belongs to and their numbers, or None for any other value."""
     text = plain_word(value)
     return next((words for words in KINDS if text in words), None)
 
 
+_NEGATIONS = ("un", "in", "im", "ir", "dis", "non", "non-", "not ", "nicht ")
+
+
+def _negated(first: str, second: str) -> dict[str, float] | None:
+    """Return a word as 1 and its negation as 0 (supported, unsupported); None for other words."""
+    short, long = sorted((first, second), key=len)
+    is_negation = len(short) > 3 and long in [prefix + short for prefix in _NEGATIONS]
+    return {short: 1.0, long: 0.0} if is_negation else None
+
+
+def is_verdict(words: Iterable[str]) -> bool:
+    """Say whether the different values of a column are words that judge."""
+    texts = [plain_word(word) or "" for word in words]
+    return all(text in VERDICTS for text in texts) or (len(texts) == 2 and _negated(*texts) is not None)
+
+
 def kind_of(words: Iterable[str]) -> dict[str, float] | None:
     """Return the kind that all words of a column are of, or that of the first that is one; else None."""
     texts = [plain_word(word) for word in words]
+    if len(texts) == 2 and (negated := _negated(texts[0] or "", texts[1] or "")) is not None:
+        return negated
     return next((kind for kind in KINDS if all(text in kind for text in texts)), None) or next(
         (kind for text in texts if (kind := word_kind(text)) is not None), None
     )
@@ -72,7 +101,7 @@ def plain_word(value: Any) -> str | None:
 
 
 _NUMBER = r"(\d+(?:[.,]\d+)?)"
-_SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
+_SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of|von|sur|de|su|van)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
 _PERCENT = re.compile(rf"(-?)\s*{_NUMBER}\s*(?:%|percent)", re.IGNORECASE)
 _STARS = re.compile(rf"{_NUMBER}\s*(?:stars?|[★⭐]\ufe0f?)", re.IGNORECASE)
 _DRAWN_STARS = re.compile(r"((?:[★⭐]\ufe0f?)*)([☆✩✰]*)")

@@ -34,8 +34,8 @@ from sparingly.data.tables import Preferences
 from sparingly.data.values import plain
 from sparingly.infer.compare.votes import (
     FEWEST_FOR_JUDGE,
-    VoteFrame,
     JudgeVotes,
+    VoteFrame,
     VoteTable,
     frame_of,
     judge_votes,

@@ -14,7 +14,7 @@ from sparingly.base.stats.proportion import (
     effective_proportion_interval,
     proportion_interval,
 )
-from sparingly.infer.compare.votes import FEWEST_FOR_JUDGE, VoteFrame, JudgeVotes, VoteTable
+from sparingly.infer.compare.votes import FEWEST_FOR_JUDGE, JudgeVotes, VoteFrame, VoteTable
 from sparingly.infer.estimate.intervals import student
 
 _ROUNDS = 12

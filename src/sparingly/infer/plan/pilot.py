@@ -19,6 +19,7 @@ from sparingly.choose.utility.metric import MetricAvg, MetricCons, MetricVar
 from sparingly.data import fields
 from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
+from sparingly.data.roles import likeliest_metrics
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.predictions import (
@@ -469,8 +470,8 @@ def _plan_without_data(values: Mapping[str, str]) -> str:
 
 
 def _most_typical(data: EvalSet) -> str:
-    """Return the metric whose differences between models agree most with those of the other metrics."""
-    names = sorted(data.metrics)
+    """Return the judge (or metric) whose differences between models agree most with those of the others."""
+    names = sorted(likeliest_metrics(data.metrics, data.roles))
     if not names:
         raise MissingDataError(
             "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
