@@ -18,8 +18,8 @@ from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import FEWEST
 from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes
 
-# A design asks for the residuals to find tau, for its probabilities, and for its notes; draws with other seeds
-# ask for the same again.
+# A design asks for the residuals to find tau, for its probabilities and for its notes, and draws with other
+# seeds ask again.
 _residuals = ResultCache[ResidualSizes](size=8)
 
 
