@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,6 +31,8 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)(?P<options>[^\n`]*)$")
 CONSOLE_FLAGS = doctest.ELLIPSIS
 PYTHON_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 TIME_LIMIT = 300
+# The same command leaves the same files in every folder: it is run once for all pages.
+DEMO = "sparingly demo --out "
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -96,23 +99,45 @@ def run_page(text: str, folder: Path) -> Iterator[Outcome]:
 
 def _run_console(block: Block, folder: Path) -> Iterator[Outcome]:
     for line, command, expected in commands(block):
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", command],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            timeout=TIME_LIMIT,
-            check=False,
-        )
+        done = _demo(command, folder) if command.startswith(DEMO) else _run_command(command, folder)
         printed = _tidy(done.stdout)
         same = doctest.OutputChecker().check_output(_tidy(expected), printed, CONSOLE_FLAGS)
         if done.returncode:
             printed += f"[exit code {done.returncode}]\n"
         yield Outcome(command, line, _tidy(expected), printed, same and done.returncode == 0)
+
+
+def _run_command(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=TIME_LIMIT,
+        check=False,
+    )
+
+
+def _demo(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Write what the demo leaves into a folder: most pages begin with it, and it reads nothing there."""
+    done, files = _run_demo(command)
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return done
+
+
+@cache
+def _run_demo(command: str) -> tuple[subprocess.CompletedProcess[str], dict[str, bytes]]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        done = _run_command(command, folder)
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return done, {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def commands(block: Block) -> Iterator[tuple[int, str, str]]:

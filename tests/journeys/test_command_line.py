@@ -11,6 +11,7 @@ import pytest
 
 import sparingly
 from sparingly.base.registry import registered
+from sparingly.cli.app import run as run_here
 from tests.journeys.command import DONE, NO, environment, parsed, run
 
 pytestmark = pytest.mark.journey
@@ -228,8 +229,9 @@ def test_convert_lists_what_is_lost(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_an_example(command: str, tmp_path: Path) -> None:
-    shown = run(command, "--help", cwd=tmp_path).stdout
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_here([command, "--help"]) == DONE
+    shown = capsys.readouterr().out
     assert shown.startswith(f"Usage: sparingly {command}")
     examples = [
         line.strip() for line in shown.splitlines() if line.strip().startswith(f"sparingly {command}")

@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import sparingly
+from sparingly.base.arrays import Floats
+from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.auto import Auto, spread_order
 from sparingly.run.rounds.replay import replay
 
 REPLAYS, LEAST = 200, 0.93
+QUESTIONS = "ranking", "scores"
+
+
+class Replays(NamedTuple):
+    """The estimates after the last rounds, and the mean of the first items of the order: replays × models."""
+
+    estimates: list[sparingly.Estimate]
+    control: Floats
+
+
+@cache
+def judged() -> EvalSet:
+    return sparingly.make_evalset(
+        items=120, models=4, metrics={"good": 0.6, "weak": 0.2}, texts=False, raters=0, aspects=("y",), seed=5
+    )
+
+
+@cache
+def replays() -> dict[str, Replays]:
+    """Return the replays of both questions, seed by seed: a seed's order of the items is made once."""
+    data, shown = judged(), judged().without_labels()
+    estimates: dict[str, list[sparingly.Estimate]] = {question: [] for question in QUESTIONS}
+    control = []
+    for seed in range(REPLAYS):
+        for question in QUESTIONS:
+            last = list(replay(data, f"auto:question={question}", 40, truth="y", seed=seed))[-1]
+            estimates[question].append(last.strategy.estimate(last.state))
+        first = spread_order(shown.only(Auto().reads(shown)), seed)[:40]
+        control.append(data.aspects["y"][first].mean(axis=0))
+    return {question: Replays(estimates[question], np.stack(control)) for question in QUESTIONS}
 
 
 @pytest.mark.statistics
-@pytest.mark.parametrize("question", ["ranking", "scores"])
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_for_scores_hold(question: str) -> None:
     """95 % intervals of four models over 200 replays hold in at least 93 %.
 
@@ -21,14 +56,9 @@ def test_intervals_for_scores_hold(question: str) -> None:
     independent), so the mean over models must reach 0.93 − 2 · 0.018 = 0.894, and each model alone, of
     which four are looked at, 0.93 − 3 · 0.018 = 0.876.
     """
-    data = sparingly.make_evalset(
-        items=120, models=4, metrics={"good": 0.6, "weak": 0.2}, texts=False, raters=0, aspects=("y",), seed=5
-    )
-    labels = data.aspects["y"]
+    labels = judged().aspects["y"]
     truth, held, errors, sizes = labels.mean(axis=0), [], [], []
-    for seed in range(REPLAYS):
-        last = list(replay(data, f"auto:question={question}", 40, truth="y", seed=seed))[-1]
-        found = last.strategy.estimate(last.state)
+    for found in replays()[question].estimates:
         held.append((found.low <= truth) & (truth <= found.high))
         errors.append(found.scores - truth)
         sizes.append(found.standard_errors)
@@ -37,9 +67,7 @@ def test_intervals_for_scores_hold(question: str) -> None:
     assert covered.min() >= LEAST - 3.0 * error
     # No bias above 0.1 standard errors, up to 3 standard errors of the replays. The mean of the first items
     # of the order has no bias: what of the mean error it explains is noise.
-    shown = data.without_labels()
-    first = [spread_order(shown.only(Auto().reads(shown)), seed)[:40] for seed in range(REPLAYS)]
-    control = np.stack([labels[rows].mean(axis=0) for rows in first]) - truth
+    control = replays()[question].control - truth
     centred, ratios = control - control.mean(axis=0), np.stack(errors) / np.mean(sizes, axis=0)
     rest = ratios - (centred * ratios).sum(axis=0) / (centred**2).sum(axis=0) * control
     assert (np.abs(rest.mean(axis=0)) <= 0.1 + 3.0 * rest.std(axis=0) / np.sqrt(REPLAYS)).all()

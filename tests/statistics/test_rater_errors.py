@@ -16,7 +16,7 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.rater_effects import rater_covariance, severity
+from sparingly.infer.estimate.rater_effects import Severity, rater_covariance, severity
 
 pytestmark = pytest.mark.statistics
 
@@ -24,6 +24,14 @@ Hands = Literal["all models", "one model"]
 MODELS, ITEMS, RATERS, CHOSEN = 3, 300, 12, 150
 SEVERITY, TASTE, ITEM, OUTPUT, NOISE = 1.0, 0.4, 1.0, 0.5, 0.5
 RUNS = 80
+
+
+class JudgedSet(NamedTuple):
+    """A set of which all items are judged, what a mean rater would give, and how raters vary in it."""
+
+    data: sparingly.EvalSet
+    quality: Floats
+    severity: Severity
 
 
 class Run(NamedTuple):
@@ -70,10 +78,11 @@ def judged(random: np.random.Generator, hands: Hands, seed: int) -> tuple[sparin
 
 
 @cache
-def judged_sets(hands: Hands) -> list[tuple[sparingly.EvalSet, Floats]]:
-    """Return the set of every run: those of one target are those of the other."""
+def judged_sets(hands: Hands) -> list[JudgedSet]:
+    """Return the set of every run: those of one target are those of the other, and so are their raters."""
     random = np.random.default_rng(5)
-    return [judged(random, hands, seed) for seed in range(RUNS)]
+    sets = (judged(random, hands, seed) for seed in range(RUNS))
+    return [JudgedSet(data, quality, severity(data)) for data, quality in sets]
 
 
 def held(found: sparingly.Estimate, truth: Floats) -> tuple[Floats, Floats]:
@@ -93,11 +102,11 @@ def squared(found: sparingly.Estimate, truth: Floats) -> tuple[Floats, Floats]:
 
 def run(hands: Hands, target: Literal["set", "population"]) -> Run:
     parts = []
-    for seed, (data, quality) in enumerate(judged_sets(hands)):
+    for seed, (data, quality, raters) in enumerate(judged_sets(hands)):
         chosen = sparingly.select(data, "random", CHOSEN, seed=seed)
         found = sparingly.estimate(data, chosen, target=target, estimator="weighted_mean")
         truth = quality.mean(axis=0) if target == "set" else np.zeros(MODELS)
-        wider = sparingly.with_rater_errors(found, data)
+        wider = sparingly.with_rater_errors(found, data, raters)
         parts.append((*held(wider, truth), *squared(wider, truth), *held(found, truth)))
     return Run(*(np.array(part, float) for part in zip(*parts, strict=True)))
 

@@ -238,7 +238,7 @@ class EvalSet:
         weights = self.columns.get(fields.WEIGHT)
         return None if weights is None else checked_weights(weights, len(self))
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """The names of everything that the set holds (see ``sparingly.data.fields``)."""
         single = {

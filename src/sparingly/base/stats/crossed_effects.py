@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.cache import ResultCache
 
 # Standard deviations in units of the noise's: where searches begin, and the upper bound.
 _STARTS, _HIGHEST = (0.5, 0.1), 100.0
@@ -97,9 +98,16 @@ class CrossedJudgements:
         self.innermost = self.groups[0][0] @ self.columns if self.groups else self.columns
         if self.innermost.shape[0] * self.innermost.shape[1] <= _DENSE_CELLS:
             self.innermost = _dense(self.innermost)
+        self._products = ResultCache[WeightedProducts](size=8)
 
     def weight(self, ratios: Floats) -> WeightedProducts:
-        """Weight the columns by V⁻¹ for nested variances in units of the noise's."""
+        """Weight the columns by V⁻¹ for nested variances in units of the noise's.
+
+        A search steps along the deviations of raters and tastes with the same ratios, so a few are cached.
+        """
+        return self._products.get([], ratios.tobytes(), lambda: self._weigh(ratios))
+
+    def _weigh(self, ratios: Floats) -> WeightedProducts:
         total, rows, inner_ones, volume = self.inside.copy(), self.columns, None, 0.0
         for (members, sizes), ratio in zip(self.groups, ratios, strict=True):
             group_ones = sizes if inner_ones is None else members @ inner_ones

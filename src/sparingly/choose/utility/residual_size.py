@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sparingly.base.arrays import Floats
+from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
@@ -16,6 +17,10 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.predict.features import Features
 from sparingly.signals.predict.predict import FEWEST
 from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes
+
+# A design asks for the residuals to find tau, for its probabilities and for its notes, and draws with other
+# seeds ask again.
+_residuals = ResultCache[ResidualSizes](size=8)
 
 
 @register("residual_size")
@@ -68,6 +73,10 @@ class ResidualSize(Utility):
 
     def residuals(self, data: EvalSet) -> ResidualSizes:
         """Return the residuals of the pilot and the expected ones of all items."""
+        key = (self, data.keys.tobytes(), data.models, data.digest(self.reads(data)))
+        return _residuals.get([], key, lambda: self._learn_residuals(data))
+
+    def _learn_residuals(self, data: EvalSet) -> ResidualSizes:
         return residual_sizes(
             data,
             data.truth(self.aspect or ""),

@@ -133,18 +133,20 @@ def leanings(kinds: Mapping[str, tuple[Share, ...]]) -> tuple[Leaning, ...]:
     items would hardly do that: twice the smaller tail of the hypergeometric distribution, times the number of
     groups looked at (Bonferroni), below 0.001. Small selections miss small groups by chance; that is no sign.
     """
-    from scipy.stats import hypergeom
-
     looked_at = sum(map(len, kinds.values()))
     rows = []
     for by, group in kinds.items():
-        if not group:
+        far = [not 1 / FACTOR <= share.ratio <= FACTOR for share in group]
+        if not any(far):
             continue
+        # Only here: scipy.stats takes half a second to import.
+        from scipy.stats import hypergeom
+
         items, selected = np.array([(share.items, share.selected) for share in group]).T
         random_draw = hypergeom(items.sum(), items, selected.sum())
         tails = np.minimum(random_draw.cdf(selected), random_draw.sf(selected - 1))
-        for share, chance in zip(group, np.minimum(1.0, 2.0 * tails).tolist(), strict=True):
-            if 1 / FACTOR <= share.ratio <= FACTOR or not chance * looked_at < CHANCE:
+        for share, is_far, chance in zip(group, far, np.minimum(1.0, 2.0 * tails).tolist(), strict=True):
+            if not is_far or not chance * looked_at < CHANCE:
                 continue
             text = (
                 f"{by}, {share.group}: badly {'over' if share.ratio > 1 else 'under'}-represented, "

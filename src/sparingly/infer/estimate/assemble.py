@@ -71,7 +71,7 @@ def assemble(
     target, level, seed = request.target, request.level, request.seed
     scores = linear.scores(sample) + 0.0
     over_set = set_errors(sample, linear)
-    errors = over_set if target == "set" else population_errors(sample, linear)
+    errors = over_set if target == "set" else population_errors(sample, linear, over_set)
     complete = sample.is_complete and target == "set"
     known = _known_errors(errors, scores, request, complete)
     labels = sample.scores[sample.judged]

@@ -176,9 +176,13 @@ class JudgedSample:
 
 def group_sums(values: Floats, codes: Ints) -> Floats:
     """Return the sums of rows by their code, one row per code."""
-    totals = np.zeros((int(codes.max(initial=-1)) + 1, *values.shape[1:]))
-    np.add.at(totals, codes, values)
-    return totals
+    shape = (int(codes.max(initial=-1)) + 1, *values.shape[1:])
+    if values.ndim == 1:
+        return np.bincount(codes, values, shape[0])
+    # Several times as quick as numpy.add.at, and adds in the same order.
+    width = values[:1].size
+    places = codes[:, None] * width + np.arange(width)
+    return np.bincount(places.ravel(), values.ravel(), shape[0] * width).reshape(shape)
 
 
 def dense(codes: NDArray[Any]) -> Ints:

@@ -93,7 +93,8 @@ def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     factor = sampling_factor(units, units.probability)
     uncertain = (factor > 0).any(axis=1)
     counting = units.in_domain & uncertain
-    stratum, balanced = collapse_strata(units, factor), deviations(sample, units, factor)[1]
+    stratum = collapse_strata(units, factor)
+    balanced = 0 if sample.balance is None else deviations(sample, units, factor)[1]
     sizes = np.bincount(stratum, counting.astype(np.float64))
     count, freedom = float(counting.sum()), float((sizes - 1.0)[sizes > 1].sum())
     if balanced:
@@ -508,7 +509,9 @@ class PopulationUnits(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
+def population_errors(
+    sample: JudgedSample, linear: LinearForm, over_set: ScoreErrors | None = None
+) -> ScoreErrors:
     """Return the errors of scores of inputs like these, drawn document by document where there are any.
 
     V̂ = V̂_set + V̂_inputs, the second part S_y²/N (clustered by document) and never negative, so that no error
@@ -517,8 +520,10 @@ def population_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     N⁻² Σ (1 − π)(e/π)², which is subtracted. κ and the degrees of freedom are those of Bell and McCaffrey
     (2002) under an equal correlation within documents: long documents pull the mean towards themselves, and
     few of them make up most of the variance. Use it for claims about other inputs than these.
+    ``over_set``: the errors over this set, where they are known already.
     """
-    over_set, centred = set_errors(sample, linear), _centred(sample, linear)
+    over_set = set_errors(sample, linear) if over_set is None else over_set
+    centred = _centred(sample, linear)
     inputs = _population_units(sample)
     # What every document (or item) contributes to the scores: Σψ over its items.
     contributions, document = centred.residual / sample.probability, inputs.document

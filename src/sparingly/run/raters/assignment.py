@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -383,15 +384,9 @@ def assign(
         unchecked = [name for name in names if all(task.control is None for task in lists[name])]
         if unchecked:
             notes.append(f"no control items for {', '.join(unchecked)}: make more of them.")
-    tasks = []
-    for name in names:
-        for place, task in enumerate(lists[name]):
-            keys = [f"{name}\x1f{task.item}\x1f{model}" for model in task.models]
-            shown = tuple(task.models[number] for number in _drawn_order(keys, seed, "raters outputs"))
-            tasks.append(replace(task, place=place, models=shown))
     return Assignment(
         raters=tuple(names),
-        tasks=tuple(tasks),
+        tasks=_placed(lists, names, seed),
         components=components,
         unit=unit,
         overlap=shared / len(units),
@@ -399,6 +394,24 @@ def assign(
         selection=str(selection.signature),
         notes=tuple(notes),
     )
+
+
+def _placed(
+    lists: Mapping[str, Sequence[RaterTask]], names: Sequence[str], seed: int
+) -> tuple[RaterTask, ...]:
+    """Return the tasks of all raters, each with its place in its list and its outputs in a drawn order."""
+    placed = [(place, task) for name in names for place, task in enumerate(lists[name])]
+    # One stream for all outputs of all tasks: a stream for each task would take most of the time.
+    keys = [f"{task.rater}\x1f{task.item}\x1f{model}" for _, task in placed for model in task.models]
+    draws = rng.stream(rng.keys_of(keys), seed, "raters outputs").tolist()
+    tasks, start = [], 0
+    for place, task in placed:
+        stop = start + len(task.models)
+        pairs = zip(draws[start:stop], task.models, strict=True)
+        shown = tuple(model for _, model in sorted(pairs, key=itemgetter(0)))
+        tasks.append(replace(task, place=place, models=shown))
+        start = stop
+    return tuple(tasks)
 
 
 def _drawn_order(keys: Sequence[str], seed: int, purpose: str) -> list[int]:

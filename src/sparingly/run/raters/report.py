@@ -195,14 +195,15 @@ def _constant(ratings: RaterScores, enough: Any) -> _Check:
 
 def _controls(ratings: RaterScores, report: ControlReport | None) -> _Check:
     """Compare how often degraded outputs were scored below the original with the others' rate."""
-    from scipy.stats import binom
-
     values, p = np.full(len(ratings.raters), np.nan), np.full(len(ratings.raters), np.nan)
     scores = [] if report is None else [score for score in report.scores if score.kind == "degraded"]
     for score in scores:
         others_scores = [another for another in scores if another.rater != score.rater]
         judged = sum(another.n for another in others_scores)
         if score.rater in ratings.raters and judged:
+            # Only here: scipy.stats takes half a second to import.
+            from scipy.stats import binom
+
             number = ratings.raters.index(score.rater)
             values[number] = score.right / score.n
             # One right answer more keeps a rate of 100 % in a few from flagging everybody else.
