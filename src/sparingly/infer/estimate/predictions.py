@@ -205,6 +205,17 @@ def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredict
     return GuardedPredictions(predicted * slope, useless, too_few)
 
 
+def own_slopes(sample: JudgedSample, predicted: Floats) -> Floats:
+    """Return the slope of each model's scores on its predictions, shrunk by max(0, ρ̂² − 1/(n−2))/ρ̂².
+
+    0 where predictions go against the scores, or explain less than a slope costs.
+    """
+    joint, score_squares, squares = moments(sample, predicted)
+    gain = np.where(joint > 0, _correlation(joint, score_squares, squares) ** 2, 0.0)
+    slopes = np.divide(joint, squares, out=np.zeros(len(joint)), where=squares > 0)
+    return np.where(gain > 0, slopes * _shrinkage(gain, 1.0 / (np.maximum(sample.units, 3) - 2.0)), 0.0)
+
+
 def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
     """Give pooled predictions two slopes: for what all models find hard, and for how models differ.
 
