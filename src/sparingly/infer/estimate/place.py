@@ -89,19 +89,17 @@ def estimate_new_models(
     everything = _sample_of_labels(data, aspect)
     earlier = earlier_models(everything)
     earlier[:, new] = False
+    learned = earlier[new].any(axis=1)
     predicted, fallen_back, notes = greg_predictions(
-        part, features.take(models=drawn_from.models), request.seed
+        part, features.take(models=drawn_from.models), np.flatnonzero(~learned), request.seed
     )
     slopes = np.ones(len(new))
-    for place, column in enumerate(new):
-        models = np.flatnonzero(earlier[column])
-        if not len(models):
-            continue
-        bank = LabelBank.learn(everything, features, models, request.seed)
+    for place in np.flatnonzero(learned).tolist():
+        column = new[place]
+        bank = LabelBank.learn(everything, features, np.flatnonzero(earlier[column]), request.seed)
         predicted[:, place] = sum(bank.predict(part, data, place, request.seed, column=column))
         slopes[place] = own_slopes(part, predicted)[place]
         fallen_back[place] = slopes[place] <= 0
-    learned = earlier[new].any(axis=1)
     linear = difference_form(part, slopes * predicted, parameters=2.0 if predicted.any() else 1.0)
     notes = (*notes, *bank_notes(drawn_from.models, learned, slopes))
     linear = replace(linear, fallen_back=fallen_back, notes=notes)
