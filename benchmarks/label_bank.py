@@ -40,7 +40,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.bank import LabelBank
+from sparingly.infer.estimate.bank import PARAMETERS, LabelBank
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.place import EXPECTED
 from sparingly.infer.estimate.predictions import own_slopes
@@ -159,14 +159,16 @@ def replay(left: Left, draws: int) -> Errors:
             chosen = sparingly.select(view, budget=LABELS, seed=draw)
             part = sample_from(view, left.labels[:, None], chosen)
             for way in ways:
-                predicted = np.zeros((len(data), 1))
+                parts = np.zeros((2, len(data), 1))
                 if way == "metrics":
-                    predicted[:, 0] = full.metrics[:, model] @ full.without
+                    parts[0, :, 0] = full.metrics[:, model] @ full.without
                 elif way != "none":
                     bank = human if way == "others" else full
-                    predicted[:, 0] = sum(bank.predict(part, data, 0, 0, column=model))
-                predicted = own_slopes(part, predicted) * predicted
-                linear = difference_form(part, predicted, parameters=2.0 if predicted.any() else 1.0)
+                    parts[:, :, 0] = bank.predict(part, data, 0, 0, column=model)
+                slopes = own_slopes(part, parts)
+                predicted = slopes[0] * parts[0] + slopes[1] * parts[1]
+                parameters = 1.0 + (slopes > 0).sum() if way == "metrics" else PARAMETERS
+                linear = difference_form(part, predicted, parameters=parameters if slopes.any() else 1.0)
                 found = assemble(part, linear, ["new"], EstimateRequest(), aspect="score", estimator="bank")
                 place, low, high = WAYS.index(way), found.low[0], found.high[0]
                 errors[draw, place] = abs(found.scores[0] - truth)

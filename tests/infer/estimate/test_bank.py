@@ -123,7 +123,7 @@ def test_scores_are_unbiased_and_intervals_hold(kind: str) -> None:
 
 
 def of_its_own_draw(data: EvalSet, probability: float) -> tuple[float, float, float]:
-    """Return score and interval of the first model, judged on 40 items whichever the others were judged on."""
+    """Return score and interval of the first model, judged on 40 items of its own draw."""
     labels = data.aspects["quality"]
     chances = np.where(np.arange(labels.shape[1]) == 0, 40 / ITEMS, probability)
     sample = sample_from_arrays(labels, np.broadcast_to(chances, labels.shape))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,16 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.campaign import Campaign
+from sparingly.run.campaign.drift import rater_drift
+from sparingly.run.campaign.rater_pages import PageBoard
 
 NEW = "Cedar-MT"
 
 
 def demo() -> tuple[EvalSet, EvalSet]:
-    """Return the demo set without one model, and with it."""
-    data = sparingly.load_demo()
+    """Return four models of the demo set without the last, and with it."""
+    whole = sparingly.load_demo()
+    data = whole.take(models=[NEW, *[name for name in whole.models if name != NEW][:3]])
     return data.take(models=[name for name in data.models if name != NEW]), data
 
 
@@ -36,14 +42,21 @@ def answers(campaign: Campaign, data: EvalSet, rater: str, shift: float = 0.0) -
     ]
 
 
-@pytest.fixture(params=["uniform", "auto"])
-def campaign(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
+@pytest.fixture(scope="module", params=["uniform", "auto:rounds=2"])
+def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign that is over for the earlier models."""
     earlier, data = demo()
-    with Campaign.new(
-        tmp_path / "eval.db", earlier, request.param, 150, aspects="overall", scale=(0, 100)
-    ) as running:
+    path = tmp_path_factory.mktemp("judged") / "eval.db"
+    with Campaign.new(path, earlier, request.param, 100, aspects="overall", scale=(0, 100)) as running:
         while running.next()[0].finished is None:
             assert running.record(answers(running, data, "anna")).refused == 0
+    return path
+
+
+@pytest.fixture
+def campaign(judged: Path, tmp_path: Path) -> Iterator[Campaign]:
+    shutil.copy(judged, tmp_path / "eval.db")
+    with Campaign(tmp_path / "eval.db") as running:
         yield running
 
 
@@ -91,12 +104,53 @@ def test_the_draw_and_the_anchors_are_checked(campaign: Campaign) -> None:
     assert len([one for one in campaign.questions() if one.model != NEW]) == 12
 
 
+def test_raters_who_have_become_more_severe_are_seen(campaign: Campaign) -> None:
+    _, data = demo()
+    before = campaign.estimate()
+    campaign.add_models(data, budget=60, anchors=0.25)
+    campaign.next(models=["new"])
+    campaign.record(answers(campaign, data, "anna", shift=-6.0))
+    drift = rater_drift(campaign)[0]
+    assert (drift.outputs, drift.has_drifted) == (15, True)
+    assert drift.difference == pytest.approx(-6.0, abs=1.0)
+    assert "more severe" in drift.sentence
+    others = [place for place, name in enumerate(data.models) if name != NEW]
+    assert np.array_equal(campaign.estimate().scores[others], before.scores), "anchors count in no score"
+
+
+def test_raters_who_have_not_changed_are_not_accused(campaign: Campaign) -> None:
+    _, data = demo()
+    campaign.add_models(data, budget=60, anchors=0.25)
+    assert rater_drift(campaign) == []
+    campaign.next(models=["new"])
+    campaign.record(answers(campaign, data, "ben"))
+    assert not rater_drift(campaign)[0].has_drifted
+
+
+def test_pages_show_what_is_judged_again_without_what_was_said_before(campaign: Campaign) -> None:
+    _, data = demo()
+    campaign.add_models(data, budget=60, anchors=0.1)
+    campaign.next(models=["new"])
+    board = PageBoard(campaign.database, campaign.settings)
+    board.refresh()
+    number = campaign.next(models=["new"])[0].number
+    of_round = {page: own for page, own in board.pages.items() if page.round == number}
+    again = {page: one for page, own in of_round.items() for one in own if one.model != NEW}
+    assert 0 < len(again) <= 6
+    assert all(board.missing(one) for one in again.values())
+    assert not any(board.last_answers("anna", one.cell, one.round) for one in again.values())
+    campaign.record(answers(campaign, data, "anna"))
+    board.refresh()
+    assert all(map(board.is_answered, again))
+    assert all(board.last_answers("anna", one.cell, one.round) for one in again.values())
+
+
 def test_who_has_no_draw_is_told_the_command(campaign: Campaign) -> None:
     with pytest.raises(UsageError, match="add-models"):
         campaign.next(models=["new"])
 
 
-def test_chosen_items_are_refused(tmp_path: Any) -> None:
+def test_chosen_items_are_refused(tmp_path: Path) -> None:
     earlier, data = demo()
     with Campaign.new(
         tmp_path / "eval.db", earlier, "metric_var:metric=learned", 50, aspects="overall"

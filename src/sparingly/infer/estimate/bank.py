@@ -28,7 +28,8 @@ from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference
 # A model has earlier ones where others were judged on so many times its items: fewer more are gaps.
 DEEPER = 1.5
 USED = "people's scores of earlier models on the same items sharpen {models}."
-FELL_BACK = "people's scores of earlier models tell nothing of {models}: a plain weighted mean."
+NO_USE = "people's scores of earlier models tell nothing of {models}, and are not used."
+PARAMETERS = 3.0
 
 
 def earlier_models(sample: JudgedSample) -> Mask:
@@ -45,13 +46,14 @@ def earlier_models(sample: JudgedSample) -> Mask:
 class Bank(Estimator):
     """``greg``; a model judged on fewer items than others is predicted from people's scores of those, too.
 
-    μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij with f̂_ij = s_j·(β₁ m_ij + β₂ m̄_i + β₃ h_i):
-    h_i is the mean of what people said of the earlier models on item i, less those models' means, shrunk by
-    how many were judged; m_ij is predicted from metrics, by what earlier models teach, and m̄_i is its mean
-    over the models. The β are learned from the earlier models alone, each predicted from the others; where
-    there is only one, from the new model's labels, cross-fitted. The slope s_j is that of the new model's
-    labels, shrunk by max(0, ρ̂² − 1/(n−2))/ρ̂². Earlier models are those with labels on half as many items
-    again; a model without any, or with labels on fewer than 30 units, gets what ``greg`` gives.
+    μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij with f̂_ij = s_j a_ij + t_j b_ij. The first part
+    comes from metrics, a_ij = α₁ m_ij + α₂ m̄_i, with m_ij predicted by what earlier models teach and m̄_i its
+    mean over the models. The second is what earlier labels add, b_ij = β₁ m_ij + β₂ m̄_i + β₃ h_i − a_ij, with
+    h_i the mean of what people said of the earlier models on item i, less those models' means, shrunk by how
+    many were judged. α and β are learned from the earlier models alone, each predicted from the others; where
+    there is only one, from the new model's labels, cross-fitted. The slopes s_j and t_j are those of the new
+    model's labels, shrunk. Earlier models are those with labels on half as many items again; a model without
+    any, or with labels on fewer than 30 units, gets what ``greg`` gives.
 
     Use it to place a new model among others that people have judged before. It is the default where some
     models were judged on far fewer items than others.
@@ -68,9 +70,9 @@ class Bank(Estimator):
         bank = predict_from_bank(sample, data, seed)
         others, fallen_back, notes = greg_predictions(sample, data, np.flatnonzero(~bank.new), seed)
         predicted = np.where(bank.new, bank.predicted, others)
-        parameters = 2.0 if predicted.any() else 1.0
+        parameters = PARAMETERS if bank.slopes.any() else 2.0 if predicted.any() else 1.0
         linear = difference_form(sample, predicted, parameters=parameters, widening=bank.widening)
-        fallen_back |= bank.new & (bank.slopes <= 0)
+        fallen_back |= bank.new & ~bank.slopes.any(axis=0)
         return replace(
             linear, fallen_back=fallen_back, notes=(*notes, *bank_notes(data.models, bank.new, bank.slopes))
         )
@@ -101,7 +103,8 @@ class BankPredictions:
     Attributes:
         new: Which models these are.
         predicted: Items × models, with the slopes; 0 for other models.
-        slopes: How far each prediction counts; 0 where it tells nothing of the labels.
+        slopes: 2 × models: how far predictions count, from metrics and what the bank adds; 0 where that tells
+            nothing of the labels.
         widening: By how much errors exceed those of the residuals.
     """
 
@@ -114,7 +117,8 @@ class BankPredictions:
 def bank_notes(models: Sequence[str], new: Mask, slopes: Floats) -> tuple[str, ...]:
     """Say which of the new models people's scores of earlier ones sharpen, and which they do not."""
     notes = []
-    for mask, text in ((new & (slopes > 0), USED), (new & (slopes <= 0), FELL_BACK)):
+    used = slopes[1] > 0
+    for mask, text in ((new & used, USED), (new & ~used, NO_USE)):
         names = [name for name, is_meant in zip(models, mask, strict=True) if is_meant]
         if names:
             notes.append(text.format(models=names[0] if len(names) == 1 else counted(len(names), "model")))
@@ -132,11 +136,11 @@ def predict_from_bank(sample: JudgedSample, data: EvalSet, seed: int) -> BankPre
         if models.tobytes() not in banks:
             banks[models.tobytes()] = LabelBank.learn(sample, data, models, seed)
         base[:, model], added[:, model] = banks[models.tobytes()].predict(sample, data, model, seed)
-    slopes = np.where(new, own_slopes(sample, base + added), 0.0)
-    predicted = slopes * (base + added)
+    slopes = own_slopes(sample, np.stack([base, added])) * new
+    predicted = slopes[0] * base + slopes[1] * added
     widening = np.ones(sample.models)
-    for model in np.flatnonzero(slopes).tolist():
-        widening[model] = _widening(sample, predicted[:, model], slopes[model] * added[:, model], model)
+    for model in np.flatnonzero(slopes[1]).tolist():
+        widening[model] = _widening(sample, predicted[:, model], slopes[1, model] * added[:, model], model)
     return BankPredictions(new, predicted, slopes, widening)
 
 

@@ -12,7 +12,7 @@ from sparingly.base.errors import DataError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.bank import LabelBank, bank_notes, earlier_models, greg_predictions
+from sparingly.infer.estimate.bank import PARAMETERS, LabelBank, bank_notes, earlier_models, greg_predictions
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.intervals import IntervalOutcome
@@ -93,20 +93,25 @@ def estimate_new_models(
     predicted, fallen_back, notes = greg_predictions(
         part, features.take(models=drawn_from.models), np.flatnonzero(~learned), request.seed
     )
-    slopes = np.ones(len(new))
+    base, added = np.zeros((2, *predicted.shape))
     for place in np.flatnonzero(learned).tolist():
         column = new[place]
         bank = LabelBank.learn(everything, features, np.flatnonzero(earlier[column]), request.seed)
-        predicted[:, place] = sum(bank.predict(part, data, place, request.seed, column=column))
-        slopes[place] = own_slopes(part, predicted)[place]
-        fallen_back[place] = slopes[place] <= 0
-    linear = difference_form(part, slopes * predicted, parameters=2.0 if predicted.any() else 1.0)
+        base[:, place], added[:, place] = bank.predict(part, data, place, request.seed, column=column)
+    slopes = own_slopes(part, np.stack([base, added]))
+    predicted += slopes[0] * base + slopes[1] * added
+    fallen_back |= learned & ~slopes.any(axis=0)
+    parameters = PARAMETERS if slopes.any() else 2.0 if predicted.any() else 1.0
+    linear = difference_form(part, predicted, parameters=parameters)
     notes = (*notes, *bank_notes(drawn_from.models, learned, slopes))
     linear = replace(linear, fallen_back=fallen_back, notes=notes)
     return assemble(part, linear, drawn_from.models, request, aspect=aspect, estimator="bank")
 
 
 # --- one estimate of all models ---
+
+# What the estimator of a signature ends in: the draws of the new models are in the campaign's journal.
+WITH_BANK = "+bank"
 
 
 def join_estimates(parts: Sequence[Estimate], data: EvalSet, aspect: str) -> Estimate:

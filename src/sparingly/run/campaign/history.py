@@ -127,7 +127,7 @@ class History:
         )
 
     def own_models(self, connection: Connection, data: str, seq: int) -> set[str]:
-        """Return the models that came with a budget of their own: the strategy's rounds are not about them."""
+        """Return the models that came with a budget of their own: no round of the strategy is about them."""
         return {name for draw in self._own_draws(connection, data, seq, ()) for name in draw.models}
 
     def _own_draws(

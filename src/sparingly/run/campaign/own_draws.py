@@ -17,7 +17,7 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.estimate import without_truth
-from sparingly.infer.estimate.place import draw_view, estimate_new_models, join_estimates
+from sparingly.infer.estimate.place import WITH_BANK, draw_view, estimate_new_models, join_estimates
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw
 from sparingly.run.rounds.strategy import Finished, first_rows
@@ -130,10 +130,11 @@ def with_own_draws(
         used = known.truth(settings.aspect)[rows]
         signature = replace(
             signature,
-            estimator=f"{signature.estimator}+bank",
+            estimator=f"{signature.estimator}{WITH_BANK}",
             n=len(rows),
             labels=digest_scores(known.items[rows], known.models, used),
             inputs=known.digest(without_truth(known, settings.aspect).without_labels().fields),
             version=__version__,
         )
-    return replace(joint, notes=(*joint.notes, *notes), signature=signature)
+    estimator = f"{joint.estimator}, new models by bank"
+    return replace(joint, notes=(*joint.notes, *notes), signature=signature, estimator=estimator)

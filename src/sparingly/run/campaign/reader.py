@@ -143,7 +143,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         models=latest_set.models,
         late=tuple(name for name in latest_set.models if name not in first_set.models),
         withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
-        rounds=len(snapshot.rounds),
+        rounds=snapshot.round_count,
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
         limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
         asked=len(questions) * len(settings.aspects),

@@ -120,8 +120,10 @@ class RoundDrawer:
                 journal.finish()
         with self.database.reading() as connection:
             latest = self.history.at(connection, data, journal.last_seq)
-            outstanding = self._own_outstanding(connection, latest, self._draw_of(latest, models))
-        return NextStep(data, latest.round_count, decision if may_write else None, may_write, outstanding)
+            draw = self._draw_of(latest, models)
+            outstanding = self._own_outstanding(connection, latest, draw)
+        last = draw.rounds[-1] if draw.rounds else None
+        return NextStep(data, latest.round_count, last, may_write, outstanding)
 
     def redraw_own(self, snapshot: DataSnapshot, models: Sequence[str], size: int) -> tuple[Any, Anchors]:
         """Return the round of new models that follows from what is known, with its anchors."""
