@@ -128,7 +128,7 @@ def bank_notes(models: Sequence[str], new: Mask, slopes: Floats) -> tuple[str, .
 def predict_from_bank(sample: JudgedSample, data: EvalSet, seed: int) -> BankPredictions:
     """Predict every model that has earlier ones from people's scores of these, and from metrics."""
     earlier = earlier_models(sample)
-    new = earlier.any(axis=1)
+    new: Mask = np.asarray(earlier.any(axis=1))
     base, added = np.zeros((2, sample.size, sample.models))
     banks: dict[bytes, LabelBank] = {}
     for model in np.flatnonzero(new).tolist():

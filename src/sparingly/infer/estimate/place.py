@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -89,7 +89,7 @@ def estimate_new_models(
     everything = _sample_of_labels(data, aspect)
     earlier = earlier_models(everything)
     earlier[:, new] = False
-    learned = earlier[new].any(axis=1)
+    learned: Mask = np.asarray(earlier[new].any(axis=1))
     predicted, fallen_back, notes = greg_predictions(
         part, features.take(models=drawn_from.models), np.flatnonzero(~learned), request.seed
     )
@@ -220,4 +220,4 @@ def _shared_inputs(sample: JudgedSample) -> Floats:
     weight, count = root.T @ root, judged.T @ judged
     products = (root * deviation).T @ (root * deviation)
     covariance = np.divide(products, weight, out=np.zeros_like(products), where=count >= FEWEST_SHARED)
-    return covariance / sample.size
+    return np.asarray(covariance / sample.size)

@@ -67,12 +67,13 @@ def next_own_round(
     end = len(full) if size is None else min(start + size, len(full))
     if start >= len(full):
         return Finished(ALL_JUDGED)
-    columns = {
+    columns: dict[str, Any] = {
         name: value[start:end]
         for name, value in vars(full).items()
         if isinstance(value, np.ndarray) and name != "pool"
     }
-    return replace(full, **columns, signature=replace(full.signature, n=end - start))
+    columns["signature"] = replace(full.signature, n=end - start)
+    return replace(full, **columns)
 
 
 def next_anchors(snapshot: DataSnapshot, draw: OwnDraw, rows: int, aspect: str, seed: int) -> Anchors:
