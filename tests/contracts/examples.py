@@ -29,6 +29,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "allocate:rule=movable,regressor=none,floor=0.3",
     ),
     "anchor_points": ("anchor_points", "anchor_points:features=irt,metrics=[score],weighted=false"),
+    "bank": ("bank",),
     "best_settled": ("best_settled", "best_settled:target=set,alpha=0.2"),
     "comet_instant_confidence": external_texts("comet_instant_confidence:direction=low"),
     "control_variate": (

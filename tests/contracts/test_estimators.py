@@ -17,4 +17,4 @@ def test_promise(promise: str, text: str) -> None:
 
 def test_the_estimators_that_were_promised_are_there() -> None:
     names = {name for name, method in registered().items() if method.kind == "estimator"}
-    assert {"mean", "weighted_mean", "stratified_mean", "control_variate", "greg", "ppi"} <= names
+    assert {"mean", "weighted_mean", "stratified_mean", "control_variate", "greg", "ppi", "bank"} <= names

@@ -75,6 +75,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "waves": "sparingly.run.rounds.waves:Waves",
     },
     "estimator": {
+        "bank": "sparingly.infer.estimate.bank:Bank",
         "control_variate": "sparingly.infer.estimate.estimators:ControlVariate",
         "greg": "sparingly.infer.estimate.estimators:Greg",
         "mean": "sparingly.infer.estimate.estimators:Mean",

@@ -122,6 +122,12 @@ def next_(
     *,
     data: DataName = None,
     early: Annotated[bool, flag("Draw the next round although answers are missing.")] = False,
+    models: Annotated[
+        str | None, about("New models with a budget of their own, or new: a round about these alone.")
+    ] = None,
+    size: Annotated[
+        int | None, about("With --models: items in the round; all of the budget unless given.")
+    ] = None,
     out: Annotated[
         Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
     ] = None,
@@ -132,13 +138,15 @@ def next_(
 
     ```
     sparingly campaign next wmt.db -o to-judge.csv
+    sparingly campaign next wmt.db --models new -o to-judge.csv
     ```
     """
     from sparingly.show.terminal.campaign import show_steps
 
     with opened(address, name) as running:
         with working("drawing"):
-            steps = running.next(data, early=early)
+            named = () if models is None else tuple(models.split(","))
+            steps = running.next(data, early=early, models=named, size=size)
         questions = () if out is None else running.questions(data)
         if out is not None and questions:
             from sparingly.cli.options import write_form
@@ -250,22 +258,31 @@ def export(
 @campaign.command
 def add_models(
     address: Address,
-    file: Annotated[Path, about("The data set with more models; the rest of it is the same.")],
+    file: Annotated[Path, about("Outputs of the new models on the same items, alone or with the others.")],
     /,
     *,
+    budget: Annotated[
+        str | None, about("Items to judge the new models on, drawn for them: 60, 10%.", "--budget", "-b")
+    ] = None,
+    anchors: Annotated[float, about("With --budget: share of earlier outputs to judge again.")] = 0.1,
     data: DataName = None,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
 ) -> None:
-    """Add models that came late: they are judged on what was chosen without them.
+    """Add new models. With a budget they get items of their own, and earlier labels sharpen their scores.
+
+    Without one they are judged on what was chosen for the earlier models.
 
     ```
-    sparingly campaign add-models wmt.db with-late-model.jsonl
+    sparingly campaign add-models wmt.db new-outputs.jsonl --budget 60
+    sparingly campaign next wmt.db --models new
     ```
     """
     with opened(address, name) as running:
-        new_models = running.add_models(reading.load(file), data)
+        new_models = running.add_models(reading.load(file), data, budget=budget, anchors=anchors)
     sys.stdout.write(f"added: {', '.join(new_models)}\n")
+    if budget is not None:
+        sys.stdout.write(f"Next: sparingly campaign next {address} --models new -o to-judge.csv\n")
 
 
 @campaign.command

@@ -50,9 +50,17 @@ def raters(
         subject.check_answered()
         evalset = subject.data
         aspect = aspect if subject.campaign is None else subject.aspect(aspect)
+        drift = []
+        if subject.campaign is not None:
+            from sparingly.run.campaign.drift import rater_drift
+
+            drift = rater_drift(subject.campaign, subject.part.data, at=subject.part.at)
     checked = None if controls is None else ReadOptions().load(controls)
     with working("comparing raters"):
         result = rater_report(
             evalset, aspect, level=scores_are, metric=metric, controls=checked, alpha=alpha, seed=seed
         )
-    emit(result.to_dict()) if json else show_raters(result)
+    if json:
+        emit({**result.to_dict(), **({"drift": [one.to_dict() for one in drift]} if drift else {})})
+    else:
+        show_raters(result, [one.sentence for one in drift if aspect in (None, one.aspect)])

@@ -27,6 +27,7 @@ from sparingly.data.values import as_mapping, shown
 from sparingly.infer.estimate.assemble import Target
 from sparingly.infer.estimate.estimate import IGNORED, estimate
 from sparingly.infer.estimate.intervals import Interval
+from sparingly.infer.estimate.place import WITH_BANK
 from sparingly.infer.estimate.rater_effects import with_rater_errors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature, estimate_from
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
@@ -416,6 +417,11 @@ def _verify_scores(result: Estimate | Ranking, data: EvalSet) -> Verification:
 
 def _derive_again(result: Estimate | Ranking, data: EvalSet) -> Estimate | Ranking:
     signature = _score_signature(result)
+    if signature.estimator.endswith(WITH_BANK):
+        raise UsageError(
+            "new models had draws of their own, which only the campaign knows. Check that: sparingly verify "
+            "CAMPAIGN."
+        )
     data_without_scales = data.without_scales()
     # Scores of chosen items do not depend on the target.
     target = cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)

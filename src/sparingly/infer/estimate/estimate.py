@@ -19,6 +19,7 @@ from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
+from sparingly.infer.estimate.bank import earlier_models
 from sparingly.infer.estimate.draw import frame_of, sample_from
 from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
 from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
@@ -66,8 +67,9 @@ def estimate(
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
             One drawn from more items than the data has, such as a pool, gives the scores of all of them.
         aspect: What was judged: an aspect (the only one unless given), or ``sum:of=[fluency,adequacy]``.
-        estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``greg`` where
-            there are metrics, else ``stratified_mean`` or ``weighted_mean``.
+        estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``bank`` where a
+            model was judged on far fewer items than others, else ``greg`` where there are metrics, else
+            ``stratified_mean`` or ``weighted_mean``.
         target: What the scores are about: this ``set`` (without error when everything is judged), or
             the ``population`` of inputs like these. Where outputs are repeated, the score of an item is the
             mean over the epochs that were run; errors for the population hold the noise between epochs, those
@@ -149,6 +151,8 @@ def without_truth(data: EvalSet, aspect: str) -> EvalSet:
 def _default_estimator(data: EvalSet, sample: JudgedSample) -> str:
     from sparingly.signals.predict.features import has_features
 
+    if earlier_models(sample).any():
+        return "bank"
     if len(data.metrics) and has_features(data):
         return "greg"
     return "weighted_mean" if sample.stratum_of is None else "stratified_mean"

@@ -205,6 +205,31 @@ def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredict
     return GuardedPredictions(predicted * slope, useless, too_few)
 
 
+def own_slopes(sample: JudgedSample, parts: Floats) -> Floats:
+    """Return each model's own slopes on two parts of its predictions (2 × items × models), 2 × models.
+
+    Least squares of the model's scores on both parts; one that goes against the scores is left out. Then
+    both are shrunk by max(0, ρ̂² − k/(n−1−k))/ρ̂², ρ̂ the correlation of fit and scores, k the slopes fitted.
+    """
+    slopes, weight = np.zeros((2, sample.models)), sample.share
+    scores = _about_mean(sample.values, weight)
+    predictions = _about_mean(np.where(sample.judged, parts[:, sample.rows], 0.0), weight)
+    squared = np.einsum("ij,kij,lij->jkl", weight, predictions, predictions)
+    joint, total = np.einsum("ij,ij,kij->jk", weight, scores, predictions), (weight * scores**2).sum(axis=0)
+    for model in np.flatnonzero(total > 0).tolist():
+        fitted = [part for part in (0, 1) if squared[model, part, part] > 0]
+        while fitted:
+            inner = squared[model][np.ix_(fitted, fitted)]
+            slope = np.linalg.lstsq(inner, joint[model, fitted], rcond=1e-10)[0]
+            if (slope > 0).all():
+                gain = float(slope @ joint[model, fitted]) / total[model]
+                cost = len(fitted) / max(sample.units[model] - 1.0 - len(fitted), 1.0)
+                slopes[fitted, model] = slope * max(gain - cost, 0.0) / gain
+                break
+            fitted.pop(int(np.argmin(slope)))
+    return slopes
+
+
 def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
     """Give pooled predictions two slopes: for what all models find hard, and for how models differ.
 

@@ -120,6 +120,14 @@ class JudgedSample:
             response_rate=None,
         )
 
+    def of_models(self, models: Ints) -> JudgedSample:
+        """Return the sample of some models, as if there were no others."""
+        subset = self.at(np.flatnonzero(self.judged[:, models].any(axis=1)))
+        columns = ("scores", "probability", "unit_by_model", "response_rate")
+        values = ((name, getattr(subset, name)) for name in columns)
+        parts: dict[str, Any] = {name: value[:, models] for name, value in values if value is not None}
+        return replace(subset, **parts)
+
     @cached_property
     def cluster(self) -> Ints:
         """The cluster of every row: the drawn unit, or that of the pool from which it was drawn.
@@ -290,6 +298,7 @@ class LinearForm:
         parameters: The number of parameters fitted to the items that they are used on, the mean included.
         fallen_back: Which models fell back to the weighted mean.
         notes: What to mind.
+        widening: By how much errors of each model exceed those of its residuals; None for none.
     """
 
     fixed: Floats
@@ -298,6 +307,7 @@ class LinearForm:
     parameters: float = 1.0
     fallen_back: Mask | None = None
     notes: tuple[str, ...] = ()
+    widening: Floats | None = None
 
     def scores(self, sample: JudgedSample) -> Floats:
         """Return the models' scores."""
@@ -312,11 +322,17 @@ class LinearForm:
             residual=self.residual[rows, column],
             predicted=None if self.predicted is None else self.predicted[:, column],
             fallen_back=None if self.fallen_back is None else self.fallen_back[column],
+            widening=None if self.widening is None else self.widening[column],
         )
 
 
 def difference_form(
-    sample: JudgedSample, predicted: Floats | None = None, *, parameters: float = 1.0, exact: bool = False
+    sample: JudgedSample,
+    predicted: Floats | None = None,
+    *,
+    parameters: float = 1.0,
+    exact: bool = False,
+    widening: Floats | None = None,
 ) -> LinearForm:
     """Return the difference estimator: the mean prediction plus the weighted mean of its errors.
 
@@ -324,6 +340,7 @@ def difference_form(
     it is the generalised difference estimator of Särndal, Swensson and Wretman 1992, eq. 6.3.3). Without
     predictions it is the weighted mean. ``exact`` divides by N instead of the estimated number of items: that
     is unbiased, but depends on the origin of the scores. A model without judgements has the score NaN.
+    ``widening`` multiplies residuals, and so errors, but no score: residuals of Hájek's form add up to 0.
     """
     predictions = np.zeros_like(sample.scores) if predicted is None else predicted[sample.rows]
     errors = np.where(sample.judged, sample.values - predictions, 0.0)
@@ -339,7 +356,10 @@ def difference_form(
     # Equal scores less their mean are rounding, not residuals.
     rounding = _ROUNDING * np.abs(errors).max(axis=0, initial=0.0)
     residual = np.where(np.abs(residual) <= rounding, 0.0, residual) * (sample.size / divisor)
-    return LinearForm(mean_prediction + mean + missing_score, residual, predicted, parameters)
+    if widening is not None:
+        residual = residual * widening
+    fixed = mean_prediction + mean + missing_score
+    return LinearForm(fixed, residual, predicted, parameters, widening=widening)
 
 
 def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple[JudgedSample, LinearForm]:
@@ -352,7 +372,7 @@ def restrict_to(sample: JudgedSample, linear: LinearForm, inside: Mask) -> tuple
     weights = np.ones(sample.size) if sample.weights is None else sample.weights
     part = replace(sample, weights=np.where(inside, weights, 0.0) * sample.size / size)
     return part, replace(
-        difference_form(part, linear.predicted, parameters=linear.parameters),
+        difference_form(part, linear.predicted, parameters=linear.parameters, widening=linear.widening),
         fallen_back=linear.fallen_back,
         notes=linear.notes,
     )

@@ -88,7 +88,7 @@ def set_errors(sample: JudgedSample, linear: LinearForm) -> ScoreErrors:
     not judged add an error of their own (see ``Nonresponse``).
     """
     if sample.separate:
-        return _join_separate_draws([set_errors(*part) for part in by_model(sample, linear)])
+        return join_separate_draws([set_errors(*part) for part in by_model(sample, linear)])
     units = unit_totals(sample, linear.residual)
     factor = sampling_factor(units, units.probability)
     uncertain = (factor > 0).any(axis=1)
@@ -133,22 +133,25 @@ def by_model(sample: JudgedSample, linear: LinearForm) -> list[tuple[JudgedSampl
     ]
 
 
-def _join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
-    """Return the joint errors of models that had draws of their own."""
+def join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
+    """Return the joint errors of models, one or several a part, whose parts had draws of their own."""
     ends = np.cumsum([len(part.shape) for part in parts])
-    shape, stratum = np.zeros((ends[-1], len(parts))), np.zeros(ends[-1], np.int64)
-    for model, (part, end) in enumerate(zip(parts, ends.tolist(), strict=True)):
-        rows = slice(end - len(part.shape), end)
-        shape[rows, model] = part.shape[:, 0]
+    columns = np.cumsum([part.shape.shape[1] for part in parts])
+    shape, stratum = np.zeros((ends[-1], columns[-1])), np.zeros(ends[-1], np.int64)
+    covariance = np.zeros((columns[-1], columns[-1]))
+    for part, end, last in zip(parts, ends.tolist(), columns.tolist(), strict=True):
+        rows, models = slice(end - len(part.shape), end), slice(last - part.shape.shape[1], last)
+        shape[rows, models] = part.shape
         stratum[rows] = part.stratum + stratum.max(initial=-1) + 1
+        covariance[models, models] = part.covariance
     return ScoreErrors(
-        covariance=np.diag([part.covariance[0, 0] for part in parts]),
+        covariance=covariance,
         freedom=min(part.freedom for part in parts),
         units=min(part.units for part in parts),
         shape=shape,
         stratum=stratum,
         unit_name=parts[0].unit_name,
-        units_judged=np.array([part.counts[0] for part in parts]),
+        units_judged=np.concatenate([part.counts for part in parts]),
         fraction=float(np.mean([part.fraction for part in parts])),
     )
 

@@ -24,6 +24,7 @@ from sparingly.base.errors import DataError, InputError, SparinglyError, Unknown
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.datasets import DataSets, models_of
+from sparingly.run.campaign.history import anchors_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
@@ -248,6 +249,10 @@ class AnswerBatch:
         query = select(asked.data, asked.item, asked.model, asked.other, asked.round)
         query = query.where(asked.campaign == name, asked.data.in_(budgets), asked.item.in_(items))
         self.round_of_cell = {tuple(cell): number for *cell, number in connection.execute(query)}
+        # From when it was asked for again, an answer about an anchor belongs to the round that did.
+        for data in budgets:
+            for cell in anchors_at(connection, name, data, journal.last_seq):
+                self.round_of_cell[data, cell.item, cell.model, ""] = cell.round
 
         # Earlier rows, by the question and by the sender; the last one counts.
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}

@@ -12,7 +12,9 @@ from sqlalchemy import insert, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
+from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
+from sparingly.data.join import join
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.infer.rank.ranking import Ranking
@@ -27,11 +29,11 @@ from sparingly.run.campaign.answers import (
     read_answers,
     with_line,
 )
-from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, create, prepare
+from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
 from sparingly.run.campaign.group_commit import GroupWriter
-from sparingly.run.campaign.history import cells_of_round, questions_at, unanswered
+from sparingly.run.campaign.history import cells_of_round, is_own, questions_at, unanswered
 from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
@@ -131,12 +133,24 @@ class Campaign(CampaignReader):
 
     # --- the loop ---
 
-    def next(self, data: str | None = None, *, early: bool = False) -> tuple[NextStep, ...]:
+    def next(
+        self,
+        data: str | None = None,
+        *,
+        early: bool = False,
+        models: Sequence[str] = (),
+        size: int | None = None,
+    ) -> tuple[NextStep, ...]:
         """Return what to judge now, one step per data set.
 
         While answers are missing this is the last round; when all are there, the next one is drawn. With
-        ``early`` it is drawn although answers are missing.
+        ``early`` it is drawn although answers are missing. With ``models`` it is a round of models that came
+        with a budget of their own (``new``: those that came last), of ``size`` items (all unless given).
         """
+        if size is not None and (size < 1 or not models):
+            raise UsageError("The size of a round goes with models that have a budget of their own.")
+        if models:
+            return (self._drawer.step_of_new_models(self.settings.data_named(data), models, size),)
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
         return tuple(self._drawer.step(name, early=early) for name in names)
 
@@ -292,14 +306,38 @@ class Campaign(CampaignReader):
 
     # --- changes ---
 
-    def add_models(self, held: EvalSet, data: str | None = None) -> list[str]:
-        """Take models that came late, given as the data set with more models; return their names.
+    def add_models(
+        self,
+        held: EvalSet,
+        data: str | None = None,
+        *,
+        budget: int | float | str | Budget | None = None,
+        anchors: float = 0.1,
+    ) -> list[str]:
+        """Take models that came late; return their names.
 
-        Nothing is drawn anew: they are judged on what was chosen without them. The items and what is known
-        of the other models must be the same.
+        Without a budget nothing is drawn anew: they are judged on what was chosen without them. With one,
+        they get a draw of their own (``next(models=…)``), and what people said of the earlier models predicts
+        them. The items and what is known of the other models must be the same.
+
+        Args:
+            held: The data set with more models, or the new models alone on the same items.
+            data: The data set; the only one unless given.
+            budget: How many items the new models are judged on: a count, or a share of all items.
+            anchors: How many judged outputs of earlier models are judged again in each round of the new ones,
+                as a share of its outputs: that shows whether raters have become more severe.
         """
         settings, history, larger = self.settings, self.history, unjudged(held)
         name = settings.data_named(data)
+        own: dict[str, Any] = {}
+        if budget is not None:
+            if not 0.0 <= anchors <= 1.0:
+                raise UsageError(f"The share of outputs to judge again is from 0 to 1, not {anchors:g}.")
+            own = {"budget": str(checked_budget(budget, len(larger))), "anchors": float(anchors)}
+        with self.database.reading() as connection:
+            current = history.data_sets.at(connection, name, history.last_seq(connection))
+        if not set(current.models) & set(larger.models):
+            larger = unjudged(join([current, larger], ["the campaign", "the new models"]))
         check_letters(settings.name, name, larger, settings.aspects)
         if not self.database.is_sqlite:
             check_lengths(settings.name, name, larger, settings.aspects)
@@ -321,24 +359,35 @@ class Campaign(CampaignReader):
                     "The set is not the one of the campaign with more models: items, metrics or texts of the "
                     "other models differ."
                 )
-            rounds = history.rounds(connection, name, journal.last_seq)
-            if any(selection.models is not None or selection.pairs is not None for selection, _ in rounds):
+            rounds = [
+                (number, selection)
+                for number, (selection, _) in enumerate(history.rounds(connection, name, journal.last_seq), 1)
+                if not is_own(selection)
+            ]
+            if any(selection.pairs is not None for _, selection in rounds) or (
+                not own and any(selection.models is not None for _, selection in rounds)
+            ):
                 raise UsageError(
                     f"The strategy {settings.strategy} chooses the models for each item, so none can join "
-                    "now. Start another campaign."
+                    "what it chose. Give new models a draw of their own: --budget 60."
+                )
+            if own and any(selection.probability is None for _, selection in rounds):
+                raise UsageError(
+                    f"The items of {settings.strategy} were not drawn with known probabilities, so scores of "
+                    "new models cannot be put beside the earlier ones. Leave out the budget."
                 )
             # Models that were withdrawn stay out, and the set is stored as it is now.
             present = [model for model in larger.models if model in new or model in current.models]
             stored = unjudged(larger.take(models=present))
             key, digest = {"campaign": settings.name, "data": name}, stored.digest()
-            seq = journal.event("arrived", data=name, models=new, digest=digest)
+            seq = journal.event("arrived", data=name, models=new, digest=digest, **own)
             version = {**key, "seq": seq, "digest": digest, "content": to_bytes(stored)}
             connection.execute(insert(DATA_VERSIONS), version)
             connection.execute(insert(MODELS), [{**key, "model": model, "arrived": seq} for model in new])
             late = stored.take(models=new).models
             rows = [
                 {**key, **cell, "round": number, "seq": seq}
-                for number, (selection, _) in enumerate(rounds, 1)
+                for number, selection in (() if own else rounds)
                 for cell in cells_of_round(selection, late)
             ]
             if rows:

@@ -136,8 +136,8 @@ def divide_budget(
     if isinstance(budget, Mapping):
         if set(budget) != set(sizes):
             raise UsageError(f"Give a budget for each data set: {listing(sizes)}.")
-        return {name: _checked_budget(budget[name]) for name in sorted(sizes)}
-    total_budget, total = _checked_budget(budget), sum(sizes.values())
+        return {name: checked_budget(budget[name]) for name in sorted(sizes)}
+    total_budget, total = checked_budget(budget), sum(sizes.values())
     if total_budget.kind == "share" or len(sizes) == 1:
         return dict.fromkeys(sorted(sizes), total_budget)
     count = total_budget.count_of(total)
@@ -152,8 +152,11 @@ def divide_budget(
     return {name: Budget("count", float(parts[name])) for name in sorted(parts)}
 
 
-def _checked_budget(value: BudgetLike) -> Budget:
+def checked_budget(value: BudgetLike, items: int | None = None) -> Budget:
+    """Return a budget that counts items, and no more than there are."""
     budget = Budget.parse(value)
+    if items is not None and budget.kind != "cost":
+        budget.count_of(items)
     if budget.kind == "cost":
         raise UsageError(f'A campaign counts items, not {budget}. Write a count (100) or a share ("10%").')
     return budget

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, and_, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.data import fields
@@ -26,8 +26,27 @@ PAUSED, RESUMED = "paused", "resumed"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
     "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
-    "comment", "client", "corrects",
+    "comment", "client", "corrects", "probability",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDraw:
+    """Models that came with a budget of their own, and the rounds that were drawn for them so far.
+
+    Attributes:
+        models: The models; each of their rounds is about all of them.
+        budget: How many items they may be judged on.
+        anchors: How many judged outputs of earlier models are judged again, as a share of each round.
+        rounds: Their rounds, in order.
+        first_as_of: The number up to which the first of them knew the answers, which all are drawn by.
+    """
+
+    models: tuple[str, ...]
+    budget: str
+    anchors: float
+    rounds: tuple[Selection, ...] = ()
+    first_as_of: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +56,11 @@ class DataSnapshot:
     Attributes:
         drawn_from: The set with the models of the first round, which all rounds are drawn from.
         data: The set with the models that are in it at that number, which estimates speak about.
+        rounds: The rounds of the strategy.
+        numbers: Their numbers in the campaign, which also counts the rounds of models with own draws.
         finished: Why no more is asked; None while it goes on.
+        own_draws: Models that came with a budget of their own.
+        round_count: How many rounds there are of all kinds.
     """
 
     name: str
@@ -45,7 +68,17 @@ class DataSnapshot:
     drawn_from: EvalSet
     data: EvalSet
     rounds: tuple[Selection, ...]
+    numbers: tuple[int, ...]
     finished: Finished | None
+    own_draws: tuple[OwnDraw, ...] = ()
+    round_count: int = 0
+
+    @property
+    def strategy_data(self) -> EvalSet:
+        """The set without the models that have draws of their own: what the strategy knows."""
+        own = {name for draw in self.own_draws for name in draw.models}
+        names = [name for name in self.data.models if name not in own]
+        return self.data if len(names) == len(self.data.models) else self.data.take(models=names)
 
 
 @dataclass(frozen=True)
@@ -71,28 +104,71 @@ class History:
     def at(self, connection: Connection, data: str, seq: int) -> DataSnapshot:
         """Return what was known of a data set at a number."""
         answers = self.answers(connection, data, seq)
-        rounds = self.rounds(connection, data, seq)
+        all_rounds = list(enumerate(self.rounds(connection, data, seq), 1))
+        rounds = [(number, *pair) for number, pair in all_rounds if not is_own(pair[0])]
+        own_draws = self._own_draws(
+            connection, data, seq, [pair for _, pair in all_rounds if is_own(pair[0])]
+        )
         # Rounds are drawn from the models that were there when the first was drawn, however many come later.
-        first = self.data_sets.at(connection, data, rounds[0][1] if rounds else seq)
+        first = self.data_sets.at(connection, data, rounds[0][2] if rounds else seq)
+        own = {name for draw in own_draws for name in draw.models}
+        first = first.take(models=[name for name in first.models if name not in own])
         latest = self.data_sets.at(connection, data, seq)
         return DataSnapshot(
             name=data,
             seq=seq,
             drawn_from=with_answers(first, answers, self.settings.aspects),
             data=with_answers(latest, answers, self.settings.aspects),
-            rounds=tuple(selection for selection, _ in rounds),
+            rounds=tuple(selection for _, selection, _ in rounds),
+            numbers=tuple(number for number, _, _ in rounds),
             finished=self.finished(connection, data, seq),
+            own_draws=own_draws,
+            round_count=len(all_rounds),
         )
+
+    def own_models(self, connection: Connection, data: str, seq: int) -> set[str]:
+        """Return the models that came with a budget of their own: no round of the strategy is about them."""
+        return {name for draw in self._own_draws(connection, data, seq, ()) for name in draw.models}
+
+    def _own_draws(
+        self, connection: Connection, data: str, seq: int, rounds: Sequence[tuple[Selection, int]]
+    ) -> tuple[OwnDraw, ...]:
+        draws = []
+        for event in self.events(connection, "arrived", seq):
+            if event["data"] == data and "budget" in event:
+                models = tuple(sorted(event["models"]))
+                of_draw = [
+                    pair for pair in rounds if pair[0].models is not None and pair[0].models[0] == models
+                ]
+                draws.append(
+                    OwnDraw(
+                        models,
+                        event["budget"],
+                        event["anchors"],
+                        tuple(selection for selection, _ in of_draw),
+                        of_draw[0][1] if of_draw else None,
+                    )
+                )
+        return tuple(draws)
 
     def answers(self, connection: Connection, data: str, seq: int) -> list[dict[str, Any]]:
         """Return the answers that count at a number: of each rater about each cell the last."""
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS))
+            select(*(table[name] for name in _COLUMNS), table.round)
             .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
             .order_by(table.seq)
         )
-        last = {tuple(row[name] for name in _COLUMNS[:5]): row for row in rows.mappings()}
+        # What was judged again to see whether raters have changed counts in no score.
+        again = {
+            (cell.item, cell.model, cell.round)
+            for cell in anchors_at(connection, self.settings.name, data, seq)
+        }
+        last = {
+            tuple(row[name] for name in _COLUMNS[:5]): row
+            for row in rows.mappings()
+            if (row["item"], row["model"], row["round"]) not in again
+        }
         # In the order of what they are about, not of their arrival: the same answers give the same set.
         return [dict(last[key]) for key in sorted(last)]
 
@@ -128,6 +204,42 @@ class History:
             .order_by(table.seq)
         )
         return [{**json.loads(row.detail), "seq": row.seq, "at": row.at} for row in rows]
+
+
+def is_own(selection: Selection) -> bool:
+    """Say whether a round is of models with a draw of their own: a strategy's rounds have numbers."""
+    return selection.signature.round is None
+
+
+class Anchor(NamedTuple):
+    """An output that a round asks to judge again."""
+
+    item: str
+    model: str
+    round: int
+    probability: float
+
+
+def anchors_at(connection: Connection, campaign: str, data: str, seq: int) -> list[Anchor]:
+    """Return which judged outputs were asked for again up to a number, to see whether raters have changed."""
+    table = EVENTS.c
+    rows = connection.execute(
+        select(table.detail)
+        .where(
+            table.campaign == campaign,
+            table.kind == "round",
+            table.seq <= seq,
+            table.detail.contains('"anchors":'),
+        )
+        .order_by(table.seq)
+    )
+    events = [json.loads(text) for text in rows.scalars()]
+    return [
+        Anchor(item, model, event["number"], event["anchor_probability"])
+        for event in events
+        if event["data"] == data
+        for item, model in event.get("anchors", ())
+    ]
 
 
 def checked_seq(seq: int | None, last: int) -> int:
@@ -167,8 +279,14 @@ def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[
 
 def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     """Return every answer up to a number as it came in, with the columns that ``record`` reads and more."""
-    table = RATINGS.c
-    query = select(RATINGS).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
+    table, asked = RATINGS.c, ASKED.c
+    cell = [table[name] == asked[name] for name in ("campaign", "data", "item", "model", "other")]
+    query = (
+        select(RATINGS, asked.probability)
+        .join(ASKED, and_(*cell))
+        .where(table.campaign == campaign, table.seq <= seq)
+        .order_by(table.seq)
+    )
     rows = []
     for row in connection.execute(query).mappings():
         models = {"model": row["model"], "first": None, "second": None}
@@ -253,6 +371,10 @@ def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str])
 # --- Questions: what was asked for, and what of it is still to be judged ---
 
 
+# Anchors come after the rows of their round.
+LAST_PLACE = 1_000_000
+
+
 def questions_at(connection: Connection, settings: Settings, data: str, seq: int) -> list[Question]:
     """Return what was asked for at a number, of models that are in the campaign then, without texts.
 
@@ -265,11 +387,10 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
         )
     )
     present = models_of(connection, settings.name, data)
-    cells = sorted(
-        tuple(row)
-        for row in rows
-        if all(present[name].is_present(seq) for name in (row.model, row.other) if name)
-    )
+    asked = [tuple(row) for row in rows]
+    again = anchors_at(connection, settings.name, data, seq)
+    asked += [(cell.round, LAST_PLACE + place, cell.item, cell.model, "") for place, cell in enumerate(again)]
+    cells = sorted(row for row in asked if all(present[name].is_present(seq) for name in row[3:] if name))
     aspects = tuple(settings.aspects)
     return [
         Question(
@@ -291,16 +412,30 @@ def unanswered(
     """Return the questions that are not fully judged at a number, with the aspects that nobody has judged."""
     questions, table = list(questions), RATINGS.c
     sets = sorted({question.data for question in questions})
+    columns = (table.data, table.item, table.model, table.other, table.aspect, table.round)
     rows = connection.execute(
-        select(table.data, table.item, table.model, table.other, table.aspect)
+        select(*columns)
         .where(table.campaign == settings.name, table.data.in_(sets), table.seq <= seq)
         .distinct()
     )
-    judged = {tuple(row) for row in rows}
+    # An anchor is judged where it was judged in its own round; anything else in any.
+    again = {
+        (data, cell.item, cell.model, "", cell.round)
+        for data in sets
+        for cell in anchors_at(connection, settings.name, data, seq)
+    }
+    judged: set[tuple[Any, ...]] = set()
+    for row in rows:
+        judged |= {tuple(row)[:5], tuple(row)}
+
+    def is_judged(question: Question, aspect: str) -> bool:
+        is_anchor = (*question.cell, question.round) in again
+        return (*question.cell, aspect, *((question.round,) if is_anchor else ())) in judged
+
     return [
         replace(question, aspects=aspects)
         for question in questions
-        if (aspects := tuple(name for name in question.aspects if (*question.cell, name) not in judged))
+        if (aspects := tuple(name for name in question.aspects if not is_judged(question, name)))
     ]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
-from sparingly.run.campaign.history import Pause, paused_at
+from sparingly.run.campaign.history import Pause, anchors_at, paused_at
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 
@@ -173,6 +173,9 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         campaign,
         select(*cells, func.count().label("count")).where(ASKED.c.campaign == name).group_by(*cells),
     )
+    for data in settings.budgets:
+        again = anchors_at(connection, name, data, campaign.history.last_seq(connection))
+        asked_counts.update((data, cell.round) for cell in again)
     # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
     aspects = (

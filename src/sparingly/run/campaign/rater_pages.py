@@ -16,7 +16,7 @@ from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
-from sparingly.run.campaign.history import PAUSED, RESUMED, questions_at
+from sparingly.run.campaign.history import PAUSED, RESUMED, anchors_at, questions_at
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
@@ -135,8 +135,17 @@ class _PageIndex:
     unit_of: dict[Page, PageUnit] = field(default_factory=dict)
     page_of: dict[Cell, Page] = field(default_factory=dict)
     key_of: dict[Cell, Cell] = field(default_factory=dict)
+    again: dict[Cell, int] = field(default_factory=dict)
     paused: bool = False
     closed: bool = False
+
+
+def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
+    """Return what answers are counted under: an output that a round asks for again is apart from itself."""
+    if round is None or index.again.get(cell) != round:
+        return cell
+    data, item, model, _ = cell
+    return data, item, model, f"\x1fagain {round}"
 
 
 class PageBoard:
@@ -215,9 +224,14 @@ class PageBoard:
             positions = data_set.columns.get(fields.POSITION)
             positions_of: dict[PageUnit, dict[Page, float]] = {}
             questions = questions_at(connection, self.settings, data, seq)
+            index.again |= {
+                (data, cell.item, cell.model, ""): cell.round
+                for cell in anchors_at(connection, self.settings.name, data, seq)
+            }
             rows = data_set.positions(question.item for question in questions)
             for question, row in zip(questions, rows, strict=True):
-                key, page = question.cell, Page(data, question.round, question.item)
+                key = _board_key(index, question.cell, question.round)
+                page = Page(data, question.round, question.item)
                 index.page_of[key], index.key_of[key] = page, key
                 index.questions.setdefault(page, []).append(question)
                 document = None if documents is None else documents[row]
@@ -233,7 +247,7 @@ class PageBoard:
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
         """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
-        names = ("rater", "data", "item", "model", "other", "aspect")
+        names = ("rater", "data", "item", "model", "other", "aspect", "round")
         rows = connection.execute(
             select(*(table[name] for name in names))
             .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
@@ -241,7 +255,7 @@ class PageBoard:
         )
         new: list[tuple[str, Cell]] = []
         for row in rows:
-            key: Cell = (row.data, row.item, row.model, row.other)
+            key = _board_key(self._index, (row.data, row.item, row.model, row.other), row.round)
             # One tuple for a cell however many have judged it, to save memory.
             key = self._index.key_of.get(key, key)
             bit = self._bits[row.aspect]
@@ -284,7 +298,7 @@ class PageBoard:
 
     def missing(self, question: Question) -> bool:
         """Say whether nobody has judged some aspect of a question."""
-        return self._answered.get(question.cell, 0) != self._all
+        return self._answered.get(_board_key(self._index, question.cell, question.round), 0) != self._all
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
@@ -295,12 +309,16 @@ class PageBoard:
         """How many pages are judged."""
         return len(self._index.questions) - len(self._open)
 
-    def last_answers(self, rater: str, cell: Cell) -> dict[str, Answer]:
-        """Return the last answers of a rater about a cell, by aspect, with the errors that were marked."""
-        if not self._has_judged(rater, cell):
+    def last_answers(self, rater: str, cell: Cell, round: int | None = None) -> dict[str, Answer]:
+        """Return the last answers of a rater about a cell, by aspect, with the errors that were marked.
+
+        Where a round asks for an output again, what was said of it before is not among its answers.
+        """
+        if not self._has_judged(rater, _board_key(self._index, cell, round)):
             return {}
         data, item, model, second = cell
-        table = RATINGS.c
+        table, again = RATINGS.c, self._index.again.get(cell)
+        in_round = [] if again is None else [table.round == again if round == again else table.round != again]
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
             table.data == data,
@@ -309,6 +327,7 @@ class PageBoard:
             table.other == second,
             table.rater == rater,
             table.seq <= self.seq,
+            *in_round,
         )
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
@@ -332,14 +351,17 @@ class PageBoard:
     def is_done_by(self, rater: str, page: Page) -> bool:
         """Say whether a rater has judged everything on a page."""
         aspects = self._judged.get(rater, {})
-        return all(aspects.get(question.cell) == self._all for question in self.pages[page])
+        keys = (_board_key(self._index, question.cell, question.round) for question in self.pages[page])
+        return all(aspects.get(key) == self._all for key in keys)
 
     def questions_for(self, rater: str, page: Page, *, all_questions: bool = False) -> list[Question]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""
         return [
             question
             for question in self.pages[page]
-            if all_questions or self.missing(question) or self._has_judged(rater, question.cell)
+            if all_questions
+            or self.missing(question)
+            or self._has_judged(rater, _board_key(self._index, question.cell, question.round))
         ]
 
     def _has_judged(self, rater: str, cell: Cell) -> bool:

@@ -43,6 +43,7 @@ from sparingly.run.campaign.history import (
     unanswered,
 )
 from sparingly.run.campaign.journal import check_end
+from sparingly.run.campaign.own_draws import with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
@@ -142,7 +143,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         models=latest_set.models,
         late=tuple(name for name in latest_set.models if name not in first_set.models),
         withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
-        rounds=len(snapshot.rounds),
+        rounds=snapshot.round_count,
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
         limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
         asked=len(questions) * len(settings.aspects),
@@ -178,14 +179,15 @@ def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[Sta
     strategy: Strategy = as_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
         strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=unlabelled)
-    rounds = tuple(_without_withdrawn(selection, snapshot.data) for selection in _answered_rounds(snapshot))
-    revealed = snapshot.data.reveal(asked_cells(snapshot.data, rounds), compared_rows(snapshot.data, rounds))
+    data = snapshot.strategy_data
+    rounds = tuple(_without_withdrawn(selection, data) for selection in _answered_rounds(snapshot))
+    revealed = data.reveal(asked_cells(data, rounds), compared_rows(data, rounds))
     return State(revealed, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
 
 
 def _answered_rounds(snapshot: DataSnapshot) -> tuple[Selection, ...]:
     """Return the rounds without the last ones that nobody has answered: these are not missing by chance."""
-    rounds, data = list(snapshot.rounds), snapshot.data
+    rounds, data = list(snapshot.rounds), snapshot.strategy_data
     judged = {data.items[row] for row in (*data.ratings.item, *data.preferences.item)}
     while len(rounds) > 1 and judged.isdisjoint(rounds[-1].items):
         rounds.pop()
@@ -209,7 +211,7 @@ def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
 
 
 def _model_notes(snapshot: DataSnapshot) -> list[str]:
-    first_models, models = set(snapshot.drawn_from.models), set(snapshot.data.models)
+    first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
     notes = []
     if late := sorted(models - first_models):
         notes.append(f"judged on what was chosen without them: {', '.join(late)}")
@@ -320,7 +322,11 @@ class CampaignReader:
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
         estimate = strategy.estimate(state, **options)
-        return replace(estimate, notes=(*estimate.notes, *_model_notes(snapshot)))
+        estimate = replace(estimate, notes=(*estimate.notes, *_model_notes(snapshot)))
+        if not snapshot.own_draws:
+            return estimate
+        with self.database.reading() as connection:
+            return with_own_draws(estimate, connection, self.history, snapshot, options)
 
     def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
         """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""

@@ -22,6 +22,7 @@ from sparingly.infer.judge.audit import audit_for_report
 from sparingly.infer.judge.words import answer
 from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
 from sparingly.infer.rank.ranking import Ranking, RankingSignature
+from sparingly.run.campaign.drift import rater_drift
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement
 from sparingly.run.raters.report import RaterFlag, rater_flags
@@ -69,6 +70,9 @@ def rank_so_far(
         signed = RankingSignature(signature, ranking.test, ranking.groups_by, alpha, ranking.target)
         ranking = replace(ranking, signature=signed)
     expected = campaign.expected(data, at=seq) if expect else None
+    if expected is not None and tuple(expected.models) != tuple(scores.models):
+        # What is expected of the earlier models says nothing of those with draws of their own.
+        expected = None
     return replace(ranking, selection=scores.selection, expected=expected)
 
 
@@ -292,7 +296,9 @@ def agreements(campaign: CampaignReader, name: str, *, at: int | None = None) ->
     """Return the raters' agreement on every aspect that people are asked for."""
     data, seed = campaign.data(name, at=at), campaign.settings.seed
     measure = _agreement_of_comparisons if len(data.preferences) else _agreement_of_scores
-    return tuple(measure(name, data, aspect, seed) for aspect in campaign.settings.aspects)
+    drift = {one.aspect: (one.sentence,) for one in rater_drift(campaign, name, at=at)}
+    agreed = (measure(name, data, aspect, seed) for aspect in campaign.settings.aspects)
+    return tuple(replace(one, notes=(*drift.get(one.aspect, ()), *one.notes)) for one in agreed)
 
 
 def _agreement_of_scores(name: str, data: EvalSet, aspect: str, seed: int) -> AspectAgreement:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from sparingly.base.errors import DataError, SparinglyError, UsageError
+from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
@@ -19,6 +20,8 @@ from sparingly.run.campaign.history import (
     RESUMED,
     DataSnapshot,
     History,
+    OwnDraw,
+    anchors_at,
     cells_of_round,
     checked_seq,
     paused_at,
@@ -27,6 +30,7 @@ from sparingly.run.campaign.history import (
     unanswered,
 )
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
+from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
@@ -91,6 +95,74 @@ class RoundDrawer:
             return step
         return self._write(snapshot, self.decide(snapshot))
 
+    def step_of_new_models(self, data: str, models: Sequence[str], size: int | None = None) -> NextStep:
+        """Return the round of new models to judge now: the last one while answers are missing, then the next.
+
+        Of several processes that ask at once, one draws the round, and the others get the same.
+        """
+        with self.database.reading() as connection:
+            snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            draw = self._draw_of(snapshot, models)
+            waits = self._own_outstanding(connection, snapshot, draw)
+            last = draw.rounds[-1] if draw.rounds else None
+            is_paused = paused_at(connection, self.settings.name) is not None
+            if waits or is_paused:
+                return NextStep(data, snapshot.round_count, last, False, waits)
+            decision = next_own_round(connection, self.history, snapshot, draw, size)
+        if isinstance(decision, Finished):
+            return NextStep(data, snapshot.round_count, last, False, 0, decision)
+        anchors = next_anchors(snapshot, draw, len(decision), self.settings.aspect, self.settings.seed)
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.settings.name, self.clock)
+            may_write = self.history.round_count(connection, data) == snapshot.round_count
+            if may_write:
+                self._write_round(connection, journal, decision, snapshot, anchors)
+                journal.finish()
+        with self.database.reading() as connection:
+            latest = self.history.at(connection, data, journal.last_seq)
+            draw = self._draw_of(latest, models)
+            outstanding = self._own_outstanding(connection, latest, draw)
+        last = draw.rounds[-1] if draw.rounds else None
+        return NextStep(data, latest.round_count, last, may_write, outstanding)
+
+    def redraw_own(self, snapshot: DataSnapshot, models: Sequence[str], size: int) -> tuple[Any, Anchors]:
+        """Return the round of new models that follows from what is known, with its anchors."""
+        with self.database.reading() as connection:
+            draw = self._draw_of(snapshot, models)
+            decision = next_own_round(connection, self.history, snapshot, draw, size)
+        return decision, next_anchors(snapshot, draw, size, self.settings.aspect, self.settings.seed)
+
+    def _draw_of(self, snapshot: DataSnapshot, models: Sequence[str]) -> OwnDraw:
+        """Return the draw of some new models; ``new`` stands for those that came last."""
+        draws = snapshot.own_draws
+        if not draws:
+            raise UsageError(
+                f"No model of the data set {snapshot.name} has a draw of its own. Add one with: "
+                "sparingly campaign add-models CAMPAIGN OUTPUTS --budget 60."
+            )
+        if list(models) == ["new"]:
+            return draws[-1]
+        for draw in draws:
+            if set(models) <= set(draw.models):
+                return draw
+        raise UnknownNameError("new model", models[0], [name for draw in draws for name in draw.models])
+
+    def _own_outstanding(self, connection: Connection, snapshot: DataSnapshot, draw: OwnDraw) -> int:
+        """Return how many answers to the rounds of some new models are missing, anchors included."""
+        items = {item for selection in draw.rounds for item in selection.items}
+        again = {
+            (cell.item, cell.model, cell.round)
+            for cell in anchors_at(connection, self.settings.name, snapshot.name, snapshot.seq)
+        }
+        questions = [
+            question
+            for question in questions_at(connection, self.settings, snapshot.name, snapshot.seq)
+            if (question.model in draw.models and question.item in items)
+            or (question.item, question.model, question.round) in again
+        ]
+        missing = unanswered(connection, self.settings, snapshot.seq, questions)
+        return sum(len(question.aspects) for question in missing)
+
     def decide(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
         if (reason := _reason_to_stop(self.settings, snapshot)) is not None:
@@ -131,7 +203,8 @@ class RoundDrawer:
         missing = unanswered(connection, self.settings, snapshot.seq, questions)
         outstanding = sum(len(question.aspects) for question in missing)
         last = snapshot.rounds[-1] if snapshot.rounds else None
-        return NextStep(snapshot.name, len(snapshot.rounds), last, new, outstanding, snapshot.finished)
+        number = snapshot.numbers[-1] if snapshot.numbers else 0
+        return NextStep(snapshot.name, number, last, new, outstanding, snapshot.finished)
 
     def _write(self, snapshot: DataSnapshot, decision: Selection | Finished) -> NextStep:
         """Write a round or the end of a data set, unless another process was quicker."""
@@ -141,7 +214,7 @@ class RoundDrawer:
             may_write = (
                 journal.closed is None
                 and paused_at(connection, journal.campaign) is None
-                and self.history.round_count(connection, name) == len(snapshot.rounds)
+                and self.history.round_count(connection, name) == snapshot.round_count
                 and self.history.finished(connection, name, journal.last_seq) is None
             )
             if may_write:
@@ -155,12 +228,20 @@ class RoundDrawer:
             return self._step(connection, latest, new=may_write and isinstance(decision, Selection))
 
     def _write_round(
-        self, connection: Connection, journal: Journal, selection: Selection, snapshot: DataSnapshot
+        self,
+        connection: Connection,
+        journal: Journal,
+        selection: Selection,
+        snapshot: DataSnapshot,
+        anchors: Anchors | None = None,
     ) -> None:
-        data, number, text = snapshot.name, len(snapshot.rounds) + 1, as_json(selection.to_dict())
+        data, number, text = snapshot.name, snapshot.round_count + 1, as_json(selection.to_dict())
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        again: dict[str, Any] = {}
+        if anchors is not None and anchors.cells:
+            again = {"anchors": list(map(list, anchors.cells)), "anchor_probability": anchors.probability}
         seq = journal.event(
-            "round", data=data, number=number, as_of=snapshot.seq, digest=digest, rows=len(selection)
+            "round", data=data, number=number, as_of=snapshot.seq, digest=digest, rows=len(selection), **again
         )
         signature, key = selection.signature, {"campaign": self.settings.name, "data": data}
         connection.execute(
@@ -181,6 +262,13 @@ class RoundDrawer:
                 "selection": text,
             },
         )
+        present = self.history.data_sets.at(connection, data, journal.last_seq)
+        if anchors is not None:
+            cells = cells_of_round(selection, present.models)
+            connection.execute(
+                insert(ASKED), [{**key, **cell, "round": number, "seq": seq} for cell in cells]
+            )
+            return
         # No round spends more than there is, whatever the strategy says.
         first_set, pairs = snapshot.drawn_from, selection.pairs is not None
         limit = limit_of(self.settings.budgets[data], first_set, pairs=pairs)
@@ -189,8 +277,8 @@ class RoundDrawer:
         if spent + cost > limit:
             noun = "comparisons" if pairs else "outputs"
             raise DataError(f"The round asks for {cost} {noun}, and the budget leaves {limit - spent}.")
-        present = self.history.data_sets.at(connection, data, journal.last_seq)
-        cells = cells_of_round(selection, present.models)
+        own = self.history.own_models(connection, data, journal.last_seq)
+        cells = cells_of_round(selection, [name for name in present.models if name not in own])
         if not cells:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
         connection.execute(insert(ASKED), [{**key, **cell, "round": number, "seq": seq} for cell in cells])
@@ -311,7 +399,9 @@ def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     with drawer.database.reading() as connection:
         seq = drawer.history.last_seq(connection)
         status = set_status(connection, drawer.history, data, seq)
-        present = drawer.history.data_sets.at(connection, data, seq)
+        own = drawer.history.own_models(connection, data, seq)
+        models = drawer.history.data_sets.at(connection, data, seq).models
+        present = [name for name in models if name not in own]
     decision: Selection | Finished | None = None
     notes: tuple[str, ...] = ()
     finished = status.finished
@@ -325,7 +415,7 @@ def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     number, outputs = status.rounds + 1, 0
     items: tuple[NextItem, ...] = ()
     if isinstance(decision, Selection):
-        counts = Counter(cell["item"] for cell in cells_of_round(decision, present.models))
+        counts = Counter(cell["item"] for cell in cells_of_round(decision, present))
         rows = {row.item: row for row in decision}
         items = tuple(
             NextItem(item, counts[item], plain(row.probability), row.reason) for item, row in rows.items()

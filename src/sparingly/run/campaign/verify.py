@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from sparingly.base.errors import SparinglyError
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
-from sparingly.run.campaign.history import cells_of_round
+from sparingly.run.campaign.history import anchors_at, cells_of_round, is_own
 from sparingly.run.campaign.journal import as_json
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
@@ -56,16 +56,25 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
         rounds = history.rounds(connection, data, last)
         endings = [event for event in history.events(connection, "finished", last) if event["data"] == data]
         problems += _asked_problems(connection, drawer, data, [selection for selection, _ in rounds])
+        asked_again: dict[int, set[tuple[str, str]]] = {}
+        for cell in anchors_at(connection, drawer.settings.name, data, last):
+            asked_again.setdefault(cell.round, set()).add((cell.item, cell.model))
     for number, (selection, as_of) in enumerate(rounds, 1):
         title = f"Round {number} of {data}"
         # A round knows the rounds before it, even one that was drawn while it was being computed.
         with database.reading() as connection:
             snapshot = history.at(connection, data, as_of)
-        if len(snapshot.rounds) != number - 1:
-            problems.append(f"{title}: there were {len(snapshot.rounds)} rounds before it when it was drawn.")
+        if snapshot.round_count != number - 1:
+            problems.append(f"{title}: there were {snapshot.round_count} rounds before it when it was drawn.")
             continue
+        redrawn: Selection | Finished
         try:
-            redrawn = drawer.decide(snapshot)
+            if is_own(selection):
+                redrawn, again = drawer.redraw_own(snapshot, selection.row(0).models or (), len(selection))
+                if asked_again.get(number, set()) != set(again.cells):
+                    problems.append(f"{title}: the outputs to judge again are not those that follow from it.")
+            else:
+                redrawn = drawer.decide(snapshot)
         except SparinglyError as error:
             problems.append(f"{title} cannot be drawn again: {error}")
         else:
@@ -123,11 +132,14 @@ def _asked_problems(
     # one with which a model came late, for all rounds before.
     expected: set[tuple[Any, ...]] = set()
     for seq in {row.seq for row in rows}:
-        present = history.data_sets.at(connection, data, seq)
+        present, own = history.data_sets.at(connection, data, seq), history.own_models(connection, data, seq)
         numbers = [number for number, first in first_seq.items() if first == seq]
         for number in numbers or [number for number, first in first_seq.items() if first < seq]:
             if number <= len(rounds):
-                cells = cells_of_round(rounds[number - 1], present.models)
+                selection = rounds[number - 1]
+                left_out = set() if is_own(selection) else own
+                models = [name for name in present.models if name not in left_out]
+                cells = cells_of_round(selection, models)
                 expected |= {tuple({**cell, "round": number}[name] for name in _CELL) for cell in cells}
     if not asked_cells <= expected:
         yield f"{data}: people were asked for what no round asks for."

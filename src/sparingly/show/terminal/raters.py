@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 15
 
 
-def show_raters(report: RaterReport) -> None:
-    """Print severity, agreement, predictability, control items and flags."""
+def show_raters(report: RaterReport, drift: Sequence[str] = ()) -> None:
+    """Print whether raters have changed, severity, agreement, predictability, control items and flags."""
     severity, predicted = report.severity, report.predictability
+    for sentence in drift:
+        line(sentence, style="bold")
     line(report.headline, style="bold")
     predictions = {rater.rater: rater for rater in predicted.raters}
     alphas = {rater.rater: rater.alpha for rater in report.agreement.own}

@@ -177,7 +177,7 @@ class PageViews:
         web = self.web
         typed = draft.cards.get(draft_name(question))
         first, second = first_models(question)
-        answers = web.board.last_answers(rater, (question.data, question.item, first, second))
+        answers = web.board.last_answers(rater, (question.data, question.item, first, second), question.round)
         sign = 1 if question.model == first else -1
         form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}

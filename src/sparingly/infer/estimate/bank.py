@@ -1,0 +1,316 @@
+"""``bank``: what people said of earlier models on the same items predicts a model that was judged on few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.format import counted
+from sparingly.base.registry import register
+from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.estimators import Estimator, Greg
+from sparingly.infer.estimate.predictions import (
+    FEWEST,
+    Split,
+    fold_groups,
+    known_metrics,
+    labels_and_weights,
+    metric_fields,
+    own_slopes,
+    splits_of,
+)
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form, group_sums
+
+# A model has earlier ones where others were judged on so many times its items: fewer more are gaps.
+DEEPER = 1.5
+USED = "people's scores of earlier models on the same items sharpen {models}."
+NO_USE = "people's scores of earlier models tell nothing of {models}, and are not used."
+PARAMETERS = 3.0
+
+
+def earlier_models(sample: JudgedSample) -> Mask:
+    """Return models × models: which models count as earlier for each, where it has labels enough to learn.
+
+    Those judged on at least half as many items again, for a model with at least 30 judged units.
+    """
+    judged = sample.judged.sum(axis=0)
+    return np.asarray((judged >= DEEPER * judged[:, None]) & (sample.units >= FEWEST)[:, None])
+
+
+@register("bank")
+@dataclass(frozen=True)
+class Bank(Estimator):
+    """``greg``; a model judged on fewer items than others is predicted from people's scores of those, too.
+
+    μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij with f̂_ij = s_j a_ij + t_j b_ij. The first part
+    comes from metrics, a_ij = α₁ m_ij + α₂ m̄_i, with m_ij predicted by what earlier models teach and m̄_i its
+    mean over the models. The second is what earlier labels add, b_ij = β₁ m_ij + β₂ m̄_i + β₃ h_i − a_ij, with
+    h_i the mean of what people said of the earlier models on item i, less those models' means, shrunk by how
+    many were judged. α and β are learned from the earlier models alone, each predicted from the others; where
+    there is only one, from the new model's labels, cross-fitted. The slopes s_j and t_j are those of the new
+    model's labels, shrunk. Earlier models are those with labels on half as many items again; a model without
+    any, or with labels on fewer than 30 units, gets what ``greg`` gives.
+
+    Use it to place a new model among others that people have judged before. It is the default where some
+    models were judged on far fewer items than others.
+    """
+
+    reference: ClassVar[str] = "Särndal, Swensson and Wretman 1992, sections 6.3 and 9.7 (two phases)"
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read all metrics, and the texts for their lengths, where there are any."""
+        return metric_fields(data, known_metrics(data))
+
+    def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
+        """Return the difference estimator with predictions from metrics and from earlier models."""
+        bank = predict_from_bank(sample, data, seed)
+        others, fallen_back, notes = greg_predictions(sample, data, np.flatnonzero(~bank.new), seed)
+        predicted = np.where(bank.new, bank.predicted, others)
+        parameters = PARAMETERS if bank.slopes.any() else 2.0 if predicted.any() else 1.0
+        linear = difference_form(sample, predicted, parameters=parameters, widening=bank.widening)
+        fallen_back |= bank.new & ~bank.slopes.any(axis=0)
+        return replace(
+            linear, fallen_back=fallen_back, notes=(*notes, *bank_notes(data.models, bank.new, bank.slopes))
+        )
+
+
+def greg_predictions(
+    sample: JudgedSample, data: EvalSet, models: Ints, seed: int
+) -> tuple[Floats, Mask, tuple[str, ...]]:
+    """Return predictions of some models as if there were no others, which fell back, and notes."""
+    from sparingly.signals.predict.features import has_features
+
+    predicted, fallen_back = np.zeros((sample.size, sample.models)), np.zeros(sample.models, bool)
+    view = data.take(models=[data.models[place] for place in models]) if len(models) else data
+    if not len(models) or not len(view.metrics) or not has_features(view):
+        return predicted, fallen_back, ()
+    linear = Greg().linear(sample.of_models(models), view, seed)
+    if linear.predicted is not None:
+        predicted[:, models] = linear.predicted
+    if linear.fallen_back is not None:
+        fallen_back[models] = linear.fallen_back
+    return predicted, fallen_back, linear.notes
+
+
+@dataclass(frozen=True, eq=False)
+class BankPredictions:
+    """Predictions of the models that have earlier ones.
+
+    Attributes:
+        new: Which models these are.
+        predicted: Items × models, with the slopes; 0 for other models.
+        slopes: 2 × models: how far predictions count, from metrics and what the bank adds; 0 where that tells
+            nothing of the labels.
+        widening: By how much errors exceed those of the residuals.
+    """
+
+    new: Mask
+    predicted: Floats
+    slopes: Floats
+    widening: Floats
+
+
+def bank_notes(models: Sequence[str], new: Mask, slopes: Floats) -> tuple[str, ...]:
+    """Say which of the new models people's scores of earlier ones sharpen, and which they do not."""
+    notes = []
+    used = slopes[1] > 0
+    for mask, text in ((new & used, USED), (new & ~used, NO_USE)):
+        names = [name for name, is_meant in zip(models, mask, strict=True) if is_meant]
+        if names:
+            notes.append(text.format(models=names[0] if len(names) == 1 else counted(len(names), "model")))
+    return tuple(notes)
+
+
+def predict_from_bank(sample: JudgedSample, data: EvalSet, seed: int) -> BankPredictions:
+    """Predict every model that has earlier ones from people's scores of these, and from metrics."""
+    earlier = earlier_models(sample)
+    new: Mask = np.asarray(earlier.any(axis=1))
+    base, added = np.zeros((2, sample.size, sample.models))
+    banks: dict[bytes, LabelBank] = {}
+    for model in np.flatnonzero(new).tolist():
+        models = np.flatnonzero(earlier[model])
+        if models.tobytes() not in banks:
+            banks[models.tobytes()] = LabelBank.learn(sample, data, models, seed)
+        base[:, model], added[:, model] = banks[models.tobytes()].predict(sample, data, model, seed)
+    slopes = own_slopes(sample, np.stack([base, added])) * new
+    predicted = slopes[0] * base + slopes[1] * added
+    widening = np.ones(sample.models)
+    for model in np.flatnonzero(slopes[1]).tolist():
+        widening[model] = _widening(sample, predicted[:, model], slopes[1, model] * added[:, model], model)
+    return BankPredictions(new, predicted, slopes, widening)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelBank:
+    """What people's scores of earlier models say of every item, and how far it predicts a model.
+
+    Attributes:
+        known: Of which items it says anything.
+        human: h_i, the shrunk mean of the earlier models' scores on every item; 0 where there is none.
+        metrics: Items × models × features (m and m̄), centred; no features without metrics.
+        with_human: The coefficients of the features and, last, of h; None where a single earlier model gives
+            nothing to learn them from.
+        without: The coefficients of the features alone, for items without h.
+    """
+
+    known: Mask
+    human: Floats
+    metrics: Floats
+    with_human: Floats | None
+    without: Floats
+
+    @classmethod
+    def learn(cls, sample: JudgedSample, data: EvalSet, models: Ints, seed: int) -> LabelBank:
+        """Learn from the labels of some models."""
+        from sparingly.signals.predict.ridge import fit_ridge
+
+        labels, weights = labels_and_weights(sample, sample.scores)
+        labels = np.where(np.isin(np.arange(sample.models), models), labels, np.nan)
+        metrics = _metric_features(sample, data, labels, weights, seed)
+        judged = ~np.isnan(labels[:, models])
+        weight = np.where(judged, weights[:, models], 0.0)
+        deviation = np.where(judged, labels[:, models], 0.0)
+        deviation = np.where(judged, deviation - (weight * deviation).sum(axis=0) / weight.sum(axis=0), 0.0)
+        counts, total = judged.sum(axis=1), deviation.sum(axis=1)
+        prior = _prior_labels(deviation, counts)
+        # Of an earlier model: what people said of the others, as it will be for a new one.
+        of_others = _ratio(total[:, None] - deviation, counts[:, None] - judged + prior)
+        learns = np.where(judged & (counts > 1)[:, None], weight, 0.0)
+        with_human, without = None, np.zeros(metrics.shape[2])
+        if learns.any():
+            own = metrics[:, models]
+            rows = np.flatnonzero(learns.any(axis=1))
+            features = np.concatenate([own, of_others[:, :, None]], axis=2)[rows]
+            scale = float(learns[rows].sum() / (learns[rows] > 0).sum())
+            with_human = fit_ridge(features, deviation[rows], learns[rows] / scale).coefficients
+            if metrics.shape[2]:
+                without = fit_ridge(own[rows], deviation[rows], learns[rows] / scale).coefficients
+        return cls(counts > 0, _ratio(total, counts + prior), metrics, with_human, without)
+
+    def expected(self, model: int) -> Floats:
+        """Return what is expected of a model on every item before it has a label."""
+        if self.with_human is None:
+            return self.human
+        base = self.metrics[:, model] @ self.without
+        return np.where(self.known, self._features(model) @ self.with_human, base)
+
+    def _features(self, model: int) -> Floats:
+        return np.concatenate([self.metrics[:, model], self.human[:, None]], axis=1)
+
+    def predict(
+        self, sample: JudgedSample, data: EvalSet, model: int, seed: int, column: int | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return two parts of a model's prediction for all items: from metrics, and what the bank adds.
+
+        The second is 0 where nothing is known, and on average over the items of which something is, so that
+        the mean prediction does not depend on which items these are. ``column`` is the model's in the bank
+        where that is not its place in the sample.
+        """
+        features = self._features(model if column is None else column)
+        if self.with_human is not None:
+            base = features[:, :-1] @ self.without
+            added = features @ self.with_human - base
+        else:
+            base, added = self._from_own_labels(sample, data, model, features, seed)
+        if self.known.all():
+            return base, added
+        if not _same_chance(sample, self.known) and _is_inside(sample, self.known, model):
+            return base, np.zeros_like(base)
+        return base, np.where(self.known, added - added[self.known].mean(), 0.0)
+
+    @staticmethod
+    def _from_own_labels(
+        sample: JudgedSample, data: EvalSet, model: int, features: Floats, seed: int
+    ) -> tuple[Floats, Floats]:
+        """Return the parts by coefficients from the model's own labels, those of other folds for its own."""
+        from sparingly.signals.predict.ridge import fit_ridge
+
+        rows = np.flatnonzero(sample.judged[:, model])
+        part = sample.of_model(model)
+        splits = splits_of(part, data.keys, 5, seed)
+        places, label, weight = sample.rows[rows], part.scores, part.share / part.share.mean()
+        spread = features.std(axis=0)
+        scaled = features / np.where(spread > 0, spread, 1.0)
+
+        def coefficients(split: Split) -> Floats:
+            learn = split.learn
+            return fit_ridge(scaled[places[learn]][:, None], label[learn], weight[learn]).coefficients
+
+        slopes = [coefficients(split) for split in splits]
+        of_item = np.repeat(np.mean(slopes, axis=0)[None], sample.size, axis=0)
+        for slope, split in zip(slopes, splits, strict=True):
+            of_item[places[split.use]] = slope
+        terms = of_item * (scaled - scaled.mean(axis=0))
+        return terms[:, :-1].sum(axis=1), terms[:, -1]
+
+
+def _metric_features(
+    sample: JudgedSample, data: EvalSet, labels: Floats, weights: Floats, seed: int
+) -> Floats:
+    """Return m and m̄, items × models × 2: predicted from metrics by these labels, held out, centred."""
+    from sparingly.signals.predict import predict_scores
+    from sparingly.signals.predict.features import has_features
+
+    if not has_features(data):
+        return np.zeros((sample.size, sample.models, 0))
+    groups = fold_groups(sample)
+    own = predict_scores(data, labels, weights=weights, groups=groups, seed=seed).held_out
+    own = own - own.mean(axis=0)
+    level = np.repeat(own.mean(axis=1, keepdims=True), sample.models, axis=1)
+    return np.stack([own, level], axis=2)
+
+
+def _ratio(total: Floats, count: Floats) -> Floats:
+    return np.asarray(np.divide(total, count, out=np.zeros(np.shape(total)), where=count > 0))
+
+
+def _prior_labels(deviation: Floats, counts: Ints) -> float:
+    """Return λ of h_i = Σ_k z_ik/(c_i + λ): the variance within items over that between items."""
+    several = counts > 1
+    if not several.any():
+        return 0.0
+    means = deviation.sum(axis=1)[several] / counts[several]
+    squares = (deviation**2).sum(axis=1)[several]
+    within = float((squares - counts[several] * means**2).sum() / (counts[several] - 1).sum())
+    between = float((means**2 - within / counts[several]).mean())
+    return within / max(between, within / 20.0) if within > 0 else 0.0
+
+
+# --- earlier models that were judged on a part of the items ---
+# h is known on S₁ only. Where the new model's items S were drawn from all items, with whatever chances, given
+# S₁, h is one more number known of every item, and nothing is to be done. Where S was drawn inside S₁, what h
+# adds is corrected to its mean over S₁, which has an error of its own: V = V_S(y − f̂) + V_S₁(added).
+
+
+def _is_inside(sample: JudgedSample, known: Mask, model: int) -> bool:
+    """Whether a model was judged on no item of which nothing is known."""
+    return bool(known[sample.rows[sample.judged[:, model]]].all())
+
+
+def _same_chance(sample: JudgedSample, known: Mask) -> bool:
+    """Whether the items of which something is known were equally likely to be drawn."""
+    return bool(np.ptp(sample.draw[known[sample.rows]]) <= 1e-9)
+
+
+def _widening(sample: JudgedSample, predicted: Floats, added: Floats, model: int) -> float:
+    """Return √(1 + V_S₁(added)/V_S(y − f̂)) of a model judged inside S₁; 1 of the others."""
+    known = added != 0.0
+    rows = np.flatnonzero(known[sample.rows])
+    if known.all() or not len(rows) or not _is_inside(sample, known, model):
+        return 1.0
+    judged = np.flatnonzero(sample.judged[:, model])
+    error = sample.values[judged, model] - predicted[sample.rows[judged]]
+    first = _mean_variance(added[sample.rows[rows]], sample.cluster[rows], sample.size)
+    second = _mean_variance(error, sample.cluster[judged], sample.size)
+    return float(np.sqrt(1.0 + first / second)) if second > 0 else 1.0
+
+
+def _mean_variance(values: Floats, cluster: Ints, size: int) -> float:
+    """Return the variance of the mean of values that were drawn in clusters, equally likely."""
+    sums = group_sums(values - values.mean(), cluster)
+    units = max(len(np.unique(cluster)), 2)
+    return float((1.0 - len(values) / size) * units / (units - 1.0) * (sums**2).sum() / len(values) ** 2)
