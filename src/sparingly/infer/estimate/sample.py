@@ -186,7 +186,7 @@ def group_sums(values: Floats, codes: Ints) -> Floats:
     """Return the sums of rows by their code, one row per code."""
     shape = (int(codes.max(initial=-1)) + 1, *values.shape[1:])
     if values.ndim == 1:
-        return np.bincount(codes, values, shape[0])
+        return np.asarray(np.bincount(codes, values, shape[0]), np.float64)
     # Several times as quick as numpy.add.at, and adds in the same order.
     width = values[:1].size
     places = codes[:, None] * width + np.arange(width)
