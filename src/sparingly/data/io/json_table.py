@@ -276,9 +276,9 @@ def _messages(series: pl.Series) -> pl.Series | None:
         return None
     if series.dtype == pl.List(pl.List(pl.String)):
         # Pairs of who speaks and what is said.
-        parts = series.explode().drop_nulls()
-        speakers = parts.list.first().str.to_lowercase()
-        if not len(parts) or not (parts.list.len() == 2).all() or not speakers.is_in(_SPEAKERS).all():
+        pairs = series.explode().drop_nulls()
+        speakers = pairs.list.first().str.to_lowercase()
+        if not len(pairs) or not (pairs.list.len() == 2).all() or not speakers.is_in(_SPEAKERS).all():
             return None
         pair = pl.struct(role=pl.element().list.first(), content=pl.element().list.last())
         return series.to_frame().select(pl.col(series.name).list.eval(pair)).to_series().cast(kind)
