@@ -85,7 +85,7 @@ def test_labels_from_another_file(command: Command) -> None:
     ("line", "sentence"),
     [
         ("judge log.csv --judge gtp", "Did you mean gpt"),
-        ("judge bare.csv", "no column is known to hold labels of people"),
+        ("judge bare.csv", "there are no human labels in it"),
         ("judge log.csv --level 2", "A level lies between 0 and 1"),
     ],
 )

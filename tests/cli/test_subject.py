@@ -180,7 +180,7 @@ def test_comparisons_give_strengths_and_ranks(command: Command) -> None:
         rows.append(f"question {place},large,small,long answer {place},short answer {place},{winner}")
     Path("ab.csv").write_text("\n".join(rows))
     code, out, _ = command("estimate ab.csv --json")
-    assert (code, json.loads(out)["comparisons"]) == (0, 40)
+    assert (code, json.loads(out)["tally"]["votes"]) == (0, 40)
     code, out, _ = command("rank ab.csv")
     assert code == 0
     assert out.startswith("large is the best model on inputs like these.")

@@ -20,6 +20,7 @@ PACKAGE = Path(sparingly.__file__).parent
 SEVERAL = {"--aspect", "--budget", "--method", "--out", "--never", "--language", "--covariate", "--at"}
 # The same word for another thing, in commands of research.
 OTHERWISE = {
+    ("judge", "--judge"): "several judges are compared",
     ("pool score", "--near"): "a switch: prepare what pool select --near asks for",
     ("pool score", "--against"): "files, where rank's is a model",
     ("pool select", "--overlap"): "with the corpus, where assign's is of raters",

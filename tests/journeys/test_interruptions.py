@@ -30,7 +30,6 @@ pytestmark = pytest.mark.journey
         ("methods metric_vra", 'There is no method "metric_vra". Did you mean metric_var'),
         ("select data.jsonl -m random -b 0", "The budget must be a finite number above zero, not 0."),
         ("select data.jsonl -m random -b 5 -o no/x.json", "the folder to write to does not exist."),
-        ("verify data.jsonl selection.json", "data.jsonl, line 2: this is not JSON"),
         ("writeup selection.json --format word", 'Invalid value "word" for --format.'),
         (
             "agree data.jsonl selection.json --aspect overal",

@@ -185,7 +185,7 @@ def play(
         raise UsageError(f"A grid is played by one process or more, not {jobs}.")
     if not out.parent.is_dir():
         raise InputError("the folder to write to does not exist", file=out, fix=f"Make {out.parent}")
-    files = set_files(folder, grid.sets, grid.truths, grid.metrics)
+    files = set_files(folder, grid.sets, grid.truths, grid.metrics, results=out)
     saved = tables.read_with_parts(out)
     grid_cells, left_out = _grid_cells(grid, files)
     open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)

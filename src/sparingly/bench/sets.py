@@ -130,14 +130,16 @@ def set_files(
     names: Iterable[str] = (),
     truths: Mapping[str, str] | None = None,
     metrics: Mapping[str, str] | None = None,
+    *,
+    results: Path | None = None,
 ) -> tuple[SetFile, ...]:
-    """Return the sets of a folder by name, or all of them; ``demo`` needs no folder."""
+    """Return the sets of a folder by name, or all but the file of results; ``demo`` needs no folder."""
     by_name: dict[str, list[Path]] = {}
     if folder is not None:
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
         for path in sorted(folder.iterdir()):
-            if path.is_file() and extension(path) in _KINDS:
+            if path.is_file() and extension(path) in _KINDS and path != results:
                 by_name.setdefault(path.name.split(".")[0], []).append(path)
     for name, paths in by_name.items():
         if len(paths) > 1:

@@ -264,22 +264,22 @@ def add_models(
     budget: Annotated[
         str | None, about("Items to judge the new models on, drawn for them: 60, 10%.", "--budget", "-b")
     ] = None,
-    anchors: Annotated[float, about("With --budget: share of earlier outputs to judge again.")] = 0.1,
+    rejudge: Annotated[float, about("With --budget: share of earlier outputs to judge again.")] = 0.1,
     data: DataName = None,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
 ) -> None:
-    """Add new models. With a budget they get items of their own, and earlier labels sharpen their scores.
-
-    Without one they are judged on what was chosen for the earlier models.
+    """Add new models to a campaign, with items of their own if there is a budget.
 
     ```
     sparingly campaign add-models wmt.db new-outputs.jsonl --budget 60
     sparingly campaign next wmt.db --models new
     ```
+
+    With a budget, earlier labels sharpen their scores; without one they are judged on the earlier items.
     """
     with opened(address, name) as running:
-        new_models = running.add_models(reading.load(file), data, budget=budget, anchors=anchors)
+        new_models = running.add_models(reading.load(file), data, budget=budget, anchors=rejudge)
     sys.stdout.write(f"added: {', '.join(new_models)}\n")
     if budget is not None:
         sys.stdout.write(f"Next: sparingly campaign next {address} --models new -o to-judge.csv\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText
@@ -13,6 +13,7 @@ from sparingly.cli.options import (
     ReadOptions,
     ScaleText,
     Seed,
+    Target,
     emit,
     scale_ends,
     working,
@@ -35,9 +36,7 @@ def compare(
         str | None, about("Is the first model at most so much worse? 2% for rates and wins, else a number.")
     ] = None,
     gate: Annotated[bool, flag("With --margin: exit with 0 for yes, with 1 for no or not yet.")] = False,
-    target: Annotated[
-        Literal["population", "set"], about("An answer about inputs like these (population), or this set.")
-    ] = "population",
+    target: Target = None,
     judge: Annotated[
         str | None, about("The metric or rater whose votes on everything help; all metrics unless given.")
     ] = None,
@@ -51,15 +50,15 @@ def compare(
 ) -> int:
     """Compare two models: who wins, by how much, and how many more labels would settle it.
 
-    Where people compared outputs, it counts wins, losses and ties; else it takes scores. Of many models whose
-    outputs were compared, it prints strengths and who won against whom.
-
     ```
     sparingly compare data.jsonl new current
     sparingly compare run-a.eval run-b.eval
     sparingly compare campaign.db
     sparingly compare data.jsonl new current --gate --margin 2%
     ```
+
+    Where people compared outputs, it counts wins, losses and ties; else it takes scores. Of many models whose
+    outputs were compared, it prints strengths and who won against whom.
     """
     from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.show.terminal.compare import show_head_to_head, show_win_matrix
@@ -67,7 +66,7 @@ def compare(
     if gate and margin is None:
         raise UsageError("A gate needs a margin: write --gate --margin 2%.")
     files, names = split_sources(sources)
-    how: dict[str, Any] = {"target": target, "margin": margin, "alpha": alpha}
+    how: dict[str, Any] = {"target": target or "population", "margin": margin, "alpha": alpha}
     with subject_of(files, reading, campaign) as subject, working("comparing"):
         if not names and len(files) == 2 and subject.campaign is None and len(subject.data.models) == 2:
             names = in_order_of_files(files, subject, reading)

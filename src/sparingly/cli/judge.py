@@ -35,7 +35,7 @@ def judge(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Say what the true score is, and whether the judge that scored everything can be trusted.
+    """Say what the true score is, and whether the judge can be trusted.
 
     ```
     sparingly judge answers.csv

@@ -94,11 +94,14 @@ def test_what_a_cut_off_archive_held_before_the_cut_is_read(tmp_path: Path) -> N
     assert {kind for _, kind in kinds(rows[:-2])} == {"good"}
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04 an archive of another kind", "text\n".encode("utf-16")])
-def test_a_file_of_another_kind_is_one_unreadable_record(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(b"PK\x03\x04 an archive of another kind", "unreadable"), ("text\n".encode("utf-16"), "broken")],
+)
+def test_a_file_of_another_kind_is_one_bad_record(tmp_path: Path, content: bytes, kind: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
-    assert kinds(read_all(FileRange(path, "jsonl"))) == [(1, "unreadable")]
+    assert kinds(read_all(FileRange(path, "jsonl"))) == [(1, kind)]
 
 
 def test_a_damaged_parquet_file_is_one_unreadable_record(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_what_is_asked_for_is_given_with_a_warning() -> None:
 
 
 def test_bounds_without_a_scale_and_wrong_levels_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"A hoeffding interval needs the scale of .*--scale LOW,HIGH"):
+    with pytest.raises(UsageError, match=r"A hoeffding interval needs the scale of .*scale=\(LOW, HIGH\)"):
         find_intervals(spread_of(normal(150)), 0.95, "hoeffding", 0)
     with pytest.raises(UsageError, match="A level lies between 0 and 1"):
         find_intervals(spread_of(normal(150)), 95, "auto", 0)

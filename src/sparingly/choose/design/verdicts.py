@@ -60,7 +60,7 @@ class Verdicts(WholeSetSelector):
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Name the judge."""
-        how = "Name the judge: --method verdicts:metric=… in place of --question judge."
+        how = "Name the judge: verdicts:metric=…."
         return replace(self, metric=the_only("metric", self.metric, data.metrics, how))
 
     def reads(self, data: EvalSet) -> frozenset[str]:

@@ -44,7 +44,7 @@ def earlier_models(sample: JudgedSample) -> Mask:
 @register("bank")
 @dataclass(frozen=True)
 class Bank(Estimator):
-    """``greg``; a model judged on fewer items than others is predicted from people's scores of those, too.
+    """Predicts a model judged on fewer items than others from metrics and people's scores of those others.
 
     μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij with f̂_ij = s_j a_ij + t_j b_ij. The first part
     comes from metrics, a_ij = α₁ m_ij + α₂ m̄_i, with m_ij predicted by what earlier models teach and m̄_i its

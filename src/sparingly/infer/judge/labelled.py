@@ -10,6 +10,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted, number_text
+from sparingly.base.syntax import argument
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.infer.estimate.draw import document_codes
@@ -133,7 +134,8 @@ class LabelledOutputs:
         """Say which cut and which scales were taken, and what has no verdict."""
         notes = []
         if self.two_valued and not self.judge_is_two_valued:
-            why = "as given" if self.cut_is_given else "above the middle of its scale; --cut sets another"
+            other = f"{argument('cut')} sets another"
+            why = "as given" if self.cut_is_given else f"above the middle of its scale; {other}"
             notes.append(f"{self.judge} counts as a pass from {number_text(self.cut)} on ({why}).")
         elif not self.two_valued and self.own is None:
             notes.append(

@@ -19,7 +19,7 @@ import numpy as np
 from sparingly._version import __version__
 from sparingly.base.errors import MissingDataError, UsageError, listing
 from sparingly.base.format import share_text
-from sparingly.base.syntax import role_argument
+from sparingly.base.syntax import argument, role_argument
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.verdicts import (
@@ -394,7 +394,7 @@ def _earlier(file: Path, head: VerdictHead) -> tuple[VerdictHead, dict[tuple[str
         what = listing(dict.fromkeys(words.get(name, name) for name in differ))
         raise UsageError(
             f"{file} holds {len(verdicts):,} verdicts that were asked for with another {what}. "
-            "Move it away to judge anew, or save beside it with --name NAME."
+            f"Move it away to judge anew, or save beside it with {argument('name', 'NAME')}."
         )
     return earlier, {verdict.key: verdict for verdict in verdicts}
 

@@ -40,8 +40,9 @@ class DOptimal(Strategy):
     reference: ClassVar[str] = "Bradley and Terry 1952; Davidson 1970; D-optimal designs"
     needs: ClassVar[tuple[str, ...]] = ("preferences",)
 
-    first: int = parameter(
-        0, "comparisons of the first round, all pairs alike; two of each pair unless given"
+    first: int | None = parameter(
+        None,
+        "comparisons of the first round, all pairs alike; the size of rounds, or two of each pair, unless given",
     )
     size: int = parameter(0, "comparisons of every later round; as many as there are pairs unless given")
     mix: float = parameter(0.2, "the share of draws in which all pairs are alike", minimum=0.0)
@@ -71,8 +72,9 @@ class DOptimal(Strategy):
         pairs = len(first)
         limit = state.budget.count_of(len(state.data) * pairs, "comparisons")
         compared = compared_cells(state)
-        first_size, later_size = self.first or state.size or 2 * pairs, state.size or self.size or pairs
-        size = first_size if state.number == 1 else later_size
+        # Campaigns that were saved with first=0 asked for two of each pair, whatever the size of rounds.
+        first_size = (state.size if self.first is None else self.first) or 2 * pairs
+        size = first_size if state.number == 1 else state.size or self.size or pairs
         remaining = np.array([name not in state.withdrawn for name in models])
         open_cells = ~compared & remaining[first] & remaining[second]
         count = min(size, limit - int(compared.sum()), int(open_cells.sum()))

@@ -49,9 +49,9 @@ def test_settings_out_of_range(how: dict[str, Any], words: str) -> None:
 
 def test_wrong_calls_are_said() -> None:
     data = made_past()
-    with pytest.raises(UsageError, match="use learner=encoder"):
+    with pytest.raises(UsageError, match='add learner="encoder"'):
         sparingly.distil(data, "metric_avg", encoder="base")
-    with pytest.raises(UsageError, match="name it, or its folder"):
+    with pytest.raises(UsageError, match="name it or its folder"):
         sparingly.distil(data, "metric_avg", learner="encoder")
     with pytest.raises(UsageError, match="leave out features"):
         sparingly.distil(data, "metric_avg", learner="encoder", encoder="base", features="column:vector")
