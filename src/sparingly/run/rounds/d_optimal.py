@@ -42,7 +42,7 @@ class DOptimal(Strategy):
 
     first: int | None = parameter(
         None,
-        "comparisons of the first round, all pairs alike; the size of rounds, or two of each pair, unless given",
+        "comparisons of the first round, all pairs alike; unless given as later ones, or two of each pair",
     )
     size: int = parameter(0, "comparisons of every later round; as many as there are pairs unless given")
     mix: float = parameter(0.2, "the share of draws in which all pairs are alike", minimum=0.0)
