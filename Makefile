@@ -39,7 +39,7 @@ check: lint types imports unit  ## Check what takes seconds: style, types, impor
 bench: ready-dev  ## Measure speed and memory
 	@$(BIN)/python -m benchmarks.run
 
-tables: ready-dev  ## Compute the tables of docs/results.md from ../shared/data anew
+tables: ready-dev  ## Compute the tables of docs/research/results.md from ../shared/data anew
 	@$(BIN)/python -m benchmarks.results_page all
 
 leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and write the leaderboard into docs/ (an hour)
@@ -70,14 +70,14 @@ format: ready-dev  ## Format the code
 	@$(BIN)/ruff format --quiet .
 
 examples: ready-dev  ## Write what the examples print now into README.md and docs/
-	@$(BIN)/python tools/doc_examples.py README.md docs/*.md
+	@$(BIN)/python tools/doc_examples.py README.md docs/*.md docs/*/*.md
 
 lock:  ## Resolve the dependencies anew into uv.lock (needs uv)
 	@env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL -u UV_INDEX -u UV_FIND_LINKS -u UV_EXTRA_INDEX_URL \
 	  uv lock --no-config --default-index https://pypi.org/simple
 
 clean:  ## Remove what was built, but keep .venv
-	@rm -rf site docs/reference dist build sparingly-demo .cache .mypy_cache .ruff_cache .pytest_cache \
+	@rm -rf site $(addprefix docs/reference/,commands.md formats.md methods.md python.md) dist build sparingly-demo .cache .mypy_cache .ruff_cache .pytest_cache \
 	  .import_linter_cache .hypothesis
 
 ready:

@@ -1,4 +1,4 @@
-"""The tables of docs/casf.md: CASF against random, heuristic, its own baselines, regressors and phases.
+"""The tables of casf.md: CASF against random, heuristic, its own baselines, regressors and phases.
 
     python -m benchmarks.casf_tables            every table, written into the page
     python -m benchmarks.casf_tables --print    the same, printed only
@@ -21,7 +21,7 @@ from benchmarks.papers.ruan import methods, phases, regressors
 from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "casf.md"
+PAGE = ROOT / "docs" / "reference" / "casf.md"
 RESULTS = ROOT / "benchmarks" / "results" / "casf.json"
 PARTS = {"methods": methods, "phases": phases, "regressors": regressors}
 

@@ -1,7 +1,7 @@
 """How often the numbers of the default path hold: select, then estimate, without options.
 
     .venv/bin/python -m benchmarks.default_coverage                    # the whole table; resumes
-    .venv/bin/python -m benchmarks.default_coverage --docs             # and its table in docs/estimate.md
+    .venv/bin/python -m benchmarks.default_coverage --docs             # and its table in estimate.md
     .venv/bin/python -m benchmarks.default_coverage --case mqm80 --n 20 --draws 200
     .venv/bin/python -m benchmarks.default_coverage --part 1/4         # a quarter of the cells
 
@@ -252,7 +252,10 @@ Cell = tuple[str, int, str]
 Part = tuple[Cell, int]
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"
-PAGE, RESULTS = ROOT / "docs" / "estimate.md", ROOT / "benchmarks" / "results" / "default_coverage.json"
+PAGE, RESULTS = (
+    ROOT / "docs" / "how-to" / "estimate.md",
+    ROOT / "benchmarks" / "results" / "default_coverage.json",
+)
 SIZES = (10, 12, 16, 20, 30, 50, 100, 200)
 TARGETS = ("set", "population")
 BOTH = "both"

@@ -1,4 +1,4 @@
-"""The tables of docs/pairs.md: DiffUse against random samples on all pairs of models, and valid stops.
+"""The tables of pairs.md: DiffUse against random samples on all pairs of models, and valid stops.
 
     python -m benchmarks.diffuse_pairs            every set, written into the page
     python -m benchmarks.diffuse_pairs --print    the same, printed only
@@ -23,7 +23,10 @@ from benchmarks.papers.ashury import curves, iterative
 from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, RESULTS = ROOT / "docs" / "pairs.md", ROOT / "benchmarks" / "results" / "diffuse_pairs.json"
+PAGE, RESULTS = (
+    ROOT / "docs" / "reference" / "pairs.md",
+    ROOT / "benchmarks" / "results" / "diffuse_pairs.json",
+)
 
 
 def blocks(found: dict[str, Any], ends: dict[str, Any], made: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What survives when utilities are told from sources alone: docs/results-sources.md.
+"""What survives when utilities are told from sources alone: docs/research/results-sources.md.
 
     python -m benchmarks.distil_holdout --jobs 2
     python -m benchmarks.distil_holdout --docs                     also into the page
@@ -37,7 +37,7 @@ from sparingly.bench.sets import TRUTHS, family_of, open_set, set_files
 from sparingly.choose.distil.corpus import build_corpus, parse_targets
 from sparingly.data.evalset import EvalSet
 
-# --- the tables of docs/results-sources.md ---------------------------------------------------------------
+# --- the tables of results-sources.md ---------------------------------------------------------------
 
 
 OTHERS = (RANDOM, "source k-means", "source length")
@@ -155,7 +155,7 @@ def _set_table(results: Results, learners: Sequence[str], utilities: Sequence[st
 
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, MARKER = ROOT / "docs" / "results-sources.md", "sources"
+PAGE, MARKER = ROOT / "docs" / "research" / "results-sources.md", "sources"
 SETS = (
     "wmt23_ende", "wmt23_zhen", "wmt24_encs", "wmt24_enhi", "wmt24_enzh", "wmt21_ende", "wmt21_zhen",
     "ted21_ende", "biomqm_deen", "biomqm_ende", "biomqm_enes", "biomqm_enfr", "biomqm_enru",

@@ -48,7 +48,7 @@ from benchmarks.papers.lo_knowles import (
 from benchmarks.papers.lo_knowles import LONG as SETS
 from sparingly import EvalSet
 
-# --- the ways to draw that docs/results-documents.md compares, and the shares that are drawn -------------
+# --- the ways to draw that results-documents.md compares, and the shares that are drawn -------------
 
 
 SHARES = (0.2, 0.4, 0.6, 0.8)
@@ -302,7 +302,10 @@ def made_block(figures: dict[str, Any], table_name: str) -> str:
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "documents.json"
-PAGES = {"ranks": ROOT / "docs" / "results-documents.md", "errors": ROOT / "docs" / "documents.md"}
+PAGES = {
+    "ranks": ROOT / "docs" / "research" / "results-documents.md",
+    "errors": ROOT / "docs" / "reference" / "documents.md",
+}
 DRAWS = {"ranks": 130, "errors": 500}
 
 

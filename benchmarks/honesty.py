@@ -1,4 +1,4 @@
-"""What a list's top does to scores, and what a draw with an estimate does instead (docs/results-honesty.md).
+"""What a list's top does to scores, and what a draw with an estimate does instead (results-honesty.md).
 
     python -m benchmarks.honesty errors      error of scores and soft pairwise accuracy of every selector
     python -m benchmarks.honesty coverage    do intervals hold, do significant pairs point the right way?
@@ -37,7 +37,7 @@ from benchmarks.pages import replaced, write_whole
 
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "results-honesty.md"
+PAGE = ROOT / "docs" / "research" / "results-honesty.md"
 RESULTS = ROOT / "benchmarks" / "results" / "honesty.json"
 PICTURE = ROOT / "docs" / "images" / "honesty.svg"
 COMMAND = "python -m benchmarks.honesty"

@@ -43,7 +43,7 @@ JUDGES = {
 PEERS = {"ppi_py": "ppi-python==0.2.3", "truescore": "truescore==0.7.4", "cje-eval": "cje-eval==0.9.3"}
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "judge_coverage.json"
-PAGE = ROOT / "docs" / "judge-results.md"
+PAGE = ROOT / "docs" / "research" / "judge-results.md"
 JOURNEY = "judge_2000"
 
 

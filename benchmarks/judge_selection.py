@@ -31,7 +31,7 @@ UNIFORM = (50, 70, 100, 140, 200, 280, 400)
 # Pass rate of people, and of the judge; how well they agree (correlation of the latent scores).
 SETS = ((0.7, 0.75), (0.85, 0.9), (0.95, 0.93))
 AGREEMENT = (0.5, 0.8)
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "judge-results.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "research" / "judge-results.md"
 RESULTS = Path(__file__).resolve().parent / "results" / "judge_selection.json"
 
 

@@ -1,6 +1,6 @@
 """What ``judge`` says of real judges: the labels that they save, how they err, and their biases.
 
-    .venv/bin/python -m benchmarks.judge_sets ../shared/data --docs  # docs/judge-results.md
+    .venv/bin/python -m benchmarks.judge_sets ../shared/data --docs  # docs/research/judge-results.md
 
 Every set is audited with all of its labels. What a judge saves is measured as well: of 100 draws of 50 items,
 the mean squared error of the models' scores by the labels alone over that with the judge, by ``estimate``.
@@ -21,7 +21,7 @@ from sparingly.infer.judge.audit import JudgeAudit
 from sparingly.infer.judge.words import alternative_text, answer, biases, worth_text
 from sparingly.infer.judge.worth import only_metrics
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "judge-results.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "research" / "judge-results.md"
 DRAWS, ITEMS = 100, 50
 
 

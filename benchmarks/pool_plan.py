@@ -3,7 +3,7 @@
     python -m benchmarks.pool_plan --measure                          measure the rates on this machine
     python -m benchmarks.pool_plan --sources 3e8 --workers 32         work out a plan
     python -m benchmarks.pool_plan --price 0.02 --gpu-rate 8000       with other assumptions
-    python -m benchmarks.pool_plan --docs                             the tables into docs/pools-cluster.md
+    python -m benchmarks.pool_plan --docs                             the tables into pools-cluster.md
 
 Rates are processor seconds of one core for a source of a generated pool (benchmarks/make_pool.py), kept in
 benchmarks/results/pool-plan.json. Prices, the speed of a GPU and the share of its time that a worker is busy
@@ -35,7 +35,10 @@ from sparingly.choose.pool.groups import build_tree, nearest_leaves
 from sparingly.choose.pool.near_duplicates import bands_of, near_vectors, sketches_of
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-plan.json", ROOT / "docs" / "pools-cluster.md"
+RESULTS, PAGE = (
+    ROOT / "benchmarks" / "results" / "pool-plan.json",
+    ROOT / "docs" / "how-to" / "pools-cluster.md",
+)
 PLANS = ((1e8, 16), (1e8, 64), (1e9, 64), (1e9, 256))
 # What a source takes: its vector and sketch by the hashed embedding, and the bands of MinHash.
 VECTOR_BYTES, BAND_BYTES = 2 * 128 + 32, 128

@@ -1,4 +1,4 @@
-"""The tables of docs/results.md, from the fully judged data sets beside the checkout.
+"""The tables of docs/research/results.md, from the fully judged data sets beside the checkout.
 
     python -m benchmarks.results_page spa        soft pairwise accuracy of every selector
     python -m benchmarks.results_page parity     labels needed for random's accuracy
@@ -29,7 +29,7 @@ from benchmarks.papers.zouhar import appendix, crowd, diffuse, parity, spa
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGE = ROOT / "docs" / "results.md"
+PAGE = ROOT / "docs" / "research" / "results.md"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Errors of mean scores by the methods of Saldías et al. 2022 and by ours, for docs/results-scores.md.
+"""Errors of mean scores by the methods of Saldías et al. 2022 and by ours, for results-scores.md.
 
     python -m benchmarks.score_errors                        all sets, 200 draws
     python -m benchmarks.score_errors --only wmt23_ende      one set (may be given several times)
@@ -304,7 +304,7 @@ def _bar(what: str, value: float, low: float, high: float, bar: float) -> dict[s
     }
 
 
-# --- the tables of docs/results-scores.md, as Markdown ---------------------------------------------------
+# --- the tables of results-scores.md, as Markdown ---------------------------------------------------
 
 
 Figures = Mapping[str, Any]
@@ -509,7 +509,7 @@ def _sets(sets: Sequence[Figures]) -> str:
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "score_errors.json"
-PAGE = ROOT / "docs" / "results-scores.md"
+PAGE = ROOT / "docs" / "research" / "results-scores.md"
 DEMO = "demo"
 
 

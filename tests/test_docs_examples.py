@@ -12,7 +12,7 @@ import sparingly
 from tools.doc_examples import PYTHON_FLAGS, Block, blocks, commands, run_page, updated
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WITH_EXAMPLES = [
     page for page in PAGES if any(block.runs for block in blocks(page.read_text(encoding="utf-8")))
 ]

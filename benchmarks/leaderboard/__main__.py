@@ -1,10 +1,10 @@
-"""The leaderboard of docs/leaderboard.md: the standard grid on all fully judged sets beside the checkout.
+"""The leaderboard of leaderboard.md: the standard grid on all fully judged sets beside the checkout.
 
     python -m benchmarks.leaderboard --jobs 2
     python -m benchmarks.leaderboard --demo       few runs on the demo set, printed only
     python -m benchmarks.leaderboard --data FOLDER --grid grid.toml --out pages    pages of your own
 
-The table goes into the page between its markers, the page that can be sorted to docs/leaderboard.html. Cells
+The table goes into the page between its markers, the page that can be sorted to leaderboard.html. Cells
 that are computed are kept in .bench/leaderboard/, so that an interrupted run goes on where it stopped.
 """
 
@@ -49,7 +49,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the data sets")
     parser.add_argument("--kept", type=Path, default=ROOT / ".bench" / "leaderboard", help="finished cells")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="where the pages are")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs" / "research", help="where the pages are")
     parser.add_argument("--grid", type=Path, help="a grid of your own, a TOML file")
     parser.add_argument("--out", type=Path, help="a folder for the table and the pages, instead of the docs")
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes")

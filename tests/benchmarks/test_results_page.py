@@ -1,4 +1,4 @@
-"""docs/results.md shows the figures that were computed, of methods that there are."""
+"""docs/research/results.md shows the figures that were computed, of methods that there are."""
 
 from __future__ import annotations
 

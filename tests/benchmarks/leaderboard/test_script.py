@@ -38,7 +38,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_page_has_its_block_and_says_where_it_comes_from() -> None:
-    page = (leaderboard.ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    page = (leaderboard.ROOT / "docs" / "research" / "leaderboard.md").read_text(encoding="utf-8")
     found = block(page, "leaderboard")
     assert found.startswith("| entry | sets |")
     assert "Made on " in found

@@ -8,18 +8,21 @@ from xml.etree import ElementTree
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-PAGE = "".join((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("figures", "results-analyses"))
-SHOWN = re.findall(r"^!\[[^\]]+\]\(images/([\w-]+\.svg)\)$", PAGE, re.MULTILINE)
+PAGE = "".join(
+    (DOCS / name).read_text(encoding="utf-8")
+    for name in ("how-to/figures.md", "research/results-analyses.md")
+)
+SHOWN = re.findall(r"^!\[[^\]]+\]\(\.\./images/([\w-]+\.svg)\)$", PAGE, re.MULTILINE)
 
 
 def test_every_picture_is_shown_once_and_drawn_by_a_command() -> None:
     drawn = re.findall(r"--out ([\w-]+\.svg)", PAGE)
     assert SHOWN
     assert drawn == SHOWN
-    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")]
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")]
     for path in (DOCS / "images").iterdir():
         assert sum(f"images/{path.name})" in page for page in [*pages, README]) >= 1, path.name
-        assert path.suffix == ".png" or sum(f"(images/{path.name})" in page for page in pages) == 1
+        assert path.suffix == ".png" or sum(f"images/{path.name})" in page for page in pages) == 1
 
 
 def test_pictures_are_small_and_valid() -> None:
