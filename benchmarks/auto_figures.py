@@ -1,7 +1,7 @@
 """The figures of ``auto`` from a table of replays: labels, errors, coverage and wrong signs.
 
     python -m benchmarks.auto_figures .bench/leaderboard/table.parquet
-    python -m benchmarks.auto_figures .bench/leaderboard/table.parquet --docs   also into docs/how-to/auto.md
+    python -m benchmarks.auto_figures .bench/leaderboard/table.parquet --docs   also into coverage.md
 
 The table is that of ``benchmarks/leaderboard/``; every figure has its 95 % interval.
 """
@@ -17,7 +17,7 @@ from benchmarks.leaderboard.ranges import Range
 from benchmarks.leaderboard.results import read_results
 from benchmarks.pages import replaced, write_whole
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "how-to" / "auto.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "coverage.md"
 MARKER = "auto"
 HEADS = ("", "mean", "sets with a strong metric", "worst set")
 

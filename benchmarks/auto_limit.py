@@ -5,7 +5,7 @@
 For the sets with a strong metric: the spread over items of what a ridge regression on all metrics, fitted to
 every label, misses on an item that was left out, relative to the spread of the scores; a mean over models.
 Scores that are estimated with such predictions have about this error, relative to plain means of equally many
-items drawn at random; only drawing can bring more. It is what figures of auto.md are to be held against.
+items drawn at random; only drawing can bring more. It is what figures of coverage.md are to be held against.
 """
 
 from __future__ import annotations

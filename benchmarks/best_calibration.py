@@ -1,6 +1,6 @@
 """Whether chances that are said come true: to be the best, and that judging everything shows a difference.
 
-    .venv/bin/python -m benchmarks.best_calibration --jobs 8 --docs      # and its tables in bench.md
+    .venv/bin/python -m benchmarks.best_calibration --jobs 8 --docs      # and its tables in decisions.md
     .venv/bin/python -m benchmarks.best_calibration --runs 50            # few: does it still run?
     .venv/bin/python -m benchmarks.best_calibration --only wmt24
 
@@ -347,7 +347,7 @@ def _remade(
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
-PAGE = ROOT / "docs" / "how-to" / "bench.md"
+PAGE = ROOT / "docs" / "research" / "decisions.md"
 RESULTS = ROOT / "benchmarks" / "results" / "best_calibration.json"
 KEPT = ROOT / ".bench" / "best_calibration"
 RUNS, BLOCK = 2000, 10

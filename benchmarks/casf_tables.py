@@ -1,4 +1,4 @@
-"""The tables of casf.md: CASF against random, heuristic, its own baselines, regressors and phases.
+"""CASF against random, heuristic, its baselines, regressors and phases: results-diffuse-casf.md.
 
     python -m benchmarks.casf_tables            every table, written into the page
     python -m benchmarks.casf_tables --print    the same, printed only
@@ -21,7 +21,7 @@ from benchmarks.papers.ruan import methods, phases, regressors
 from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reference" / "casf.md"
+PAGE = ROOT / "docs" / "research" / "results-diffuse-casf.md"
 RESULTS = ROOT / "benchmarks" / "results" / "casf.json"
 PARTS = {"methods": methods, "phases": phases, "regressors": regressors}
 

@@ -1,7 +1,7 @@
 """How often intervals hold the truth: designs, estimators, shapes of scores, sample sizes, both targets.
 
     .venv/bin/python -m benchmarks.coverage_grid               # the whole grid
-    .venv/bin/python -m benchmarks.coverage_grid --docs        # and its table in docs/how-to/estimate.md
+    .venv/bin/python -m benchmarks.coverage_grid --docs        # and its table in docs/research/coverage.md
     .venv/bin/python -m benchmarks.coverage_grid --intervals 80    # few: does it still run?
     .venv/bin/python -m benchmarks.coverage_grid --only uniform --only greg
     .venv/bin/python -m benchmarks.coverage_grid --only uniform --interval t --n 10 --n 15 --n 30 --n 100
@@ -521,7 +521,7 @@ def _wrong(row: Row) -> float:
 
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "how-to" / "estimate.md"
+PAGE = ROOT / "docs" / "research" / "coverage.md"
 RESULTS = ROOT / "benchmarks" / "results" / "coverage.json"
 SIZES = (30, 100, 300)
 ENOUGH, LEAST = 100, 0.93

@@ -1,7 +1,7 @@
 """How often the numbers of the default path hold: select, then estimate, without options.
 
     .venv/bin/python -m benchmarks.default_coverage                    # the whole table; resumes
-    .venv/bin/python -m benchmarks.default_coverage --docs             # and its table in estimate.md
+    .venv/bin/python -m benchmarks.default_coverage --docs             # and its table in coverage.md
     .venv/bin/python -m benchmarks.default_coverage --case mqm80 --n 20 --draws 200
     .venv/bin/python -m benchmarks.default_coverage --part 1/4         # a quarter of the cells
 
@@ -253,7 +253,7 @@ Part = tuple[Cell, int]
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"
 PAGE, RESULTS = (
-    ROOT / "docs" / "how-to" / "estimate.md",
+    ROOT / "docs" / "research" / "coverage.md",
     ROOT / "benchmarks" / "results" / "default_coverage.json",
 )
 SIZES = (10, 12, 16, 20, 30, 50, 100, 200)

@@ -1,4 +1,4 @@
-"""The tables of pairs.md: DiffUse against random samples on all pairs of models, and valid stops.
+"""DiffUse against random samples on all pairs of models, and valid stops: results-diffuse-casf.md.
 
     python -m benchmarks.diffuse_pairs            every set, written into the page
     python -m benchmarks.diffuse_pairs --print    the same, printed only
@@ -24,7 +24,7 @@ from benchmarks.papers.work import FULL, Work
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, RESULTS = (
-    ROOT / "docs" / "reference" / "pairs.md",
+    ROOT / "docs" / "research" / "results-diffuse-casf.md",
     ROOT / "benchmarks" / "results" / "diffuse_pairs.json",
 )
 

@@ -1,7 +1,7 @@
 """How often any of many model pairs is called different although the two are equal, and what is found.
 
     .venv/bin/python -m benchmarks.false_separations --jobs 8            # 416 cells of 2,000 runs
-    .venv/bin/python -m benchmarks.false_separations --jobs 8 --docs     # and its table in rank.md
+    .venv/bin/python -m benchmarks.false_separations --jobs 8 --docs     # and its table in decisions.md
     .venv/bin/python -m benchmarks.false_separations --runs 100          # few: does it still run?
     .venv/bin/python -m benchmarks.false_separations --only binary --models 8 --n 10 --n 12
 
@@ -41,7 +41,7 @@ from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "how-to" / "rank.md"
+PAGE = ROOT / "docs" / "research" / "decisions.md"
 RESULTS = ROOT / "benchmarks" / "results" / "false_separations.json"
 KEPT = ROOT / ".bench" / "false_separations"
 MODELS = (2, 4, 8, 15, 25, 40, 60)

@@ -1,7 +1,7 @@
 """What people's scores of earlier models are worth for a new one: leave one model out on public sets.
 
     .venv/bin/python -m benchmarks.label_bank ../shared/data           # the table; under 20 minutes
-    .venv/bin/python -m benchmarks.label_bank ../shared/data --docs    # and in docs/how-to/label-bank.md
+    .venv/bin/python -m benchmarks.label_bank ../shared/data --docs    # and in docs/research/coverage.md
     .venv/bin/python -m benchmarks.label_bank ../shared/data --only wmt24_enhi --draws 20
 
 On every set with 240 items or more, each model in turn (8 at most) is the new one: 60 of its items are drawn
@@ -46,7 +46,7 @@ from sparingly.infer.estimate.place import EXPECTED
 from sparingly.infer.estimate.predictions import own_slopes
 from sparingly.infer.estimate.sample import JudgedSample, difference_form
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "label-bank.md"
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "coverage.md"
 FEWEST_ITEMS, LABELS, MOST_MODELS, MOST_EARLIER = 240, 60, 8, 20
 WAYS = ("none", "metrics", "others", "both", "own draw")
 SAME, OTHER = "label bank, all raters", "label bank, other raters"

@@ -1,7 +1,7 @@
 """Do plans hold? The half-widths that ``plan`` promises against those that ``estimate`` prints.
 
     .venv/bin/python -m benchmarks.plan_holds                        # ten public sets; resumes
-    .venv/bin/python -m benchmarks.plan_holds --docs                 # and the table in docs/how-to/plan.md
+    .venv/bin/python -m benchmarks.plan_holds --docs                 # and the table in decisions.md
     .venv/bin/python -m benchmarks.plan_holds --only summeval --draws 20
     .venv/bin/python -m benchmarks.plan_holds --power --docs         # differences planned without data
 
@@ -43,7 +43,10 @@ from sparingly.infer.rank.rank import joint_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT.parent / "shared" / "data"
-PAGE, RESULTS = ROOT / "docs" / "how-to" / "plan.md", ROOT / "benchmarks" / "results" / "plan_holds.json"
+PAGE, RESULTS = (
+    ROOT / "docs" / "research" / "decisions.md",
+    ROOT / "benchmarks" / "results" / "plan_holds.json",
+)
 POWERS = RESULTS.with_name("plan_power.json")
 KEPT = ROOT / ".bench" / "plan_holds"
 SETS = {
@@ -302,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pilots", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument(
-        "--docs", action="store_true", help="write the results and the table in docs/how-to/plan.md"
+        "--docs", action="store_true", help="write the results and the table in docs/research/decisions.md"
     )
     args = parser.parse_args(arguments)
     if args.power:

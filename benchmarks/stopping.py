@@ -1,6 +1,6 @@
 """How often stops make a wrong claim, on simulated scores whose truth is known.
 
-    python -m benchmarks.stopping --jobs 8           every cell, written into docs/how-to/rounds.md
+    python -m benchmarks.stopping --jobs 8           every cell, written into docs/research/coverage.md
     python -m benchmarks.stopping --runs 200 --print the same with fewer runs, printed only
 
 An evaluation of 100 items is looked at 5 or 10 times. ``best_settled``: two models (or all) are equally good
@@ -280,7 +280,7 @@ def _pairs_at(seen: Floats) -> tuple[Floats, Floats]:
 
 PART = 250
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, RESULTS = ROOT / "docs" / "how-to" / "rounds.md", ROOT / "benchmarks" / "results" / "stopping.json"
+PAGE, RESULTS = ROOT / "docs" / "research" / "coverage.md", ROOT / "benchmarks" / "results" / "stopping.json"
 SAVED = ROOT / ".bench" / "stopping.json"
 
 

@@ -1,6 +1,6 @@
 """What adaptive strategies do to scores: bias, errors against random's, the ranking and the intervals.
 
-    python -m benchmarks.unequal_depths --jobs 8            every cell, written into docs/how-to/auto.md
+    python -m benchmarks.unequal_depths --jobs 8            every cell, written into docs/research/coverage.md
     python -m benchmarks.unequal_depths --strategy auto     the cells of one strategy; others stay as they are
     python -m benchmarks.unequal_depths --runs 100 --print  the same with fewer runs, printed only
 
@@ -41,7 +41,10 @@ from sparingly.run.rounds.replay import replay
 
 Figures = dict[tuple[str, str], dict[str, Any]]
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, RESULTS = ROOT / "docs" / "how-to" / "auto.md", ROOT / "benchmarks" / "results" / "unequal_depths.json"
+PAGE, RESULTS = (
+    ROOT / "docs" / "research" / "coverage.md",
+    ROOT / "benchmarks" / "results" / "unequal_depths.json",
+)
 SAVED = ROOT / ".bench" / "depths"
 STRATEGIES = ("auto", "auto:inflation=9", "waves", "allocate")
 # The share by which depths may raise variances was chosen on the first four sets, and checked on the others.

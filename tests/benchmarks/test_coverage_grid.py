@@ -1,4 +1,4 @@
-"""The coverage grid: what it counts, what it keeps, and the table that docs/how-to/estimate.md shows."""
+"""The coverage grid: what it counts, what it keeps, and the table that docs/research/coverage.md shows."""
 
 from __future__ import annotations
 

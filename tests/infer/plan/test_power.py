@@ -55,7 +55,7 @@ def test_the_power_of_students_t_is_that_of_the_tables(effect: float, power: flo
 
 @pytest.mark.parametrize(("effect", "models"), [(0.3, 2), (0.6, 2), (1.0, 2), (0.6, 8)])
 def test_rank_decides_as_often_as_planned(effect: float, models: int) -> None:
-    """160 runs know a share to 3 points, with eight models to 2; plan.md has the figures of 4,000."""
+    """160 runs know a share to 3 points, with eight models to 2; decisions.md has the figures of 4,000."""
     n = items_for(effect, models, 0.95, 0.8, MOST)
     assert n is not None
     assert decided_share(n, models, effect, 160 if models == 2 else 60) == pytest.approx(0.81, abs=0.075)

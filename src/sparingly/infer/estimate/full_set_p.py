@@ -22,7 +22,7 @@ from sparingly.infer.estimate.tails import UNSEEN_ALONE
 # In standard deviations of what single items show, models spread by δ around their common mean, log δ ~
 # N(log 0.5, 0.8²). Few models hardly tell δ, so it is integrated over and not estimated: with two models
 # this is a prior that shrinks differences of noise, with many the scores themselves decide. The numbers
-# were chosen on judged data of seven families, and are checked on families left out: see bench.md.
+# were chosen on judged data of seven families, and are checked on families left out: see decisions.md.
 
 _REACH, _EFFECTS, _SCALES = 3.0, 25, 9
 # Beyond so many degrees of freedom the error is as good as known.

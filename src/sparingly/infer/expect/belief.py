@@ -28,7 +28,7 @@ _NO_SIGNAL = 1e-6
 
 @dataclass(frozen=True)
 class BeliefPrior:
-    """What is believed before any label; chosen on fully judged sets, see docs/how-to/auto.md.
+    """What is believed before any label; chosen on fully judged sets, see docs/research/coverage.md.
 
     Attributes:
         distance: ζ: how far apart models usually lie, in standard errors of the whole set.

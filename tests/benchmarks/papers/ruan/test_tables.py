@@ -130,7 +130,9 @@ def test_published_tables_agree_where_they_show_the_same() -> None:
 
 
 def test_every_table_of_the_page_has_its_place() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "reference" / "casf.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "research" / "results-diffuse-casf.md").read_text(
+        encoding="utf-8"
+    )
     found = {"sets": figures([*methods.METHODS, *phases.methods(), *regressors.REGRESSORS]), "runs": 3}
     made = [*methods.blocks(found), *phases.blocks(found), *regressors.blocks(found)]
     assert len(made) == 3
