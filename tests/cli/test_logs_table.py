@@ -1,4 +1,4 @@
-"""The table in docs/reference/logs.md: every kind of log gives the roles and the first number that it names."""
+"""The table in docs/reference/logs.md: every kind of log gives the roles and first number named."""
 
 from __future__ import annotations
 
