@@ -945,6 +945,9 @@ def _outcome(text: str, sides: list[set[str]]) -> float | None:
         if better is None or "=" in compared["sign"]:
             return None if better is None else 0.0
         return better if ">" in compared["sign"] else -better
+    if text.startswith("[[") and text.endswith("]]"):
+        # As MT-Bench has it: [[A]], [[B]], or [[C]] for a tie.
+        text = "tie" if text == "[[c]]" else text[2:-2]
     match = _OUTCOME.fullmatch(text)
     bare = match["side"] if match is not None else text
     usual = [{pair[place] for pair in _SIDES if "0" not in pair} for place in (0, 1)]

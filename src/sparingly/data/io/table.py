@@ -31,6 +31,7 @@ from sparingly.data.io.columns import (
     from_words,
     in_file,
     is_numeric,
+    marks_in_words,
     numbers,
     parsed_texts,
     scores,
@@ -51,6 +52,7 @@ from sparingly.data.io.roles import (
     ColumnProfile,
     are_samples,
     is_epoch,
+    named_scale,
     plain_name,
     rest_role,
     vectors,
@@ -407,6 +409,7 @@ class _TableReader:
             fix += f", or add {role_argument(column, 'column')}"
         values, scale = scores(self.source.column(column), self.source, fix)
         field = f"{kind}:{name}"
+        scale = scale or named_scale(name, pl.Series(values).fill_nan(None).drop_nulls())
         if scale is not None:
             self.scales[field] = scale
         if self.epoch is not None:
@@ -425,6 +428,8 @@ class _TableReader:
             for profile in profiles.values()
             if profile.has_texts and set(profile.words[-1:]) & REASONS and len(profile.words) > 1
         }
+        checks = [profile for profile in profiles.values() if profile.kind == "score"]
+        beside_checks = sum(profile.is_named_score for profile in checks) > 1
         facts = {column: _GridFacts(self, column) for column in profiles}
 
         def role(column: str, has_human: bool) -> ColumnRole:
@@ -434,6 +439,7 @@ class _TableReader:
                 has_human=has_human,
                 has_judge=form.has_judge or profiles[column].words[:-1] in explained,
                 is_vector=column in numbered,
+                beside_checks=beside_checks,
             )
 
         sure = bool(form.several["aspect"]) or form.are_ratings
@@ -725,7 +731,7 @@ def _rated(source: TableSource, column: str, comments: Objects) -> tuple[Floats,
     series = source.column(column)
     if series.dtype != pl.String:
         return scores(series, source)
-    if written_scores(series) is not None:
+    if written_scores(series) is not None or marks_in_words(series) is not None:
         return scores(series, source)
     parsed, is_text = parsed_texts(series)
     texts = series.filter(is_text)

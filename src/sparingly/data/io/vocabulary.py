@@ -117,6 +117,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "article",
             "problem",
             "task",
+            "q",
         ),
     ),
     "output": (
@@ -132,7 +133,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "result",
             "text",
         ),
-        *("content", "message", "transcript"),
+        *("content", "message", "transcript", "a"),
     ),
     "document": ("document", "documentid", "documentname", "doc", "docid", "docname"),
     "position": ("position", "docsegid", "positionindocument"),
@@ -176,7 +177,7 @@ FILLERS = word_set(
     "text texts content string str body raw value message msg name path full final description parts used"
     " sentence"
 )
-REFERENCE_WORDS = word_set("reference ref gold golden expected ideal target truth correct human example")
+REFERENCE_WORDS = word_set("reference ref gold golden expected ideal target truth true correct human example")
 VARIANTS = word_set(
     "version variant config configuration experiment run arm branch release setup treatment condition"
     " template strategy approach method policy pipeline group candidate agent temperature shots decoding"
@@ -233,6 +234,8 @@ LABEL_WORDS = word_set(
 )
 # Scales that people use, and that automatic metrics predict.
 PEOPLES_SCALES = word_set("mos csat mqm esa sqm da")
+# Lists of repeated outputs.
+REPEATED = word_set("samples sample attempts trials runs repeats repetitions drafts texts rollouts")
 # What models make, in names of texts.
 MADE_WORDS = word_set(
     "predicted generated produced synthesized simplified corrected rewritten paraphrased rephrased pred"
@@ -246,7 +249,7 @@ PLAIN_WORDS = word_set(
     " marks note evaluation good bad safe unsafe grounded relevant resolved solved answered appropriate"
     " polite"
     " coherent fluent adequate complete concise clear consistent harmful hallucinated toxic valid approved"
-    " accepted understandable factual faithful"
+    " accepted understandable factual faithful assessment"
 )
 MARKS = word_set("score scores rating ratings grade grades quality overall points marks note")
 LOWER_WORDS = word_set(
