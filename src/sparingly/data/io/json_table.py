@@ -199,18 +199,17 @@ def _line_of(line: Callable[[int], int], places: pl.Series, row: int) -> int:
 def _rows_in(columns: dict[str, pl.Series], name: str) -> tuple[pl.Series, dict[str, pl.Series]] | None:
     """Return the rows that a column of lists stands for, as places of the rows around and as columns.
 
-    Objects that name a model beside a text are its outputs; texts under a name of outputs, where no other
-    column has one, are repeated outputs.
+    Objects that name a model beside a text are its outputs; texts, or objects with a text, under a name of
+    outputs, where no other column has one, are repeated outputs.
     """
     series = columns[name]
     inner = getattr(series.dtype, "inner", None)
-    if isinstance(inner, pl.Struct):
-        names = [plain_name(field.name) for field in inner.fields]
-        if not (set(names) & {*NAMES["model"], "name"} and set(names) & set(NAMES["output"])):
-            return None
-    else:
+    fields = [plain_name(field.name) for field in inner.fields] if isinstance(inner, pl.Struct) else []
+    names_models = bool(set(fields) & {*NAMES["model"], "name"} and set(fields) & set(NAMES["output"]))
+    if not names_models:
         may_repeat = _is_output(name) or bool(set(words_of(name)[-1:]) & REPEATED)
-        if inner != pl.String or not may_repeat or any(map(_is_output, columns.keys() - {name})):
+        has_texts = inner == pl.String or bool(set(fields) & set(NAMES["output"]))
+        if not (has_texts and may_repeat) or any(map(_is_output, columns.keys() - {name})):
             return None
     filled = series.list.len().fill_null(0)
     if int(filled.sum()) == 0:
@@ -218,9 +217,8 @@ def _rows_in(columns: dict[str, pl.Series], name: str) -> tuple[pl.Series, dict[
     frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series})
     frame = frame.filter(filled > 0).with_columns(nth=pl.int_ranges(1, pl.col("part").list.len() + 1))
     frame, repeat = frame.explode("part", "nth"), f"{name}.repeat"
-    if isinstance(inner, pl.Struct):
-        return frame["place"], {part.name: part for part in _flat(frame["part"].alias(name))}
-    return frame["place"], {name: frame["part"].alias(name), repeat: frame["nth"].alias(repeat)}
+    parts = {part.name: part for part in _flat(frame["part"].alias(name))}
+    return frame["place"], parts if names_models else {**parts, repeat: frame["nth"].alias(repeat)}
 
 
 def _is_pair(columns: Iterable[str], outputs: pl.Series) -> bool:

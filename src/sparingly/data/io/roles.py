@@ -23,6 +23,7 @@ from sparingly.data.io.columns import (
     is_numeric,
     marks_in_words,
     parsed_texts,
+    plain_numbers,
     written_scores,
 )
 from sparingly.data.io.vocabulary import (
@@ -71,6 +72,7 @@ _MODEL_NAME = re.compile(
     r"|o[134]-|falcon|vicuna|alpaca|sonnet|opus|haiku|grok|nova|jamba|bloom|\bt5\b|bard|\d+b\b|llm|nllb|deepl",
     re.IGNORECASE,
 )
+_PERSON = re.compile(r"(?!.*(judge|auto|model|bot))[^\W\d_]+([ ._][^\W\d_]+\.?)*", re.IGNORECASE)
 _SAMPLE = 3000
 # Marks are whole numbers up to this, or any halves on few steps.
 _MOST_MARKS, _FEW_STEPS, _HIGHEST_MARK = 20, 11, 100
@@ -99,12 +101,18 @@ def _in_english(word: str) -> tuple[str, ...]:
 
 
 _SCORED = PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS
+_TRUTH = ("true", "false")
 _CJK = "\u2e80"
 
 
 def plain_name(name: str) -> str:
     """Return the words of a name without what stands between them."""
     return "".join(words_of(name))
+
+
+def looks_like_person(name: str) -> bool:
+    """Say whether the name of a rater is like a person's: letters alone, and no model's."""
+    return _PERSON.fullmatch(name.strip()) is not None and not looks_like_model(name)
 
 
 def looks_like_model(name: str) -> bool:
@@ -124,6 +132,18 @@ def named_scale(name: str, numbers: pl.Series) -> Scale | None:
         return None
     scale = Scale(float(match[1]), float(match[2]))
     return scale if numbers.is_between(*scale).all() else None
+
+
+def nuisance_in_name(name: str, *, is_number: bool = True) -> str:
+    """Return what a name says that is neither a score nor a text to read, such as a time; else nothing."""
+    present, plain = set(words_of(name)), plain_name(name)
+    for kind, words in NUISANCE.items():
+        if plain in words or present & words:
+            alone = set() if is_number else {"words", "size", "lines", "turns"}
+            alone |= {"n"} if len(present) == 1 else set()
+            if kind != "a count" or present & (words - alone):
+                return kind
+    return ""
 
 
 # --- one column -----------------------------------------------------------------------------------
@@ -170,11 +190,9 @@ class ColumnProfile:
             return "text"
         if sample.dtype != pl.String:
             return "list"
-        if (written := written_scores(sample)) is not None:
-            self.numbers = written[0].drop_nulls()
-            return "number"
-        if self._may_be_marks and (marks := marks_in_words(sample)) is not None:
-            self.numbers = marks[0].drop_nulls()
+        plain = plain_numbers(sample) if source.is_text else None
+        self.numbers = self._written(sample) if plain is None else plain
+        if self.numbers is not None:
             return "number"
         if source.is_text or sample.head(20).str.contains(r"^\s*[+-]?[\d.]").all():
             parsed, unreadable = parsed_texts(sample)
@@ -248,10 +266,12 @@ class ColumnProfile:
             are_words and is_verdict(self.sample.unique())
         )
 
-    @property
-    def _may_be_marks(self) -> bool:
-        """Whether words such as low and high may be scores under this name."""
-        return bool(set(self.words) & _SCORED) or self.words[:1] == ("how",)
+    def _written(self, texts: pl.Series) -> pl.Series | None:
+        """Return the numbers of texts such as 4/5, and of words for marks under a score's name."""
+        written = written_scores(texts)
+        if written is None and (set(self.words) & _SCORED or self.words[:1] == ("how",)):
+            written = marks_in_words(texts)
+        return None if written is None else written[0].drop_nulls()
 
     @cached_property
     def is_running(self) -> bool:
@@ -292,15 +312,12 @@ class ColumnProfile:
         present = set(self.words)
         if present and present <= SUMMARIES and self.kind == "number":
             return "a summary"
-        if self.kind in ("text", "empty") and self.has_texts:
+        is_answered = self.kind == "score" and self.sample.dtype == pl.String
+        if is_answered or (self.kind in ("text", "empty") and self.has_texts):
+            # Yes and no are answers, whatever was asked about.
             return ""
-        for kind, words in NUISANCE.items():
-            if self.plain in words or present & words:
-                alone = {"words", "size", "lines", "turns"} if self.kind != "number" else set()
-                alone |= {"n"} if len(present) == 1 else set()
-                if kind == "a count" and not present & (words - alone):
-                    continue
-                return kind
+        if looks_like := nuisance_in_name(self.name, is_number=self.kind == "number"):
+            return looks_like
         if self.kind == "text":
             for kind, pattern in (("a date", _DATE), ("an address", _ADDRESS), ("a hash", _HASH)):
                 if self.sample.str.contains(pattern).all():
@@ -468,9 +485,8 @@ def rest_role(
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
         part = ColumnRole(name, "column", why="values", has_texts=texts)
-        were_scores = profile.head in MARKS - {"note"} or (
-            known == "human" and set(profile.words) & (PLAIN_WORDS | {"label"})
-        )
+        named = set(profile.words) & (PLAIN_WORDS | {"label"}) if known == "human" else {profile.head} & MARKS
+        were_scores = bool(named - {"note"})
         if (
             were_scores
             and not facts.same_in_item
@@ -481,7 +497,11 @@ def rest_role(
         return part
     if profile.kind == "score" and not (profile.is_named_score or known or facts.same_in_item):
         # One more of a list of questions, or something else that is so or not.
-        is_list = profile.sample.dtype == pl.String
+        is_list = profile.sample.dtype == pl.String and profile.sample[0].strip().lower() not in _TRUTH
+        if profile.filled < _MOSTLY:
+            return ColumnRole(
+                name, "human", name, detail=f"{profile.present:,} of {profile.count:,}", why="values"
+            )
         if is_list and beside_checks:
             return ColumnRole(name, "human", name, detail=profile.range, doubtful=True, other="metric")
         return ColumnRole(name, "column", doubtful=is_list, other="human" if is_list else "", why="values")

@@ -151,6 +151,7 @@ JUDGING: dict[str, tuple[str, ...]] = {
     "seconds": ("seconds", "duration", "durationseconds", "timeseconds", "timespent"),
     "comment": ("comment", "comments", "remark"),
 }
+JUDGING_WORDS = word_set("judge evaluator grader")
 # Last words that tell the part of a text.
 HEADS = {
     "input": word_set(
@@ -226,7 +227,7 @@ JUDGE_WORDS = word_set(
 )
 HUMAN_WORDS = word_set(
     "human humans people annotator annotators annotation expert experts manual rater raters reviewer"
-    " reviewers mos csat crowd turker linguist editor mqm esa sqm da"
+    " reviewers teacher specialist sme mos csat crowd turker linguist editor mqm esa sqm da"
 )
 LABEL_WORDS = word_set(
     "label labels gold golden truth feedback thumbs thumb user customer vote votes upvote review likert"

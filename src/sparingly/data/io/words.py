@@ -25,7 +25,9 @@ KINDS: tuple[dict[str, float], ...] = (
     {"good": 1.0, "bad": 0.0},
     {"👍": 1.0, "👎": 0.0, "thumbs up": 1.0, "thumbs down": 0.0},
     {"up": 1.0, "down": 0.0},
-    {"accepted": 1.0, "rejected": 0.0, "approved": 1.0, "accept": 1.0, "reject": 0.0},
+    {"accepted": 1.0, "rejected": 0.0, "approved": 1.0, "accept": 1.0, "reject": 0.0}
+    | {"approve": 1.0, "deny": 0.0, "denied": 0.0},
+    {"✓": 1.0, "✗": 0.0, "✔": 1.0, "✘": 0.0, "✔️": 1.0, "✖": 0.0, "✖️": 0.0, "✅": 1.0, "❌": 0.0},
     {"like": 1.0, "dislike": 0.0},
     {"helpful": 1.0, "unhelpful": 0.0, "not helpful": 0.0},
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
