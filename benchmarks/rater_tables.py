@@ -1,4 +1,4 @@
-"""The tables of docs/how-to/raters.md, from the public sets whose ratings say who gave them.
+"""The tables of docs/research/raters-public.md, from the public sets whose ratings say who gave them.
 
     python -m benchmarks.rater_tables                    computes them and writes them into the page
     python -m benchmarks.rater_tables --data FOLDER      from another folder
@@ -25,7 +25,7 @@ from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.report import RaterReport
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "how-to" / "raters.md"
+PAGE = ROOT / "docs" / "research" / "raters-public.md"
 # Sets with raters' names: the aspect that was rated, and the metric of the slopes.
 SETS = {
     "ted21_ende": ("mqm", "chrF"),
