@@ -95,16 +95,16 @@ class Verdicts(WholeSetSelector):
     def plan(self, data: EvalSet, count: float) -> tuple[Strata, Floats]:
         """Return the strata of a set, and how many items each gives on average."""
         scores = data.metrics[self.metric or ""]
-        known = ~np.isnan(scores)
-        if not known.any():
+        present = ~np.isnan(scores)
+        if not present.any():
             raise DataError(f"{self.metric} has no scores: run the judge before you draw by its verdicts.")
-        cut = self._cut(scores[known])
-        passes = np.where(known, scores >= cut, False)
-        counted = np.maximum(known.sum(axis=1), 1)
+        threshold = self._cut(scores[present])
+        passes = np.where(present, scores >= threshold, False)
+        scored_models = np.maximum(present.sum(axis=1), 1)
         # Of several models, an item has the mean verdict and the mean score.
-        verdict = passes.sum(axis=1) / counted
-        score = np.where(known, scores, 0.0).sum(axis=1) / counted
-        scored = known.any(axis=1)
+        verdict = passes.sum(axis=1) / scored_models
+        score = np.where(present, scores, 0.0).sum(axis=1) / scored_models
+        scored = present.any(axis=1)
         strata = _strata(verdict, score, scored)
         expected = _good_share(verdict, score, scored, data.keys)
         share = strata.sizes / strata.sizes.sum()
