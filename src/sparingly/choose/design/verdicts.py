@@ -13,7 +13,7 @@ from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, chances_note
-from sparingly.choose.design.stratified import Strata, allocation, draw_within, rounded_at_random
+from sparingly.choose.design.stratified import Strata, allocation, draw_within, groups, rounded_at_random
 from sparingly.choose.design.units import random_order
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -135,8 +135,7 @@ def _strata(verdict: Floats, score: Floats, scored: Mask) -> Strata:
         bands = np.unique(bands, return_inverse=True)[1]
         several = bands.max() > 0
         labels[rows] = [f"{name}, band {band + 1}" if several else name for band in bands]
-    names, of_row = np.unique(labels.astype(str), return_inverse=True)
-    return Strata(tuple(map(str, names)), of_row.astype(np.int64))
+    return groups(labels)
 
 
 def _good_share(verdict: Floats, score: Floats, scored: Mask, keys: rng.Keys) -> Floats:
