@@ -265,7 +265,7 @@ def way_figures(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def docs_words(folder: Path = ROOT / "docs") -> Counter[str]:
-    """Return the words of the documentation by kind of page: its folder, or its own name where it has none."""
+    """Return the words of the documentation by kind of page: its folder, or its name."""
     words: Counter[str] = Counter()
     for page in folder.rglob("*.md"):
         inner = page.relative_to(folder).parts
