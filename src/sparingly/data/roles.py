@@ -102,8 +102,8 @@ class TableRoles:
         lines = []
         for text, names in groupby(texts, key=lambda column: " and ".join(texts[column])):
             # Many neighbours of one kind, such as the numbers of a vector: the first and the last are named.
-            first, *others = names
-            columns = [f"{first} … {others[-1]}"] if len(others) > 6 else [first, *others]
+            first, *following = names
+            columns = [f"{first} … {following[-1]}"] if len(following) > 6 else [first, *following]
             lines += [f"{column} → {text}" for column in columns]
         return lines
 
@@ -213,7 +213,7 @@ def check_said(roles: Mapping[str, str | Iterable[str]], columns: Iterable[str])
     """Return the roles that a user gave to columns that are there; an unknown role is an error."""
     names = list(columns)
     alike = {name.lower(): name for name in reversed(names)}
-    said: SaidRoles = {}
+    checked: SaidRoles = {}
     for column, value in roles.items():
         name = column if column in names else alike.get(column.lower())
         parts = (value,) if isinstance(value, str) else tuple(value)
@@ -221,8 +221,8 @@ def check_said(roles: Mapping[str, str | Iterable[str]], columns: Iterable[str])
             if role not in ROLES:
                 raise UnknownNameError("role", role, ROLES)
         if name is not None:
-            said[name] = (*said.get(name, ()), *parts)
-    return said
+            checked[name] = (*checked.get(name, ()), *parts)
+    return checked
 
 
 def parse_options(texts: Iterable[str]) -> dict[str, list[str]]:
