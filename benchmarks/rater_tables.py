@@ -21,6 +21,7 @@ import numpy as np
 import sparingly
 from benchmarks.pages import replaced, table
 from benchmarks.papers.saldias.raters import number, share
+from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.report import RaterReport
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--demo", action="store_true", help="of the demo set, printed only")
     args = parser.parse_args(arguments)
     if args.demo:
-        report = sparingly.rater_report(sparingly.load_demo(), "overall", metric="learned")
+        report = sparingly.rater_report(load_invented(), "overall", metric="learned")
         print("\n\n".join(blocks({"demo": report}).values()))
         return 0
     found = blocks(computed(args.data))

@@ -1,18 +1,14 @@
-"""The demo set that ships with the package: made once by the generator, small, and judged in full."""
+"""The invented set: made by the generator, always the same, judged in full; for tests and reference pages."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib import resources
-from pathlib import Path
 
-from sparingly.data import io
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic.generate import make_evalset
 
-FILE = "demo.jsonl.gz"
-NAME = "demo"
+NAME = "invented"
 MODELS = (
     "Alder 70B",
     "Alder 7B",
@@ -29,8 +25,14 @@ METRICS = {"learned": 0.6, "judge": 0.45, "surface": 0.3, "noisy": 0.1}
 SEED = 18
 
 
-def make_demo() -> EvalSet:
-    """Make the demo set anew: 240 items, eight models, four metrics, five raters, texts."""
+@cache
+def load_invented() -> EvalSet:
+    """Make the invented set: 240 items, eight models, four metrics, five raters, texts.
+
+    Examples:
+        >>> load_invented().shape
+        (240, 8)
+    """
     data = make_evalset(
         items=240,
         models=MODELS,
@@ -41,17 +43,4 @@ def make_demo() -> EvalSet:
         raters_per_cell=1.25,
         missing={"judge": 0.02},
     )
-    return EvalSet(replace(data.store, name=NAME))
-
-
-def write_demo(path: str | Path) -> None:
-    """Write the demo set to a file, the very lines that ship with the package."""
-    io.save(make_demo(), path, "jsonl")
-
-
-@cache
-def load_demo() -> EvalSet:
-    """Load the demo set that ships with the package."""
-    with resources.as_file(resources.files(__package__) / FILE) as path:
-        data = io.load(path, "jsonl")
     return EvalSet(replace(data.store, name=NAME))

@@ -1,9 +1,9 @@
-"""The demo set: re-made from its seed, small, and neither too easy nor too hard to select from."""
+"""The invented set: the same from its seed on, and neither too easy nor too hard to select from."""
 
 from __future__ import annotations
 
-import gzip
-from importlib import resources
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,34 +13,23 @@ from scipy.stats import norm
 
 from sparingly.base.arrays import Floats
 from sparingly.data.describe import describe
-from sparingly.data.synthetic import load_demo, write_demo
-from sparingly.data.synthetic.demo import FILE, make_demo
+from sparingly.data.io import load
+from sparingly.data.synthetic import load_invented
 
+DIGEST = "ff6d371db1353e0a"
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 
-def shipped() -> bytes:
-    return (resources.files("sparingly.data.synthetic") / FILE).read_bytes()
-
-
-def test_making_it_again_gives_the_shipped_lines(tmp_path: Path) -> None:
-    """The lines, not the compressed bytes: compressors of different versions pack differently."""
-    write_demo(tmp_path / FILE)
-    assert load_demo().digest() == make_demo().digest()
-    remade, sent = (gzip.decompress(packed) for packed in ((tmp_path / FILE).read_bytes(), shipped()))
-    assert remade.splitlines() == sent.splitlines(), (
-        "the writer has changed: make the file anew by write_demo"
-    )
-
-
-def test_it_is_small_and_names_no_machine() -> None:
-    assert len(shipped()) < 400_000
-    assert load_demo().name == "demo"
-    assert load_demo() is load_demo()
+def test_it_is_the_same_everywhere_and_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "invented.jsonl"
+    subprocess.run([sys.executable, "-m", "sparingly.data.synthetic", path], check=True)
+    assert load_invented().name == "invented"
+    assert load_invented().digest() == DIGEST
+    assert load(path).digest() == DIGEST
 
 
 def test_it_has_what_real_files_have() -> None:
-    data, found = load_demo(), describe(load_demo())
+    data, found = load_invented(), describe(load_invented())
     assert data.shape == (240, 8)
     assert any({" ", "+", "("} <= set(model) for model in data.models)
     assert {part.field: part.of - part.present for part in found.coverage if part.share < 1}.keys() == {
@@ -77,7 +66,7 @@ def soft_pairwise_accuracy(scores: Floats, order: NDArray[np.int64]) -> float:
 
 @pytest.mark.statistics
 def test_a_good_metric_selects_better_than_chance_and_a_weak_one_does_not() -> None:
-    data = load_demo()
+    data = load_invented()
     truth = data.aspects["overall"]
     draws = [np.random.default_rng(seed).permutation(len(data)) for seed in range(40)]
     chance = float(np.mean([soft_pairwise_accuracy(truth, order) for order in draws]))
