@@ -57,7 +57,7 @@ def made(
             30,
             "scores",
             "local_pivotal:utility=(residual_size),tau=pilot",
-            "as far as the 50 judged items earn it",
+            "as far as the 50 judged items support it",
         ),
     ],
 )

@@ -350,7 +350,7 @@ def assign(
     """
     names = sorted(as_ids("rater", raters))
     if not names:
-        raise UsageError("No rater is named: give at least one.")
+        raise UsageError("No rater is named: give at least one rater.")
     if not 0.0 <= overlap <= 1.0:
         raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
     if unit not in get_args(UnitKind):
