@@ -53,14 +53,14 @@ class Cell(NamedTuple):
 
 CELLS = (
     Cell("grades", "normal", 3.0),
-    Cell("grades, of this set", "normal", 3.0, target="set"),
-    Cell("grades, others judged on 200", "normal", 3.0, judged=200),
-    Cell("grades, one earlier model", "normal", 3.0, earlier=1),
-    Cell("error points, long tail", "errors", 1.0),
-    Cell("70 % pass", "0.7", 0.05),
     Cell("90 % pass", "0.9", 0.05),
-    Cell("90 % pass, nothing in common", "0.9", 0.05, common=0.0),
+    Cell("error points, long tail", "errors", 1.0),
+    Cell("grades, of this set", "normal", 3.0, target="set"),
     Cell("95 % pass", "0.95", 0.03),
+    Cell("90 % pass, nothing in common", "0.9", 0.05, common=0.0),
+    Cell("grades, one earlier model", "normal", 3.0, earlier=1),
+    Cell("70 % pass", "0.7", 0.05),
+    Cell("grades, others judged on 200", "normal", 3.0, judged=200),
 )
 
 

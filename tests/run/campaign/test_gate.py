@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.margin import MarginAnswer
-from sparingly.infer.estimate.assemble import EstimateRequest
+from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.place import EarlierPredictions, estimates_in_batches
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.campaign import Campaign
@@ -65,7 +65,7 @@ def judge(campaign: Campaign, worse: float = 0.0, leave_out: int = 0) -> None:
     campaign.record(answers[leave_out:])
 
 
-def ask(campaign: Campaign, margin: float, *names: str, target: str = "population") -> MarginAnswer:
+def ask(campaign: Campaign, margin: float, *names: str, target: Target = "population") -> MarginAnswer:
     found = campaign.compare(None, *(names or (NEW, CURRENT)), margin=margin, target=target)
     assert isinstance(found, HeadToHead)
     assert found.margin is not None

@@ -80,7 +80,7 @@ def answer_over_looks(
     """
     columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
     places = batched.data.positions(batched.full.items)
-    is_judged = ~np.isnan(batched.data.truth(aspect)[np.ix_(places, columns)]).any(axis=1)
+    is_judged = np.asarray(~np.isnan(batched.data.truth(aspect)[places][:, columns]).any(axis=1))
     ready = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
     ends = look_ends(len(places))
     answer = replace(asked, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], ready))
@@ -100,7 +100,8 @@ def _estimates(
 ) -> Iterator[Estimate]:
     """Yield the scores of all models at every look."""
     looks = (first_rows(batched.full, end) for end in ends)
-    where = batched.drawn_from, aspect, request
+    # Only the interval of one difference is needed, at a level of its own.
+    where = batched.drawn_from, aspect, replace(request, interval="none")
     for found in estimates_in_batches(batched.predictions, batched.data, looks, *where):
         if batched.estimate is None:
             yield found
@@ -132,7 +133,7 @@ def _interval(
     information.append(1.0 / variance)
     shares = tuple(clock[-len(information) :])
     critical = group_sequential(shares, tuple(information), 2.0 * alpha, "even")
-    at_look = replace(pairs, level=1.0 - 2.0 * float(ndtr(-critical)))
+    at_look = replace(pairs, level=1.0 - 2.0 * float(ndtr(-critical)), interval="auto")
     ends = at_look.intervals(one, other, centre, [f"{asked.model} − {asked.against}"])[1]
     low, high = float(ends.low[0]), float(ends.high[0])
     return (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)
