@@ -124,8 +124,8 @@ class EarlierPredictions:
     def learn(cls, earlier: EvalSet, drawn_from: EvalSet, aspect: str, seed: int) -> EarlierPredictions:
         """Learn from a set with the labels of earlier models; ``drawn_from`` holds the new ones."""
         everything, new = _sample_of_labels(earlier, aspect), list(drawn_from.models)
-        known = np.flatnonzero(everything.judged.any(axis=0) & ~np.isin(earlier.models, new))
-        bank = LabelBank.learn(everything, without_truth(earlier, aspect), known, seed)
+        judged = np.flatnonzero(everything.judged.any(axis=0) & ~np.isin(earlier.models, new))
+        bank = LabelBank.learn(everything, without_truth(earlier, aspect), judged, seed)
         base, added = np.zeros((2, len(earlier), len(new)))
         if bank.with_human is None:
             added[:] = bank.human[:, None]

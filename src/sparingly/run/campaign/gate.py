@@ -1,4 +1,4 @@
-"""A question with a margin about a new model that may be asked again while its labels come in."""
+"""A question with a margin about a new model that may be question again while its labels come in."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def batched_models(
 
 
 def answer_over_looks(
-    batched: BatchedModels, asked: MarginAnswer, aspect: str, request: EstimateRequest, alpha: float
+    batched: BatchedModels, question: MarginAnswer, aspect: str, request: EstimateRequest, alpha: float
 ) -> MarginAnswer:
     """Return the answer of the first look that gives one, else that of the last look so far.
 
     Looks come after fixed numbers of items in the order in which they were drawn, so that the answer does not
-    depend on when, or how often, the question is asked. ``yes`` and ``no`` are each wrong with probability α
+    depend on when, or how often, the question is question. ``yes`` and ``no`` are each wrong with probability α
     at most over all looks together: after n of N items, α·n/N may be spent (Kim and DeMets 1987).
     """
     columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
@@ -83,13 +83,13 @@ def answer_over_looks(
     is_judged = np.asarray(~np.isnan(batched.data.truth(aspect)[places][:, columns]).any(axis=1))
     ready = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
     ends = look_ends(len(places))
-    answer = replace(asked, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], ready))
+    answer = replace(question, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], ready))
     due, information = [end for end in ends if end <= ready], list[float]()
     for number, found in enumerate(_estimates(batched, due, aspect, request), 1):
-        low, high = _interval(found, asked, information, [end / ends[-1] for end in ends[:number]], alpha)
+        low, high = _interval(found, question, information, [end / ends[-1] for end in ends[:number]], alpha)
         following = ends[number] if number < len(ends) else None
         look = MarginLook(number, len(ends), ends[number - 1], following, ready)
-        answer = replace(asked, low=low, high=high, look=look)
+        answer = replace(question, low=low, high=high, look=look)
         if answer.answer != "not yet":
             break
     return answer
@@ -112,7 +112,7 @@ def _estimates(
 
 
 def _interval(
-    found: Estimate, asked: MarginAnswer, information: list[float], clock: Sequence[float], alpha: float
+    found: Estimate, question: MarginAnswer, information: list[float], clock: Sequence[float], alpha: float
 ) -> tuple[float, float]:
     """Return the ends of the difference's interval at a look, each wrong with probability α over all looks.
 
@@ -121,7 +121,7 @@ def _interval(
     from scipy.special import ndtr
 
     pairs = found.pairs
-    one, other = (np.array([found.models.index(name)]) for name in (asked.model, asked.against))
+    one, other = (np.array([found.models.index(name)]) for name in (question.model, question.against))
     centre = found.scores[one] - found.scores[other]
     if pairs is None or np.isnan(centre[0]):
         return -math.inf, math.inf
@@ -134,6 +134,6 @@ def _interval(
     shares = tuple(clock[-len(information) :])
     critical = group_sequential(shares, tuple(information), 2.0 * alpha, "even")
     at_look = replace(pairs, level=1.0 - 2.0 * float(ndtr(-critical)), interval="auto")
-    ends = at_look.intervals(one, other, centre, [f"{asked.model} − {asked.against}"])[1]
+    ends = at_look.intervals(one, other, centre, [f"{question.model} − {question.against}"])[1]
     low, high = float(ends.low[0]), float(ends.high[0])
     return (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)
