@@ -1,4 +1,4 @@
-"""A question with a margin about a new model that may be question again while its labels come in."""
+"""A question with a margin about a new model that may be asked again while its labels come in."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def answer_over_looks(
     """Return the answer of the first look that gives one, else that of the last look so far.
 
     Looks come after fixed numbers of items in the order in which they were drawn, so that the answer does not
-    depend on when, or how often, the question is question. ``yes`` and ``no`` are each wrong with probability α
+    depend on when, or how often, the question is asked. ``yes`` and ``no`` are each wrong with probability α
     at most over all looks together: after n of N items, α·n/N may be spent (Kim and DeMets 1987).
     """
     columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
