@@ -26,10 +26,10 @@ My answers may be published.
 """
 
 
-def begin_judging(visitor: Visitor, version: int = 1, **fields: str) -> str:
+def begin_judging(visitor: Visitor, version: int = 1, consent: str = "", detail: str = "") -> str:
     """Accept the guidelines, and return the page that follows."""
     csrf = visitor.csrf["X-CSRF-Token"]
-    sent = {"csrf": csrf, "guidelines": str(version), **fields}
+    sent = {"csrf": csrf, "guidelines": str(version), "consent": consent, "detail:0": detail}
     return str(visitor.client.post("/rate/begin", data=sent).text)
 
 
@@ -44,9 +44,9 @@ def test_guidelines_are_read_and_accepted_once(tmp_path: Path) -> None:
         question = anna.question()
         assert question["page"] is None
         assert "guidelines" in question["why"]
-        assert "Accept the conditions" in begin_judging(anna, **{"detail:0": "German"})
+        assert "Accept the conditions" in begin_judging(anna, detail="German")
         assert "Fill in every detail" in begin_judging(anna, consent="yes")
-        page = begin_judging(anna, consent="yes", **{"detail:0": "German"})
+        page = begin_judging(anna, consent="yes", detail="German")
         assert '<form id="judge"' in page
         assert "<b>0</b> no meaning</button>" in page
         assert "How good is each translation?</h1>" in page
@@ -74,7 +74,7 @@ def test_a_new_version_is_read_before_anything_more_is_answered(tmp_path: Path) 
         assert campaign.set_guidelines(TEXT).version == 1
         assert campaign.set_guidelines(TEXT).version == 1
         anna = Visitor(app, "anna")
-        page = begin_judging(anna, consent="yes", **{"detail:0": "German"})
+        page = begin_judging(anna, consent="yes", detail="German")
         fields = fields_of(page)
         scores = {name: "50" for name in fields if name.startswith("score:")}
         assert campaign.set_guidelines(TEXT.replace("Read", "Read twice")).version == 2

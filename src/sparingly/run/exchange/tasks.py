@@ -430,7 +430,7 @@ class _TaskMaker:
             if (text := texts[name]) is None:
                 self._missing += 1
             else:
-                same = same_text(text, exact=self.form.answers == "spans")
+                same = same_text(text, exact=self.form.answers == "spans") or ""
                 groups.setdefault(same if self.merge else f"{name}\x1f{text}", []).append(name)
         if self.form.answers == "pair" and sum(map(len, groups.values())) < 2:
             return ()
