@@ -243,11 +243,11 @@ class PageBoard:
             self._open_again = set(self._index.overlap)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
-        answered = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
-        touched = {page for _, page in answered}
+        answers = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
+        touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
         self._open_again -= {page for page in touched if not any(map(self._lacks_second, self.pages[page]))}
-        for rater, page in answered:
+        for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
             pages[page] = None
@@ -391,8 +391,10 @@ class PageBoard:
         if not self._has_judged(rater, _board_key(self._index, cell, round)):
             return {}
         data, item, model, second = cell
-        table, again = RATINGS.c, self._index.again.get(cell)
-        in_round = [] if again is None else [table.round == again if round == again else table.round != again]
+        table, anchor = RATINGS.c, self._index.again.get(cell)
+        in_round = (
+            [] if anchor is None else [table.round == anchor if round == anchor else table.round != anchor]
+        )
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
             table.data == data,
