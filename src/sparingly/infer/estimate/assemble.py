@@ -124,6 +124,7 @@ def assemble(
             values.scale,
             values.two_valued,
             plain_size(sample, target),
+            float(sample.size) if target == "set" else np.inf,
         ),
     )
 

@@ -20,7 +20,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
 from sparingly.base.syntax import either
-from sparingly.infer.estimate.tails import Reach, Tails, own_skewness
+from sparingly.infer.estimate.tails import Reach, Tails, own_skewness, student_quantile
 
 # No error is learned from fewer units; from ENOUGH_UNITS on both sides are printed with any number of models.
 FEWEST_UNITS, ENOUGH_UNITS = 10, 30
@@ -75,7 +75,7 @@ class IntervalBasis:
         tails: The tails of single judgements over all models.
         stratum: One code per unit.
         units, unit_name: The number of units that errors are learned from, and what they are, in words.
-        freedom: Degrees of freedom.
+        freedom: Degrees of freedom of every number.
         complete: Whether everything was judged, so that there is no error.
         scale: The lowest and the highest possible value; None where it is not known.
         proportions: Returns intervals of proportions; None where scores are no proportions.
@@ -91,7 +91,7 @@ class IntervalBasis:
     tails: Tails
     stratum: Ints
     units: float
-    freedom: float
+    freedom: Floats
     complete: bool
     unit_name: str = "drawn units"
     scale: tuple[float, float] | None = None
@@ -144,9 +144,7 @@ def find_intervals(
 
 def student(level: float, freedom: float) -> float:
     """Return the two-sided quantile of Student's distribution; NaN without degrees of freedom."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + level / 2.0)) if freedom > 0 else float("nan")
+    return float(student_quantile(freedom, 0.5 + level / 2.0)) if freedom > 0 else float("nan")
 
 
 def why_withheld(units: float, unit_name: str) -> str:
@@ -182,7 +180,7 @@ def _sample_intervals(basis: IntervalBasis, level: float, interval: str, seed: i
     """
     start = end = np.full(len(basis.centre), np.nan)
     if interval == T:
-        end = np.full(len(basis.centre), student(level, basis.freedom))
+        end = student_quantile(basis.freedom, 0.5 + level / 2.0)
         start = -end
     elif len(basis.shape):
         start, end = studentised_quantiles(basis.shape, basis.stratum, level, seed)

@@ -326,9 +326,7 @@ def estimate_waves(
     trusted = certain or request.interval in (T, BOOTSTRAP)
     too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
     unknown = np.isnan(scores) | (too_few & ~exact)
-    # Where models were judged on different numbers of items, the one with fewest decides.
-    most_freedom = float(max(labels[~unknown].min(initial=size) - 1, 1))
-    errors, set_errors = (_hide_unknown(each, unknown, most_freedom) for each in (errors, set_errors))
+    errors, set_errors = (_hide_unknown(each, unknown) for each in (errors, set_errors))
     values = values_of(sample.scores[sample.judged], request.scale)
     basis = replace(
         interval_basis(state.data.models, scores, errors, certain),
@@ -349,7 +347,8 @@ def estimate_waves(
         high=intervals.high,
         intervals=intervals.kinds,
         covariance=errors.covariance,
-        freedom=errors.freedom,
+        # Joint claims have one number: that of the model that was judged on fewest items.
+        freedom=float(errors.freedoms[~unknown].min(initial=errors.freedom)),
         target=request.target,
         level=request.level,
         aspect=state.aspect,
@@ -479,9 +478,8 @@ def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floa
     return group_sums(parts, dense(sample.document[sample.rows]))
 
 
-def _hide_unknown(errors: ScoreErrors, unknown: Mask, most_freedom: float) -> ScoreErrors:
-    covariance = np.where(unknown[:, None] | unknown, np.nan, errors.covariance)
-    return replace(errors, covariance=covariance, freedom=min(errors.freedom, most_freedom))
+def _hide_unknown(errors: ScoreErrors, unknown: Mask) -> ScoreErrors:
+    return replace(errors, covariance=np.where(unknown[:, None] | unknown, np.nan, errors.covariance))
 
 
 def _with_exact(intervals: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
