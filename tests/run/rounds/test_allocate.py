@@ -126,3 +126,12 @@ def test_deviations_of_pairs_are_over_what_both_were_judged_on() -> None:
 def test_what_cannot_be_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         next_round(made([0.0, 1.0], 30), text, 10, aspect="y")
+
+
+def test_for_a_ranking_scores_keep_their_errors() -> None:
+    data = made([0.0, 0.05, 0.1, -3.0, -4.0, -5.0], 120)
+    judged = play(data, "allocate", 40)[-1].state.asked.sum(axis=0)
+    free = play(data, "allocate:inflation=9", 40)[-1].state.asked.sum(axis=0)
+    variance, equal = (1 / judged - 1 / 120).mean(), 1 / judged.mean() - 1 / 120
+    assert variance <= 1.08 * equal
+    assert free.min() < judged.min()

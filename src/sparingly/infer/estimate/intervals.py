@@ -339,8 +339,11 @@ def _notes(basis: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple
                 f"no {side} limit for {listing(names, 3)}: a few of the {units} {basis.unit_name} lie "
                 f"far from the rest, and there may be more; {more} more, or {_scale_hint()}, would do."
             )
-    withheld = [name for name, kind, score, _ in rows if kind == NONE and not np.isnan(score)]
-    if withheld:
-        why = why_withheld(basis.units, basis.unit_name)
-        notes.append(f"no interval for {listing(withheld, 3)}: {why}.")
+    # Models that were judged on fewer units than the others have reasons of their own.
+    withheld: dict[str, list[str]] = {}
+    for (name, kind, score, _), count in zip(rows, basis.counts, strict=True):
+        if kind == NONE and not np.isnan(score):
+            why = why_withheld(min(float(count), basis.units), basis.unit_name)
+            withheld.setdefault(why, []).append(name)
+    notes += [f"no interval for {listing(names, 3)}: {why}." for why, names in withheld.items()]
     return tuple(notes)
