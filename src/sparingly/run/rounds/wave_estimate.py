@@ -262,7 +262,9 @@ def estimate_waves(
     interval_options = (request.level, request.interval, request.seed)
     intervals = _with_exact(find_intervals(basis, *interval_options), scores, exact)
     two_valued = values.two_valued
-    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, values.scale, two_valued)
+    of = float(size) if request.target == "set" else np.inf
+    scaled = values.scale, two_valued
+    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, *scaled, items=of)
     missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
     return Estimate(
         models=tuple(state.data.models),
