@@ -13,8 +13,9 @@ import pytest
 
 import sparingly
 from sparingly.base.tabular import Tabular
+from sparingly.data.synthetic import load_invented
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60)
 
 
@@ -42,7 +43,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "BradleyTerry": (strengths, lambda _: "strengths of 2 models from 40 comparisons"),
     "Comparison": (lambda: sparingly.agree(DATA, CHOSEN, truth="overall"), str),
     "Representation": (lambda: sparingly.representation(DATA, CHOSEN), lambda result: result.headline),
-    "Description": (lambda: sparingly.describe(DATA), lambda _: "demo: 240 items x 8 models"),
+    "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: 240 items x 8 models"),
     "RaterReport": (lambda: sparingly.rater_report(DATA, "overall"), lambda result: result.headline),
     "Assignment": (
         lambda: sparingly.assign(CHOSEN, ["Ada", "Bo"], data=DATA),

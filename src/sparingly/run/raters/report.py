@@ -94,7 +94,7 @@ def rater_flags(
 
     Examples:
         >>> import sparingly
-        >>> rater_flags(sparingly.load_demo(), "overall")
+        >>> rater_flags(sparingly.load_demo(), "mqm")
         ()
     """
     ratings = rater_scores(data, aspect)
@@ -120,10 +120,10 @@ def rater_flags(
                 np.delete(values, number),
             )
             usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
-            seen = sentence.format(
+            finding = sentence.format(
                 value=value, usual=usual, gap=abs(value - usual), word=words[0 if value < usual else 1]
             )
-            flags.append(RaterFlag(rater, check, value, usual, float(p[number]), f"{rater} {seen}."))
+            flags.append(RaterFlag(rater, check, value, usual, float(p[number]), f"{rater} {finding}."))
     return tuple(flags)
 
 
@@ -293,9 +293,9 @@ def rater_report(
 
     Examples:
         >>> import sparingly
-        >>> report = sparingly.rater_report(sparingly.load_demo(), "overall")
+        >>> report = sparingly.rater_report(sparingly.load_demo(), "mqm")
         >>> len(report.severity.raters), len(report.flags)
-        (5, 0)
+        (3, 0)
     """
     data = as_evalset(data)
     ratings = rater_scores(data, aspect)

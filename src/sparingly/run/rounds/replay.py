@@ -62,8 +62,8 @@ def replay(
 def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:
     """Return the set with the truth as an aspect, and the aspect; a metric leaves the metrics."""
     if truth in data.metrics and truth not in data.aspects:
-        others = data.only(name for name in data.fields if name != fields.metric(truth))
-        return others.with_aspect(truth, data.metrics[truth]), truth
+        other_fields = data.only(name for name in data.fields if name != fields.metric(truth))
+        return other_fields.with_aspect(truth, data.metrics[truth]), truth
     return data, truth
 
 
@@ -101,10 +101,10 @@ def replay_until(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> ended = sparingly.replay_until(
-        ...     data, "uniform", "100%", "best_settled:target=set", truth="overall", size=24
+        ...     data, "uniform", "100%", "best_settled:target=set", truth="mqm", size=24
         ... )
         >>> ended.stopped.answer, ended.spent
-        ('Rowan', 1344)
+        ('TMT_run1', 1152)
     """
     rules = [as_stop(stop) for stop in ([stops] if isinstance(stops, str | Method) else stops)]
     progress: Progress | None = None
