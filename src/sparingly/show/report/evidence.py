@@ -106,7 +106,7 @@ class Evidence:
         representation: Whom the selection represents; None without one.
         raters: What is to be said of the raters; None where nothing is known of them.
         unrated: Why nothing is to be said of raters who are known.
-        judge: Whether the judge can be trusted, where people say pass or fail; None without one.
+        judge: Whether the judge can be trusted; None without one.
         growth: Precision against labels.
         curve: Agreement with judging everything, where everything is judged.
         no_curve: Why there is none although everything is judged.
@@ -174,8 +174,8 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
     """Gather what follows from an evaluation set and what was chosen of it."""
     rounds = () if selection is None else (selection,)
     if selection is not None and selection.pairs is not None:
-        used = () if selection.probability is None else rounds
-        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=used, level=request.level)
+        samples = () if selection.probability is None else rounds
+        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=samples, level=request.level)
         return _from_comparisons(data, rounds, strengths, request.aspect or "preference", request)
     aspect = request.aspect
     if aspect is None:
