@@ -101,8 +101,8 @@ def block(rows: dict[Part, dict[str, Any]], runs: int) -> str:
     for question, strategies in STRATEGIES.items():
         for strategy in strategies:
             limit = ", no limit" if "inflation" in strategy else ""
-            what = "all pairs" if question == "ranking" else "best model"
-            head.append(f"{what}: {strategy.partition(':')[0]}{limit}")
+            asked = "all pairs" if question == "ranking" else "best model"
+            head.append(f"{asked}: {strategy.partition(':')[0]}{limit}")
             columns.append((question, strategy))
 
     def mean(name: str, question: str, strategy: str, key: str) -> float:
