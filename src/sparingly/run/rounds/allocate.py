@@ -124,14 +124,15 @@ class Allocate(Auto):
     target: Literal["population", "set"] = parameter("population", "what the answer is about")
     chance: float = parameter(
         0.1,
-        "for a population: the least chance to be settled by the rest of the budget that is worth judging",
+        "for a population: the smallest probability of being decided by the rest of the budget that is "
+        "worth judging",
     )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Raise UsageError for parameters that do not fit."""
         check_alpha(self.alpha)
         if not 0.0 <= self.chance < 1.0:
-            raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
+            raise UsageError(f"chance is a probability between 0 and 1, such as 0.1, not {self.chance:g}.")
         return super().resolve(data, aspect, budget)
 
     def next_round(self, state: State) -> Chosen | Finished:
