@@ -373,7 +373,7 @@ def whole_items(run: Run, judges: list[Judge]) -> Iterator[tuple[Judge, Answer]]
 
 
 def open_models(run: Run, judge: Judge) -> Answer:
-    """Judge only the models that are not settled, and answer the question when it is."""
+    """Judge only the models that are still undecided, and answer the question when it is."""
     looks: list[Look] = []
     found, cells, done = judge.start(), 0, 0
     going = np.ones(run.models, bool)

@@ -177,7 +177,7 @@ def test_strategies_may_expect_p_values_themselves(part: ReplayData, monkeypatch
     [
         ("metric_var:metric=absent", 'no metric "absent"'),
         ("residual_size", "residual_size"),
-        ("metric_var:metric=learned|greg", "without chances"),
+        ("metric_var:metric=learned|greg", "without known probabilities"),
         ("waves|greg", "in its own way"),
         ("d_optimal", ""),
     ],

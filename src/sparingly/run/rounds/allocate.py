@@ -165,7 +165,9 @@ class Allocate(DrawsInWaves):
     regressor: str | None = parameter(
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
-    tau: float | None = parameter(None, "the share of chances by size; found on the labels unless given")
+    tau: float | None = parameter(
+        None, "how much probabilities depend on size; found from the labels unless given"
+    )
     draw: Literal["pivotal", "local_pivotal"] = parameter("pivotal", "how items are drawn")
     folds: int = parameter(
         4, "by elimination: how many folds items are dealt into; the labels of the others decide", minimum=1
@@ -177,7 +179,8 @@ class Allocate(DrawsInWaves):
     target: Literal["population", "set"] = parameter("population", "what the answer is about")
     chance: float = parameter(
         0.1,
-        "for a population: the least chance to be settled by the rest of the budget that is worth judging",
+        "for a population: the smallest probability of being decided by the rest of the budget that is "
+        "worth judging",
     )
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
@@ -187,7 +190,7 @@ class Allocate(DrawsInWaves):
             raise UsageError(f"The floor is a share above 0, such as 0.1, not {self.floor:g}.")
         check_alpha(self.alpha)
         if not 0.0 <= self.chance < 1.0:
-            raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
+            raise UsageError(f"chance is a probability between 0 and 1, such as 0.1, not {self.chance:g}.")
         return resolved
 
     def next_round(self, state: State) -> Chosen | Finished:
@@ -317,7 +320,9 @@ class Allocate(DrawsInWaves):
             cells -= count * int(counts[number])
         all_rows = np.concatenate(rows) if rows else np.zeros(0, np.int64)
         if len(all_rows) < min(FEWEST, max(int(open_rows.sum()), 1)):
-            return Finished("the budget is spent." if open_rows.any() else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if open_rows.any() else "every item was judged or assigned."
+            )
         order = np.argsort(all_rows, kind="stable")
         models = np.empty(len(all_rows), object)
         models[:] = row_models
@@ -325,7 +330,7 @@ class Allocate(DrawsInWaves):
             rows=all_rows[order],
             probability=np.concatenate(chance)[order],
             models=None if going.all() else models[order],
-            reason=f"drawn for {int(continuing.sum())} of {len(continuing)} models that are not settled",
+            reason=f"drawn for {int(continuing.sum())} of {len(continuing)} models that are still undecided",
             notes=(CONDITIONAL,),
         )
 
@@ -341,7 +346,9 @@ class Allocate(DrawsInWaves):
         cells = self._cells(state, int((open_items > 0).sum()))
         counts = counts_of(weights, cells, open_items, self.floor)
         if not counts.any() or (counts < np.minimum(FEWEST, open_items)).any():
-            return Finished("the budget is spent." if open_items.any() else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if open_items.any() else "every item was judged or assigned."
+            )
         # All models go along one random order, each as far as it gets.
         places = rng.uniforms(state.data.keys, state.seed, f"wave {state.number}")
         item_order = np.argsort(places, kind="stable")

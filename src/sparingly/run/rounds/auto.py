@@ -194,7 +194,7 @@ def fold_chances(judged: Mask, fold: Ints, folds: int) -> Floats:
 
 # --- the strategy ---
 
-CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
+CHANCE = f"probabilities are those of being drawn by this round. {EVERY_LABEL}"
 # A first round of fewer items teaches nothing of the models.
 FEWEST = 3
 
@@ -202,7 +202,7 @@ FEWEST = 3
 @register("auto")
 @dataclass(frozen=True, kw_only=True)
 class Auto(Strategy):
-    """Judges items in an order that is fixed at random beforehand; labels decide how deep each model goes.
+    """Judges items in a random order fixed beforehand; labels decide how far each model goes.
 
     Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
     metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
@@ -222,7 +222,7 @@ class Auto(Strategy):
     reference: ClassVar[str] = "Grafström et al. 2012 (order); Särndal et al. 1992, chapter 6 (scores)"
     gives_scores: ClassVar[bool] = True
 
-    question: StudyQuestion = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+    question: StudyQuestion = parameter("ranking", "what you want to know: ranking, best or scores")  # noqa: RUF009
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
     floor: float = parameter(0.3, "the least depth of a model, as a share of the deepest")
@@ -257,7 +257,9 @@ class Auto(Strategy):
         """Go on along the order, as deep as each model is worth."""
         current = state.asked.sum(axis=0)
         if state.left < 1 or (current >= len(state.data)).all():
-            return Finished("the budget is spent." if state.left < 1 else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if state.left < 1 else "every item was judged or assigned."
+            )
         order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
         fold, folds = self._folds(state, order)
         depth = self._depths(state, fold, folds)
@@ -327,13 +329,13 @@ class Auto(Strategy):
             spread = "with nothing to spread it over"
         depth = "each model as deep as its labels can still change the answer"
         if self.question == "scores":
-            depth = "all models equally deep, since scores are asked for"
+            depth = "all models on the same items, for scores"
         metrics_text = "Without metrics, labels alone speak"
         if known_metrics(data):
-            metrics_text = "Metrics count as far as they explain labels that they did not see"
+            metrics_text = "Metrics count as far as they predict held-out labels"
         return (
             f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {metrics_text}; "
-            "no item's chance depends on a metric, so scores stay unbiased."
+            "no item's probability depends on a metric, so scores stay unbiased."
         )
 
     def _folds(self, state: State, order: Ints) -> tuple[Ints, int]:

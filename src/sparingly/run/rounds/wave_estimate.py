@@ -499,7 +499,7 @@ def missing_note(missing: int) -> tuple[str, ...]:
     """Say how many outputs were asked for and have no judgement."""
     if not missing:
         return ()
-    return (f"{counted(missing, 'output')} asked for without a judgement: taken to be missing at random.",)
+    return (f"{counted(missing, 'output')} drawn but not judged: assumed to be missing at random.",)
 
 
 def estimate_signature(

@@ -228,7 +228,9 @@ def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -
 def _cell_chances(state: State, selection: Selection) -> Floats:
     """Return items × models: the probability of every cell that a round asks for, 1 elsewhere."""
     if selection.probability is None:
-        raise UsageError("A round without chances is no wave: scores cannot be estimated from it.")
+        raise UsageError(
+            "A round without known probabilities is no wave: scores cannot be estimated from it."
+        )
     chances = np.ones(state.data.shape)
     rows, mask = state.data.positions(selection.items), selection.model_mask(state.data.models)
     for row, models, chance in zip(rows, mask, selection.probability, strict=True):
@@ -238,7 +240,7 @@ def _cell_chances(state: State, selection: Selection) -> Floats:
 
 # --- how a wave is drawn ---
 
-CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
+CONDITIONAL = "probabilities are those of this wave, among what no earlier wave drew."
 _DIMENSIONS = 5
 
 
@@ -256,7 +258,7 @@ class DrawsInWaves(Strategy):
         if not 0.0 < self.pilot <= 1.0:
             raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
         if self.tau is not None and not 0.0 <= self.tau < 1.0:
-            raise UsageError(f"tau is a share from 0 (equal chances) to below 1, not {self.tau:g}.")
+            raise UsageError(f"tau is a share from 0 (equal probabilities) to below 1, not {self.tau:g}.")
         if budget.kind == "cost":
             raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
         if self.draw == "local_pivotal" and not len(data.metrics):
@@ -328,7 +330,7 @@ def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int 
 @register("waves")
 @dataclass(frozen=True, kw_only=True)
 class Waves(DrawsInWaves):
-    """A uniform pilot, then waves that prefer the items on which predictions were found to be far off.
+    """A uniform pilot, then waves that prefer items where predictions are likely to be far off.
 
     Wave k draws S_k from what is not yet labelled, U_k, with π_i = (1 − τ)·n_k/|U_k| + τ·κ·û_i: û is the
     expected size of item i's residual, learned (cross-fitted, shrunk) from earlier waves, and τ is found on
@@ -350,7 +352,9 @@ class Waves(DrawsInWaves):
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
     goal: Goal = parameter("ranking", "whether differences of models count, or scores")  # noqa: RUF009
-    tau: float | None = parameter(None, "the share of chances by size; found on the labels unless given")
+    tau: float | None = parameter(
+        None, "how much probabilities depend on size; found from the labels unless given"
+    )
     draw: Literal["pivotal", "local_pivotal"] = parameter(
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"
     )
@@ -362,7 +366,9 @@ class Waves(DrawsInWaves):
         size = round_size(state, self.waves, self.pilot_size(state))
         count = min(size, state.left // models, len(open_rows))
         if count < 1:
-            return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if len(open_rows) else "every item was judged or assigned."
+            )
         sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
         if not self.in_pilot(state):
             sizes = self.sizes(state, self.history(state), np.ones(models, bool), self.goal)
@@ -372,7 +378,7 @@ class Waves(DrawsInWaves):
         if not state.rounds:
             reason = "drawn uniformly for the pilot"
         elif sizes.tau == 0.0:
-            reason = f"drawn uniformly in wave {state.number}: no evidence for unequal chances"
+            reason = f"drawn uniformly in wave {state.number}: no evidence for unequal probabilities"
         return Chosen(
             rows=open_rows[drawn_rows],
             probability=chances[drawn_rows],
