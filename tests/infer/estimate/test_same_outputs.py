@@ -59,7 +59,7 @@ def test_it_says_that_scores_are_not_told() -> None:
     chosen = sparingly.select(data, "uniform:same_outputs=skip", 60, seed=1)
     found = sparingly.estimate(data, chosen, "human")
     assert f"{len(SAME)} items on which all models wrote the same were not judged" in found.notes[0]
-    assert "scores of the set cannot be told" in found.notes[0]
+    assert "scores of the set are unknown" in found.notes[0]
     assert found.scores.mean() == pytest.approx(0.0, abs=1e-9)
     ranking = sparingly.rank(data, chosen, "human")
     assert found.notes[0] in ranking.notes
