@@ -24,13 +24,11 @@ help:  ## Say what there is to make
 demo: ready  ## Do the main job on the data inside the package; leaves a report in sparingly-demo/
 	@$(BIN)/sparingly demo --out sparingly-demo
 
+# Each of the checks before the tests keeps one core busy, so they run two at a time.
 test:  ## Check everything: style, types, imports, docs and every test
 	$(call timed,set-up,$(MAKE) --no-print-directory ready-dev)
 	$(call timed,style,$(MAKE) --no-print-directory lint)
-	$(call timed,types,$(MAKE) --no-print-directory types)
-	$(call timed,imports,$(MAKE) --no-print-directory imports)
-	$(call timed,docs,$(MAKE) --no-print-directory docs)
-	$(call timed,transformer,$(MAKE) --no-print-directory transformer)
+	$(call timed,types and imports and docs and transformer,$(MAKE) --no-print-directory -j 2 --output-sync types imports docs transformer)
 	@echo "== tests"
 	@$(MAKE) --no-print-directory tests
 
