@@ -106,26 +106,6 @@ def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> F
     return _predictions.get((), key, predict)
 
 
-def item_effects(residual: Floats) -> Floats:
-    """Return λ_i·(mean residual of item i over the models): what labels of other models say of an item.
-
-    λ_i = n_i σ_a²/(n_i σ_a² + σ_e²) for an item with n_i labels, σ_a² the variance between items and σ_e²
-    that within them (analysis of variance); 0 for an item without labels.
-    """
-    judged = ~np.isnan(residual)
-    counts = judged.sum(axis=1)
-    has_labels = counts > 0
-    means = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
-    inside = float((np.where(judged, residual - means[:, None], 0.0) ** 2).sum())
-    noise = inside / max(float(counts.sum() - has_labels.sum()), 1.0)
-    if int((counts > 1).sum()) < 2:
-        return np.zeros(len(residual))
-    typical = float(counts[has_labels].mean())
-    between = max(float(means[has_labels].var(ddof=1)) - noise / typical, 0.0)
-    total = counts * between + noise
-    return np.asarray(np.divide(counts * between, total, out=np.zeros(len(total)), where=total > 0) * means)
-
-
 def residual_squares(residual: Floats, goal: Goal) -> Floats:
     """Return v_i: Σ_j e_ij² for scores, Σ_j (e_ij − ē_i)² for a ranking; NaN without labels."""
     return np.asarray((_relevant_sizes(residual, goal) ** 2).sum(axis=1))
@@ -205,11 +185,10 @@ def supported_tau(squares: Floats, even: Floats) -> float:
     return best
 
 
-def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -> list[Wave]:
+def waves_of(state: State, regressor: str | None) -> list[Wave]:
     """Return the waves of a state's rounds, each with predictions from the labels before it.
 
-    The first wave is predicted from its own other folds. ``with_items`` adds what other models' labels say of
-    an item, for rounds that do not judge all models.
+    The first wave is predicted from its own other folds.
     """
     waves: list[Wave] = []
     earlier: Mask = np.zeros(state.data.shape, bool)
@@ -217,10 +196,7 @@ def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -
         cells = asked_cells(state.data, [selection])
         visible = cells if number == 0 else earlier
         predictions = learn(state.data, np.where(visible, state.labels, np.nan), regressor, state.seed)
-        predicted = predictions.predicted
-        if with_items and number:
-            predicted = predicted + item_effects(predictions.residual)[:, None]
-        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predicted))
+        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predictions.predicted))
         earlier = earlier | cells
     return waves
 
@@ -314,10 +290,9 @@ def round_size(state: State, rounds: int, pilot: int) -> int:
     return max(1, -(-remaining // max(rounds - len(state.rounds), 1)))
 
 
-def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
+def draw_wave(design: str, state: State, rows: Ints, chances: Floats) -> Mask:
     """Draw some of the rows, each with its chance, as many as the chances add up to."""
-    keys = (str(state.number), *(() if part is None else (str(part),)))
-    generator = rng.generator(state.seed, "wave", *keys)
+    generator = rng.generator(state.seed, "wave", str(state.number))
     if design == "pivotal":
         return draw_pivotal(chances, generator)
     points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)
