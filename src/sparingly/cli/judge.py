@@ -26,7 +26,7 @@ def judge(
     labels_from: Annotated[
         Path | None, about("Other data with labels and the same judge, where DATA has no labels.")
     ] = None,
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
+    level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
     verbose: Annotated[
         bool, flag("Also show agreement, all tests, and the method.", "--verbose", "-v")
     ] = False,
@@ -35,7 +35,7 @@ def judge(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Say what the true score is, and whether the judge can be trusted.
+    """Estimate the true score, and check whether the judge can be trusted.
 
     ```
     sparingly judge answers.csv

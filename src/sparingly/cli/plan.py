@@ -48,7 +48,7 @@ def plan(
         about("The difference between two models to be found: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
     ] = None,
     level: Level = 0.95,
-    power: Annotated[float, about("How often a difference of that size is to be significant.")] = 0.8,
+    power: Annotated[float, about("The probability of finding a difference of that size.")] = 0.8,
     win_rate: Annotated[
         str | None,
         about("A win rate that should differ significantly from 50 %: 60%.", allow_leading_hyphen=True),
@@ -59,7 +59,7 @@ def plan(
     ] = None,
     models: Annotated[int | None, about("How many models are compared, all pairs; 2 unless given.")] = None,
     of: Annotated[
-        int | None, about("How many outputs the pass rate speaks of; those of DATA unless given.")
+        int | None, about("How many outputs the pass rate describes; those of DATA unless given.")
     ] = None,
     price: Annotated[
         tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")

@@ -189,6 +189,7 @@ def test_lists_of_outputs_are_repeats(tmp_path: Path, name: str, is_object: bool
     data = read(tmp_path, records)
     assert data.shape == (COUNT, 1)
     assert len(data.repeats.epochs) == 3
+    assert data.repeats.output is not None
     assert sorted(data.repeats.output) == sorted(text for own in texts for text in own)
 
 

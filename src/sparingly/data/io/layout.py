@@ -125,8 +125,8 @@ def lay_out(source: TableSource, said: SaidRoles, name: str) -> LongForm:
     files.check_columns(source.file, len(source.names))
     if len(source.names) > MOST_GUESSED and not said:
         raise source.error(
-            f"the table has {len(source.names):,} columns ({listing(source.names, 3)}), too many to tell what"
-            " they are",
+            f"the table has {len(source.names):,} columns ({listing(source.names, 3)}), too many to find "
+            "out what they are",
             fix="Write one row for each item and model, or name the columns that matter: "
             f"{role_argument('COLUMN', 'output')}",
         )

@@ -135,7 +135,7 @@ def show_release(release: Release) -> None:
         f"{counted(len(release.files), 'file')}",
         style="bold",
     )
-    line(f"seed of the raters' numbers: {release.seed}. Keep it, and publish it nowhere.")
+    line(f"seed of the raters' numbers: {release.seed}. Keep it private.")
     line(f"written: {release.path}")
 
 
@@ -154,7 +154,7 @@ def show_exported(exported: ExportReport) -> None:
     for path in exported.files:
         line(f"written: {path}")
     if exported.key is not None:
-        line(f"key, to keep at home: {exported.key}")
+        line(f"key file (keep private): {exported.key}")
     notes(exported.notes)
 
 
