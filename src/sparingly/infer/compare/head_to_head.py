@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparingly.base.format import counted, html_table, number_text, score_text
+from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.compare.wins import PositionBias, WinTally, percents
@@ -32,7 +33,7 @@ class JudgeGain:
 
 
 @dataclass(frozen=True, repr=False)
-class HeadToHead:
+class HeadToHead(Tabular):
     """Two models compared. With the models in the other order all numbers are mirrored.
 
     Attributes:
@@ -207,6 +208,12 @@ class HeadToHead:
         row = (self.first, self.second, self.estimate, self.low, self.high, self.p_value)
         heads = ("first", "second", "win rate" if self.tally else "difference", "low", "high", "p")
         return html_table(heads, [row], " ".join(self.sentences), "; ".join(self.notes))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the comparison as one row."""
+        values = self.to_dict()
+        names = ("first", "second", "aspect", "unit", "n", "estimate", "low", "high", "p_value", "settled")
+        return [{name: values[name] for name in names}]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

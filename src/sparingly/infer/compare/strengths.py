@@ -26,7 +26,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.format import counted
+from sparingly.base.format import counted, html_table
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -118,6 +118,11 @@ class WinMatrix(Tabular):
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        rows = [tuple(row.values()) for row in self.rows()]
+        heads = ("first", "second", "wins", "losses", "ties", "rate")
+        return html_table(heads, rows, " ".join(self.sentences), "; ".join(self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: a row for every pair of models."""
