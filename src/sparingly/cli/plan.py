@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,7 @@ from sparingly.cli.options import (
     ScaleText,
     Seed,
     Target,
+    Verbose,
     emit,
     scale_ends,
     working,
@@ -66,6 +68,7 @@ def plan(
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Find out how many outputs people should judge, and what a budget buys.
@@ -85,7 +88,8 @@ def plan(
     sparingly plan judged.jsonl pilot.json -a mqm --width 2 --price human=0.4 --price GEMBA=0.002
     ```
     """
-    from sparingly.show.terminal.plan import show_plan, show_sample_size
+    from sparingly.show.terminal.console import show_summary
+    from sparingly.show.terminal.plan import show_plan
 
     goals: dict[str, Any] = {"width": width, "detect": detect, "level": level, "power": power}
     formula: dict[str, Any] = {"win_rate": win_rate, "pass_rate": pass_rate, "models": models, "of": of}
@@ -109,7 +113,10 @@ def plan(
             with subject_of(sources, reading) as subject:
                 formula["of"] = len(subject.data)
         size = sample_size(**formula, **goals)
-        emit(size.to_dict()) if json else show_sample_size(size, sources[0] if sources else "DATA")
+        if json:
+            emit(size.to_dict())
+        else:
+            show_summary(size.summary(), shlex.quote(sources[0]) if sources else "DATA", verbose=verbose)
         return
     from sparingly.infer.plan.plan import plan as look_ahead
 
@@ -139,7 +146,10 @@ def plan(
             seed=seed,
             **goals,
         )
-    emit(result.to_dict()) if json else show_plan(result, subject.names)
+    if json:
+        emit(result.to_dict())
+    else:
+        show_plan(result, shlex.join(subject.names), verbose=verbose)
 
 
 def _prices(texts: tuple[str, ...]) -> dict[str, float]:

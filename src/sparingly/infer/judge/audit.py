@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import html_table
+from sparingly.base.format import decimal_text, decimals_for
 from sparingly.base.levels import check_level
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
@@ -103,10 +104,43 @@ class JudgeAudit(Tabular):
         """Return the answer, the biases that are significant, and what to mind."""
         return "\n".join((*answer(self), *biases(self), *(f"note: {note}" for note in self.notes)))
 
-    def _repr_html_(self) -> str:
-        rows = [(row.judge, row.mean, row.kappa.value, row.worth and row.worth.value) for row in self.judges]
-        columns = ("judge", "mean", "κ", "100 labels are worth")
-        return html_table(columns, rows, " ".join(answer(self)), " ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return the true score and whether the judge can be trusted, and how it agrees with the labels."""
+        rates, words = self.rates, self.words
+        columns: tuple[str, ...] = ("labels", "judge passes", "judge fails")
+        rows: tuple[tuple[str, ...], ...] = ()
+        if rates is not None:
+            rows = tuple(
+                (f"people {verb}", *map(str, counts))
+                for verb, counts in zip(("pass", "fail"), rates.table, strict=True)
+            )
+        elif self.line is not None:
+            bands = self.line.bands
+            decimals = decimals_for([(bands[-1].high - bands[0].low) / 25.0])
+            columns = (f"where {self.judge} gives", "labels", "people give")
+            rows = tuple(
+                (
+                    " to ".join(
+                        dict.fromkeys(decimal_text(end, decimals, 3) for end in (band.low, band.high))
+                    ),
+                    str(band.labels),
+                    words.with_ends(band.people),
+                )
+                for band in self.line.bands
+            )
+        # Commands are for where more labels tell more of its errors.
+        select = self.estimate is not None and rates is not None and rates.passed and rates.failed
+        steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
+        shown = None if self.estimate is None else self.estimate.signature
+        return Summary(
+            tuple(answer(self)),
+            columns,
+            rows,
+            next_steps=steps,
+            notes=self.notes,
+            method=() if self.estimate is None else (self.estimate.headline,),
+            signature="" if shown is None else str(shown),
+        )
 
     @property
     def significant(self) -> tuple[JudgeBias, ...]:
