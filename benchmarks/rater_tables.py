@@ -1,4 +1,4 @@
-"""The tables of docs/how-to/raters.md, from the public sets whose ratings say who gave them.
+"""The tables of docs/research/raters-public.md, from the public sets whose ratings say who gave them.
 
     python -m benchmarks.rater_tables                    computes them and writes them into the page
     python -m benchmarks.rater_tables --data FOLDER      from another folder
@@ -21,10 +21,11 @@ import numpy as np
 import sparingly
 from benchmarks.pages import replaced, table
 from benchmarks.papers.saldias.raters import number, share
+from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.report import RaterReport
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "how-to" / "raters.md"
+PAGE = ROOT / "docs" / "research" / "raters-public.md"
 # Sets with raters' names: the aspect that was rated, and the metric of the slopes.
 SETS = {
     "ted21_ende": ("mqm", "chrF"),
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--demo", action="store_true", help="of the demo set, printed only")
     args = parser.parse_args(arguments)
     if args.demo:
-        report = sparingly.rater_report(sparingly.load_demo(), "overall", metric="learned")
+        report = sparingly.rater_report(load_invented(), "overall", metric="learned")
         print("\n\n".join(blocks({"demo": report}).values()))
         return 0
     found = blocks(computed(args.data))

@@ -57,6 +57,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_local_pivotal
 from sparingly.choose.design.units import item_units
 from sparingly.choose.utility.metric import MetricAvg
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.estimators import Greg
 
 # --- what the package does by default, drawn many times --------------------------------------------------
@@ -546,7 +547,7 @@ def figures(work: Work, names: list[str], before: list[dict[str, Any]]) -> dict[
 
 def _demo() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        sparingly.save(sparingly.load_demo(), Path(folder) / f"{DEMO}.jsonl.gz")
+        sparingly.save(load_invented(), Path(folder) / f"{DEMO}.jsonl.gz")
         work = Work(Path(folder), draws=4, main=(DEMO,))
         print("\n\n".join(blocks(figures(work, [DEMO], [])).values()))
     return 0

@@ -264,6 +264,15 @@ def way_figures(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"{name}: modules of ours", re.findall(r"LOADED (\d+)", done.stdout)[-1]
 
 
+def docs_words(folder: Path = ROOT / "docs") -> Counter[str]:
+    """Return the words of the documentation by kind of page (its folder; ``home`` for the first page)."""
+    words: Counter[str] = Counter()
+    for page in folder.rglob("*.md"):
+        inner = page.relative_to(folder).parts
+        words[inner[0] if len(inner) > 1 else "home"] += len(page.read_text(encoding="utf-8").split())
+    return words
+
+
 def figures() -> Iterator[tuple[str, str]]:
     """Yield what is counted without starting anything."""
     files = sources()
@@ -278,6 +287,8 @@ def figures() -> Iterator[tuple[str, str]]:
     yield "names that are empty words", f"{empty:,} of {total:,} ({empty / total:.1%})"
     yield "class names defined more than once", str(sum(count > 1 for count in class_names().values()))
     yield "public names", str(_public_names())
+    for kind, words in sorted(docs_words().items()):
+        yield f"docs, {kind}: words", f"{words:,}"
 
 
 def _public_names() -> int:

@@ -59,7 +59,8 @@ def methods_page() -> str:
     kinds = dict.fromkeys([*KIND_TITLES, *sorted(method.kind for method in registered().values())])
     parts = [
         "# Methods\n\n"
-        "Every method that is registered, read from the registry, as `sparingly methods` lists them. "
+        "For readers who look up a method and its parameters. Every method that is registered, "
+        "read from the registry, as `sparingly methods` lists them. "
         "A method is written `name:key=value,key=value`; a method inside a method goes into parentheses."
     ]
     for kind in kinds:
@@ -108,7 +109,7 @@ def python_page() -> str:
     groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Methods": [], "Errors": [], "Values": []}
     for name in sparingly.__all__:
         groups[_group(getattr(sparingly, name))].append(_entry(name, getattr(sparingly, name)))
-    parts = ["# Python", "Everything here is imported from `sparingly` itself."]
+    parts = ["# Python", "For people who use Python. Everything here is imported from `sparingly` itself."]
     for title, entries in groups.items():
         if entries:
             parts += [f"## {title}", *entries]
@@ -193,7 +194,7 @@ def _first_paragraph(words: str) -> str:
 
 def commands_page() -> str:
     """Return the page of every command, with what its ``--help`` prints."""
-    parts = ["# Commands", "What `sparingly COMMAND --help` prints.", _help_block()]
+    parts = ["# Commands", "For people in a terminal: what `sparingly COMMAND --help` prints.", _help_block()]
     for name in (name for name in build() if not name.startswith("-")):
         parts += [f"## `sparingly {name}`", _help_block(name)]
         for inner in _inner_commands(name):
@@ -226,7 +227,10 @@ def _help_block(*command: str) -> str:
 
 def formats_page() -> str:
     """Return the page of every file format that is read, with its options."""
-    parts = ["# Formats", "In the order in which a file is tried. Name one with `--format NAME`."]
+    parts = [
+        "# Formats",
+        "For people whose file is read wrongly. Formats are tried in this order; `--format NAME` names one.",
+    ]
     for each in formats():
         facts = [f"{each.summary[:1].upper()}{each.summary[1:]}."]
         if each.extensions:

@@ -39,6 +39,7 @@ from benchmarks.analyses.success import success_by_norm
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.show.figures.save import picture_kind, save_figure
 
 Options = argparse.Namespace
@@ -176,7 +177,7 @@ def compute(chosen: Options) -> Analysis:
         raise UsageError(f"The analysis {chosen.kind} does not take --{name}. It takes: {takes}.")
     if chosen.data is None and not given:
         chosen = Options(**{**vars(chosen), **kind.demo})
-    data = sparingly.load_demo() if chosen.data is None else sparingly.load(chosen.data)
+    data = load_invented() if chosen.data is None else sparingly.load(chosen.data)
     return kind.compute(data, chosen)
 
 

@@ -118,7 +118,8 @@ def cluster_norms(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo()
+        >>> from sparingly.data.synthetic import load_invented
+        >>> data = load_invented()
         >>> cluster_norms(data, [25], pair=("Juniper", "Rowan"))
         ClusterNorms(largest cluster of a pair: 82% at 25 clusters)
     """

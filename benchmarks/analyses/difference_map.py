@@ -133,7 +133,8 @@ def difference_map(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo()
+        >>> from sparingly.data.synthetic import load_invented
+        >>> data = load_invented()
         >>> difference_map(data, ("Juniper", "Rowan"), truth="overall")
         DifferenceMap(Juniper against Rowan: 240 items, 0 chosen, angles show 4% of the directions)
     """

@@ -83,7 +83,8 @@ def winning_distances(
 
     Examples:
         >>> import sparingly
-        >>> winning_distances(sparingly.load_demo(), truth="overall")
+        >>> from sparingly.data.synthetic import load_invented
+        >>> winning_distances(load_invented(), truth="overall")
         WinningDistances(by overall, 28 pairs of models: median distance 0.285)
     """
     if not 0.0 < width <= 1.0:

@@ -168,7 +168,8 @@ def item_curves(
 
     Examples:
         >>> import sparingly
-        >>> found = item_curves(sparingly.load_demo(), "irt:metric=learned", count=3)
+        >>> from sparingly.data.synthetic import load_invented
+        >>> found = item_curves(load_invented(), "irt:metric=learned", count=3)
         >>> [round(curve.difficulty, 1) for curve in found.curves]
         [1.4, -0.1, -1.1]
     """
@@ -364,7 +365,8 @@ def irt_check(
 
     Examples:
         >>> import sparingly
-        >>> found = irt_check(sparingly.load_demo(), "irt:metric=learned")
+        >>> from sparingly.data.synthetic import load_invented
+        >>> found = irt_check(load_invented(), "irt:metric=learned")
         >>> found.abilities[0].model
         'Hazel-instruct'
     """

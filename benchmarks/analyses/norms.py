@@ -112,7 +112,8 @@ def chosen_norms(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo()
+        >>> from sparingly.data.synthetic import load_invented
+        >>> data = load_invented()
         >>> chosen = sparingly.select(data, "max_norm", 24)
         >>> chosen_norms(data, chosen)
         ChosenNorms(mean norm: 0.505 of all items, 0.848 of max_norm)

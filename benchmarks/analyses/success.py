@@ -138,7 +138,8 @@ def success_by_norm(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo()
+        >>> from sparingly.data.synthetic import load_invented
+        >>> data = load_invented()
         >>> found = success_by_norm(data, truth="overall", bins=5)
         >>> [round(one.winner, 2) for one in found.bins]
         [0.56, 0.58, 0.63, 0.65, 0.73]

@@ -26,7 +26,7 @@ from sparingly.data.combine import Combination
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import load
-from sparingly.data.synthetic import load_demo
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.compare import curve
 from sparingly.infer.rank.curve import SHARES, SPA
 from sparingly.infer.rank.curve import SMALL_SET_SHARES as UNROUNDED
@@ -112,7 +112,7 @@ class Setting:
 @lru_cache(maxsize=2)
 def loaded(folder: Path, file: str) -> EvalSet:
     """Return a data set of a folder, or the demo set by its name."""
-    return load_demo() if file == DEMO else load(file_of(folder, file))
+    return load_invented() if file == DEMO else load(file_of(folder, file))
 
 
 def file_of(folder: Path, file: str) -> Path:

@@ -12,6 +12,7 @@ from sparingly.choose.distil.train import distil as distil
 from sparingly.choose.pool.score import score_pool as score_pool
 from sparingly.choose.pool.select import select_pool as select_pool
 from sparingly.choose.select import select as select
+from sparingly.data.demo import load_demo as load_demo
 from sparingly.data.describe import describe as describe
 from sparingly.data.describe import representation as representation
 from sparingly.data.evalset import EvalSet as EvalSet
@@ -21,7 +22,6 @@ from sparingly.data.io import save as save
 from sparingly.data.io.table import from_frame as from_frame
 from sparingly.data.io.table import to_frame as to_frame
 from sparingly.data.selection import Selection as Selection
-from sparingly.data.synthetic import load_demo as load_demo
 from sparingly.data.synthetic import make_evalset as make_evalset
 from sparingly.data.tables import Preferences as Preferences
 from sparingly.data.tables import Ratings as Ratings

@@ -9,11 +9,12 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.base.tabular import Tabular
+from sparingly.data.synthetic import load_invented
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Tabular]:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "uniform", 60, seed=2)
     compared = data.with_preferences_from("overall", 5.0)
     return {

@@ -24,6 +24,7 @@ from sparingly.bench.measures import (
     t_p_values,
     tied_accuracy,
 )
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.agreement import FullSet
 
 
@@ -93,7 +94,7 @@ def test_coverage_and_wrong_signs_are_counted() -> None:
 
 
 def test_intervals_of_a_population_estimate_are_those_over_the_set() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "uniform", 80, seed=2)
     for estimator in ("weighted_mean", "greg"):
         how: dict[str, Any] = {"estimator": estimator, "seed": 3}
@@ -105,7 +106,7 @@ def test_intervals_of_a_population_estimate_are_those_over_the_set() -> None:
 
 
 def test_expected_p_values_are_those_of_the_estimate_and_go_below_thirty_items() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     for count in (60, 20):
         chosen = sparingly.select(data, "uniform", count, seed=2)
         found = sparingly.estimate(data, chosen, "overall", estimator="weighted_mean")
@@ -115,7 +116,7 @@ def test_expected_p_values_are_those_of_the_estimate_and_go_below_thirty_items()
 
 
 def test_significance_is_that_of_the_ranking() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "uniform", 80, seed=2)
     found = sparingly.estimate(
         data, chosen, "overall", estimator="weighted_mean", target="population", interval="none"
@@ -130,7 +131,7 @@ def test_significance_is_that_of_the_ranking() -> None:
 
 
 def test_too_few_items_tell_nothing_apart() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "uniform", 2, seed=2)
     found = sparingly.estimate(
         data, chosen, "overall", estimator="weighted_mean", target="population", interval="none"

@@ -28,7 +28,7 @@ def test_means_are_over_the_runs_of_a_set(report: PlayReport) -> None:
     assert rows["random"]["soft_pairwise_accuracy"] == pytest.approx(runs["soft_pairwise_accuracy"].mean())
     assert rows["random"]["coverage"] is None
     drawn = report.table.filter(report.table["entry"] == "uniform|weighted_mean")
-    assert rows["uniform|weighted_mean"]["coverage"] == pytest.approx(drawn["covered"].sum() / 16)
+    assert rows["uniform|weighted_mean"]["coverage"] == pytest.approx(drawn["covered"].sum() / 12)
     assert rows["residual_size"]["sets"] == 0
 
 

@@ -7,15 +7,15 @@ from sparingly.bench.sets import (
     FullyJudgedSet,
     SetFile,
     open_replay_data,
-    open_set,
     replay_data,
     resampled_rows,
 )
+from sparingly.data.synthetic import load_invented
 
 
 @pytest.fixture(scope="module")
 def judged() -> FullyJudgedSet:
-    return open_set(SetFile("demo", None))
+    return FullyJudgedSet(load_invented(), "overall", "learned")
 
 
 def test_a_resample_holds_four_fifths_of_the_items_and_is_judged_by_itself(judged: FullyJudgedSet) -> None:

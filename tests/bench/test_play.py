@@ -56,9 +56,9 @@ def test_every_cell_has_one_row(whole: pl.DataFrame) -> None:
 
 def test_rows_say_what_they_are_about(whole: pl.DataFrame) -> None:
     one = whole.filter((pl.col("entry") == "metric_var") & (pl.col("resample") == 1)).row(0, named=True)
-    assert one["method"] == "metric_var:metric=learned"
-    assert (one["set"], one["family"], one["truth"], one["metric"]) == ("demo", "demo", "overall", "learned")
-    assert (one["items"], one["models"], one["kind"]) == (192, 8, "deterministic")
+    assert one["method"] == "metric_var:metric=chrF"
+    assert (one["set"], one["family"], one["truth"], one["metric"]) == ("demo", "demo", "mqm", "chrF")
+    assert (one["items"], one["models"], one["kind"]) == (156, 6, "deterministic")
     assert one["counts"] is True
     assert one["strong"] is False
     lost = whole.filter(pl.col("entry") == "residual_size").row(0, named=True)
@@ -92,10 +92,10 @@ def test_only_missing_cells_are_computed(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_changed_file_is_computed_again(tmp_path: Path) -> None:
     data, out = tmp_path / "talks.jsonl", tmp_path / "table.parquet"
     grid = grid_of(["random"], budgets=["10%"], seeds=2)
-    sparingly.save(sparingly.make_evalset(items=80, aspects=("overall",)), data)
+    sparingly.save(sparingly.make_evalset(items=80, aspects=("mqm",)), data)
     assert play(grid, tmp_path, out).computed == 2
     assert play(grid, tmp_path, out).computed == 0
-    sparingly.save(sparingly.make_evalset(items=90, aspects=("overall",)), data)
+    sparingly.save(sparingly.make_evalset(items=90, aspects=("mqm",)), data)
     report = play(grid, tmp_path, out)
     assert report.computed == 2
     assert report.table["items"].to_list() == [90, 90]

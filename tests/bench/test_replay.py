@@ -10,8 +10,9 @@ from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.bench import replay as replays
 from sparingly.bench.grid import entry_of
 from sparingly.bench.replay import COMPLETED, FAILED, NOT_APPLICABLE, replay_entry
-from sparingly.bench.sets import FullyJudgedSet, ReplayData, SetFile, open_set, replay_data
+from sparingly.bench.sets import FullyJudgedSet, ReplayData, replay_data
 from sparingly.choose import KMeans
+from sparingly.data.synthetic import load_invented
 from sparingly.run.rounds import Waves
 
 SHARES = (0.1, 0.25)
@@ -19,7 +20,7 @@ SHARES = (0.1, 0.25)
 
 @pytest.fixture(scope="module")
 def part() -> ReplayData:
-    return replay_data(open_set(SetFile("demo", None)), 0)
+    return replay_data(FullyJudgedSet(load_invented(), "overall", "learned"), 0)
 
 
 # --- against the package's own comparison ----------------------------------------------------------------

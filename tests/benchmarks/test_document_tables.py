@@ -17,12 +17,13 @@ from benchmarks.document_tables import METHODS, SHARES
 from benchmarks.pages import block
 from benchmarks.papers.lo_knowles import BUDGETED, FIXED, HUMAN, RUNS
 from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.stability import stability, stability_over_sets
 
 
 @pytest.fixture(scope="module")
 def demo() -> sparingly.EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def figures(**counts: list[int]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from benchmarks.honesty_runs import (
     usual_claims,
 )
 from benchmarks.pages import block, marker
+from sparingly.data.synthetic import load_invented
 
 SMALL = Case("made", "overall", "learned", "a made set", shares=(0.25, 0.5))
 MARKERS = (
@@ -43,7 +44,7 @@ MARKERS = (
 @pytest.fixture(scope="module")
 def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    demo = sparingly.load_demo()
+    demo = load_invented()
     sparingly.save(demo.at(range(0, len(demo), 2)), folder / "made.jsonl.gz")
     return folder
 

@@ -11,6 +11,7 @@ import pytest
 import sparingly
 from benchmarks import plan_holds
 from benchmarks.pages import block
+from sparingly.data.synthetic import load_invented
 
 CODE = {"plan": "this", "draws": "this"}
 
@@ -44,7 +45,7 @@ def test_a_large_difference_is_always_decided_and_none_seldom() -> None:
 
 
 def test_a_small_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    demo = sparingly.load_demo()
+    demo = load_invented()
     sparingly.save(demo.at(range(0, 240, 4)), tmp_path / "demo.jsonl.gz")
     monkeypatch.setattr(plan_holds, "SETS", {"demo": "overall"})
     monkeypatch.setattr(plan_holds, "SIZES", (12,))

@@ -9,6 +9,7 @@ import pytest
 import sparingly
 from benchmarks import rater_tables
 from benchmarks.pages import block
+from sparingly.data.synthetic import load_invented
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,7 +22,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
 def test_tables_go_between_their_markers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sparingly.save(sparingly.load_demo(), tmp_path / "small.jsonl.gz")
+    sparingly.save(load_invented(), tmp_path / "small.jsonl.gz")
     monkeypatch.setattr(rater_tables, "SETS", {"small": ("overall", "learned")})
     page = tmp_path / "page.md"
     page.write_text(rater_tables.PAGE.read_text(encoding="utf-8"), encoding="utf-8")

@@ -15,6 +15,7 @@ from benchmarks.papers.work import Setting
 from benchmarks.papers.zouhar import diffuse
 from benchmarks.papers.zouhar.spa import ROWS
 from sparingly.base.registry import registered
+from sparingly.data.synthetic import load_invented
 
 PAGE = results_page.PAGE.read_text(encoding="utf-8")
 TABLES = "\n".join(block(PAGE, name) for name in re.findall(r"<!-- table: ([\w-]+) -->", PAGE))
@@ -68,7 +69,7 @@ def test_command_without_data_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_command_writes_figures_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    demo = sparingly.load_demo()
+    demo = load_invented()
     sparingly.save(demo.at(range(0, len(demo), 6)), tmp_path / "small.jsonl.gz")
     setting = Setting("small", "overall", "learned", "a small set", shares=(0.1, 0.25, 0.5))
     monkeypatch.setattr(diffuse, "UNSEEN", (setting, setting))

@@ -18,6 +18,7 @@ from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
 from benchmarks.score_errors import OURS, Work, bars, blocks, load_cases, our_draws, our_method, set_figures
 from sparingly.choose.design.balanced import LocalPivotal
 from sparingly.choose.utility.metric import MetricAvg
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.estimators import Greg
 
@@ -27,7 +28,7 @@ SMALL = "small"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    demo = sparingly.load_demo()
+    demo = load_invented()
     sparingly.save(demo.at(range(0, len(demo), 6)), folder / f"{SMALL}.jsonl.gz")
     return folder
 

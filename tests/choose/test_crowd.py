@@ -18,6 +18,7 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
+from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Ratings
 from tests.contracts.examples import chooser_texts, designs_of
 from tests.contracts.made import MODELS, made_set
@@ -28,7 +29,7 @@ REST = ("SWSS+METEOR", "zero|shot")
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 # --- nothing of the other models is seen, whatever the method ----------------------------------------------

@@ -14,6 +14,7 @@ from sparingly.choose import MetricVar, Random, Top
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import digest_ids
+from sparingly.data.synthetic import load_invented
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +246,7 @@ def test_a_pool_must_be_in_the_data(data: EvalSet) -> None:
 
 
 def test_a_second_phase_remembers_what_the_first_could_not_choose() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     shut = list(data.items[:100])
     first = sparingly.select(data, "uniform", 80, never=shut)
     second = sparingly.select(data, "uniform", 40, pool=first)
@@ -255,7 +256,7 @@ def test_a_second_phase_remembers_what_the_first_could_not_choose() -> None:
 
 
 def test_draws_of_each_model_are_no_pool() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     apart = sparingly.select(data, "snippets:kind=segment,matching=false", 60)
     with pytest.raises(UsageError, match="draws of their own"):
         sparingly.select(data, "random", 10, pool=apart)

@@ -10,13 +10,14 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 
 def test_agree_and_draws_by_each_models_own_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, tmp_path / "data.jsonl")
     chosen = sparingly.select(data, "snippets:kind=segment,matching=false", 60, seed=2)
     chosen.save(tmp_path / "apart.json")

@@ -15,6 +15,7 @@ import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG, AnswerIsNo, InputError
 from sparingly.cli import app, main
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -22,7 +23,7 @@ Command = Callable[..., tuple[int, str, str]]
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
     """The demo's data, a selection and a never-select list, as files."""
-    data = sparingly.load_demo()
+    data = load_invented()
     with TemporaryDirectory() as folder:
         sparingly.save(data, Path(folder, "data.jsonl"))
         sparingly.select(data, "metric_var:metric=learned", "20%").save(Path(folder, "selection.json"))
@@ -290,4 +291,4 @@ def test_a_nul_in_a_path_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a file name cannot hold a NUL character"):
         sparingly.Selection.load(tmp_path / "a\0b.json")
     with pytest.raises(InputError, match="a file name cannot hold a NUL character"):
-        sparingly.save(sparingly.load_demo(), tmp_path / "a\0b.jsonl")
+        sparingly.save(load_invented(), tmp_path / "a\0b.jsonl")

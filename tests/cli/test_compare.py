@@ -10,6 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -24,7 +25,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         shown = capsys.readouterr()
         return code, shown.out, shown.err
 
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, "data.jsonl")
     sparingly.save(data.take(models=["Birch"]), "old.jsonl")
     sparingly.save(data.take(models=["Alder 7B"]), "new.jsonl")

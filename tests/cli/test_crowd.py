@@ -14,6 +14,7 @@ from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
 from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[..., tuple[int, str, str]]
 SELECT = "select data.jsonl -m metric_var:metric=learned -b 20%"
@@ -22,7 +23,7 @@ CROWD = "--crowd Birch --crowd 'Elm + rerank (beam = 4)' --crowd Rowan"
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @pytest.fixture

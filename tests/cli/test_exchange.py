@@ -10,8 +10,9 @@ import pytest
 
 import sparingly
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 
 
 @pytest.fixture

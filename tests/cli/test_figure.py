@@ -12,6 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_WRONG
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 from sparingly.show.figures import look
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -21,7 +22,7 @@ CURVE = "curve data.jsonl -a overall -m metric_var:metric=learned -m diversity -
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("demo") / "data.jsonl"
-    sparingly.save(sparingly.load_demo(), path)
+    sparingly.save(load_invented(), path)
     return path.read_bytes()
 
 
@@ -48,7 +49,7 @@ def test_a_curve_is_written_and_its_data_printed(command: Command) -> None:
     assert "vconcat" in json.loads(Path("picture.json").read_text(encoding="utf-8"))
     code, out, err = command(f"{CURVE} --json")
     assert (code, err) == (EXIT_DONE, "")
-    data = sparingly.load_demo()
+    data = load_invented()
     assert json.loads(out) == [
         sparingly.curve(data, method, "overall", runs=3, measure="kendall_b").to_dict()
         for method in ("metric_var:metric=learned", "diversity")

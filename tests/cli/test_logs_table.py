@@ -1,4 +1,4 @@
-"""The table in docs/how-to/logs.md: every kind of log gives the roles and the first number that it names."""
+"""The table in docs/reference/logs.md: every kind of log gives the roles and first number named."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ LOGS = ROOT / "tests" / "data" / "io" / "logs"
 def table_rows() -> list[list[str]]:
     """The rows of the table: the log, its command, its roles and the first number."""
     section = (
-        (ROOT / "docs" / "how-to" / "logs.md").read_text(encoding="utf-8").partition("## The first number")[2]
+        (ROOT / "docs" / "reference" / "logs.md")
+        .read_text(encoding="utf-8")
+        .partition("## The first number")[2]
     )
     lines = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]

@@ -12,6 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_WRONG
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -20,7 +21,7 @@ Command = Callable[[str], tuple[int, str, str]]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's data with and without labels, and a pilot."""
     place = tmp_path_factory.mktemp("plan")
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, place / "data.jsonl")
     sparingly.save(data.without_labels(), place / "bare.jsonl")
     sparingly.select(data, "uniform", 60, seed=1).save(place / "pilot.json")

@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 from tests.infer.estimate.test_severity import Row, rated_set
 from tests.run.raters.test_controls import both_judged_everything, judged_controls
 
@@ -17,7 +18,7 @@ from tests.run.raters.test_controls import both_judged_everything, judged_contro
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, tmp_path / "data.jsonl")
     sparingly.select(data, "random", 60, seed=1).save(tmp_path / "chosen.json")
     return tmp_path
@@ -40,7 +41,7 @@ def test_raters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_raters_of_a_set_without_any(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sparingly.save(sparingly.load_demo().without_labels(), demo / "bare.jsonl")
+    sparingly.save(load_invented().without_labels(), demo / "bare.jsonl")
     assert run(["raters", "bare.jsonl"]) == 2
     assert "No label says who gave it. If a column does, add --role COLUMN=rater." in capsys.readouterr().err
 

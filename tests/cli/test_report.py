@@ -192,7 +192,7 @@ def test_demo_serves_a_campaign_on_its_data(
     monkeypatch.setattr(serve, "serve", lambda where, **asked: served.update(where=where, **asked))
     assert run(["demo", "--out", str(tmp_path), "--serve", "--port", "0"]) == EXIT_DONE
     with sparingly.Campaign(served["where"][0]) as running:
-        assert running.status().sets[0].models == demo().models
+        assert running.status().sets[0].models == sparingly.load_demo().models
         assert running.settings.aspects == {"overall": (0.0, 100.0)}
     assert (served["raters"], served["serving"].port) == ("anna,ben", 0)
     capsys.readouterr()

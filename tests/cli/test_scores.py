@@ -12,6 +12,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[[str], tuple[int, str, str]]
 ESTIMATE = "estimate data.jsonl drawn.json -a overall -e weighted_mean"
@@ -22,7 +23,7 @@ RANK = "rank data.jsonl drawn.json -a overall -e weighted_mean"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's data, a random draw of it, and the top of a list."""
     place = tmp_path_factory.mktemp("scores")
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, place / "data.jsonl")
     sparingly.select(data, "random", 120, seed=1).save(place / "drawn.json")
     sparingly.select(data, "metric_var:metric=learned", 48).save(place / "top.json")
@@ -107,7 +108,7 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
     way = f"sparingly {verb} data.jsonl drawn.json --aspect overall"
     said = f"sparingly: There are 2 aspects: overall, fluency. Name one: {way}\n"
     assert command(f"{verb} data.jsonl drawn.json") == (EXIT_WRONG, "", said)
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data.without_labels(), tmp_path / "none.jsonl")
     code, _, err = command(f"{verb} {tmp_path / 'none.jsonl'}")
     if verb == "plan":

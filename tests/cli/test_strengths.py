@@ -10,12 +10,13 @@ import pytest
 
 import sparingly
 from sparingly.cli.app import run
+from sparingly.data.synthetic import load_invented
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, tmp_path / "scores.jsonl")
     sparingly.save(data.with_preferences_from("overall", tie=2.0), tmp_path / "data.jsonl")
     return tmp_path
@@ -32,7 +33,7 @@ def test_strengths(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_strengths_as_json_are_those_of_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["strengths", "scores.jsonl", "--from-scores", "overall", "--tie", "2", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
-    wanted = sparingly.bradley_terry(sparingly.load_demo().with_preferences_from("overall", tie=2.0))
+    wanted = sparingly.bradley_terry(load_invented().with_preferences_from("overall", tie=2.0))
     assert np.allclose(values["strengths"], wanted.strengths)
 
 

@@ -14,6 +14,7 @@ import pytest
 import sparingly
 from sparingly.cli.app import run
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 
 Command = Callable[[str], tuple[int, str, str]]
 
@@ -22,7 +23,7 @@ Command = Callable[[str], tuple[int, str, str]]
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command line in a folder with the demo's data, judged and not, and a selection of it."""
     monkeypatch.chdir(tmp_path)
-    data = sparingly.load_demo()
+    data = load_invented()
     sparingly.save(data, tmp_path / "data.jsonl")
     sparingly.save(data.without_labels(), tmp_path / "outputs.jsonl")
 
@@ -37,7 +38,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 def answered(budget: int = 24) -> None:
     """Begin a campaign on the demo's data, and answer its first round from the demo's labels."""
-    data = sparingly.load_demo()
+    data = load_invented()
     labels = {
         (item, model): float(score)
         for item, row in zip(data.items, data.aspects["overall"], strict=True)
@@ -160,7 +161,7 @@ def test_a_selection_is_what_is_chosen_from(command: Command) -> None:
 
 
 def test_labels_in_a_file_of_their_own(command: Command) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     rows = ["item,model,rater,score"]
     rows += [
         f"{item},{json.dumps(model)},Ada,{score}"

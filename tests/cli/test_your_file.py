@@ -1,4 +1,4 @@
-"""your-file.md says what one types for every file of the journeys, and what comes out: it is true."""
+"""roles.md says what one types for every file of the journeys, and what comes out: it is true."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from sparingly.cli.app import run
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "your-file.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "roles.md"
 _, _, TABLE = PAGE.read_text(encoding="utf-8").partition("| file | command | roles | first number |")
 ROWS = [line.strip("| ").split(" | ") for line in TABLE.partition("\n\n")[0].splitlines()[2:]]
 

@@ -17,6 +17,7 @@ from sparingly.base import catalogue
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.registry import parse_method, registered
 from sparingly.data.io import formats
+from sparingly.data.synthetic import load_invented
 from sparingly.run.exchange.tool import annotation_tools
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +48,7 @@ def test_without_the_package_its_names_are_unknown() -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_methods_of_the_package_are_used_by_name() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "loudness:metric=learned,power=2", 30)
     assert chosen.signature.method.startswith("top:utility=(loudness:")
     sample = sparingly.select(data, "uniform", 60, seed=1)
@@ -68,7 +69,7 @@ def test_its_format_is_recognised(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_its_annotation_tool_writes_tasks(tmp_path: Path) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "uniform", 5)
     sparingly.export_tasks(data, chosen, to="megaphone", folder=tmp_path / "out", aspects=["overall"])
     assert (tmp_path / "out" / "questions.txt").read_text(encoding="utf-8").count("\n") >= 5

@@ -13,8 +13,9 @@ import pytest
 
 import sparingly
 from sparingly.base.tabular import Tabular
+from sparingly.data.synthetic import load_invented
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60)
 
 
@@ -48,7 +49,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
         lambda _: "The 60 chosen items find ",
     ),
     "Representation": (lambda: sparingly.representation(DATA, CHOSEN), lambda result: result.headline),
-    "Description": (lambda: sparingly.describe(DATA), lambda _: "demo: 240 items x 8 models"),
+    "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: 240 items x 8 models"),
     "RaterReport": (lambda: sparingly.rater_report(DATA, "overall"), lambda result: result.headline),
     "Assignment": (
         lambda: sparingly.assign(CHOSEN, ["Ada", "Bo"], data=DATA),

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-import sparingly
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Ratings
 
 
@@ -51,7 +51,7 @@ def test_a_view_keeps_its_items_and_models() -> None:
 
 
 def test_the_rest_of_the_set_is_as_it_was() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     seen = data.reveal(np.zeros(data.shape, bool))
     assert set(data.metrics) == set(seen.metrics)
     inputs = [name for name in data.fields if name.startswith(("metric:", "column:")) or name == "outputs"]

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.changes import NO_DIFFERENCE
 from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.result import Estimate
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 
 
 def made(scores: list[float], errors: list[float], **changed: Any) -> Estimate:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import sparingly
+from sparingly.data.synthetic import load_invented
 from tests.journeys.command import run
 
 
@@ -19,9 +21,18 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def _invented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, data = tmp_path_factory.mktemp("invented"), load_invented()
+    sparingly.save(data, folder / "data.jsonl")
+    chosen = sparingly.select(data.without_labels(), "metric_var:metric=learned", "20%")
+    chosen.save(folder / "selection.json")
+    return folder
+
+
 @pytest.fixture
-def folder(demo_folder: Path, tmp_path: Path) -> Path:
-    """An own folder with the demo's data and selection."""
+def folder(_invented: Path, tmp_path: Path) -> Path:
+    """An own folder with the invented set and a selection from it."""
     for name in ("data.jsonl", "selection.json"):
-        (tmp_path / name).write_bytes((demo_folder / "d" / name).read_bytes())
+        (tmp_path / name).write_bytes((_invented / name).read_bytes())
     return tmp_path

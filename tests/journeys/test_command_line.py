@@ -59,7 +59,7 @@ def test_next_step_of_the_demo_works(demo_folder: Path) -> None:
     shown = (demo_folder / "shown.txt").read_text(encoding="utf-8")
     step = next(line for line in shown.splitlines() if line.startswith("next: sparingly "))
     done = run(*step.removeprefix("next: sparingly ").split(), cwd=demo_folder)
-    assert "| 1-3 | `Rowan` |" in done.stdout
+    assert "`TMT_run1` |" in done.stdout
 
 
 # --- info and methods -------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.base.rng import Keys
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.published import diffuse as module
 from sparingly.published.linkage import Distance, Linkage, linkage_of
 from sparingly.signals.embed import embed_outputs
@@ -22,7 +23,7 @@ from sparingly.signals.embed.differences import filled_distances
 
 @cache
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def fresh() -> EvalSet:

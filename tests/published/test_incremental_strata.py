@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.published.incremental_strata import NO_INTERVAL
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.replay import replay
@@ -117,6 +118,6 @@ def test_the_published_warning_is_told() -> None:
 
 
 def test_a_budget_of_fewer_items_than_rounds_is_spent() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     looks = list(sparingly.replay(data, "incremental_strata", 3, truth="overall"))
     assert [int(look.state.asked.any(axis=1).sum()) for look in looks] == [1, 2, 3, 3]

@@ -9,10 +9,11 @@ import pytest
 import sparingly
 from sparingly.cli.app import run
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 
 
 def rounds_of(method: str, size: int | None = None) -> list[Selection]:
-    data = sparingly.load_demo()
+    data = load_invented()
     found: list[Selection] = []
     while len(found) < 3:
         one = sparingly.next_round(data, method, 60, aspect="overall", rounds=found, size=size, seed=2)
@@ -38,14 +39,14 @@ def rounds_of(method: str, size: int | None = None) -> list[Selection]:
     ],
 )
 def test_every_round_follows_from_those_before_it(method: str, size: int | None) -> None:
-    data, rounds = sparingly.load_demo(), rounds_of(method, size)
+    data, rounds = load_invented(), rounds_of(method, size)
     for place, one in enumerate(rounds):
         found = sparingly.verify(one, data, earlier=rounds[:place])
         assert found.ok, found.problems
 
 
 def test_judgements_that_changed_are_seen() -> None:
-    data, rounds = sparingly.load_demo(), rounds_of("waves")
+    data, rounds = load_invented(), rounds_of("waves")
     scores = data.aspects["overall"].copy()
     scores[data.positions(rounds[0].items)[0], 0] += 1
     changed = data.only([name for name in data.fields if name != "ratings"]).with_aspect("overall", scores)
@@ -54,14 +55,14 @@ def test_judgements_that_changed_are_seen() -> None:
 
 
 def test_the_rounds_before_it_are_needed_and_must_be_the_right_ones() -> None:
-    data, rounds = sparingly.load_demo(), rounds_of("uniform", 20)
+    data, rounds = load_invented(), rounds_of("uniform", 20)
     assert "round 2" in sparingly.verify(rounds[1], data).problems[0]
     other = replace(rounds[0], items=np.array(rounds[0].items[::-1]))
     assert "not those of the signature" in sparingly.verify(rounds[1], data, earlier=[other]).problems[0]
 
 
 def test_items_picked_by_hand_are_found() -> None:
-    data, rounds = sparingly.load_demo(), rounds_of("uniform", 20)
+    data, rounds = load_invented(), rounds_of("uniform", 20)
     items = rounds[0].items.copy()
     items[0] = next(name for name in data.items if name not in set(items))
     found = sparingly.verify(replace(rounds[0], items=items), data)
@@ -69,7 +70,7 @@ def test_items_picked_by_hand_are_found() -> None:
 
 
 def test_a_model_left_out_by_hand_is_found() -> None:
-    data, rounds = sparingly.load_demo(), rounds_of("auto")
+    data, rounds = load_invented(), rounds_of("auto")
     models = rounds[1].models
     assert models is not None
     models = models.copy()
@@ -84,7 +85,7 @@ def test_on_the_command_line(
     method: str, size: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sparingly.save(sparingly.load_demo(), "data.jsonl")
+    sparingly.save(load_invented(), "data.jsonl")
     for place, one in enumerate(rounds_of(method, size), start=1):
         one.save(f"round-{place}.json")
     assert run(["verify", "round-2.json", "data.jsonl", "--earlier", "round-1.json"]) == 0

@@ -12,13 +12,14 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import severity
 from sparingly.infer.estimate.result import estimate_from
 from sparingly.infer.rank.ranking import ranking_from
 from sparingly.run.verify import Verification, VerifiedResult, load_result
 
 OLD = "0.0.1"
-DATA = sparingly.load_demo()
+DATA = load_invented()
 SELECTIONS: dict[str, Callable[[], sparingly.Selection | None]] = {
     "nothing": lambda: None,
     "uniform": lambda: sparingly.select(DATA, "uniform", 60, seed=3, never=["item-001"]),
@@ -314,7 +315,7 @@ def test_broken_files_are_one_sentence(text: str, problem: str, tmp_path: Path) 
 
 
 def test_errors_that_count_raters_are_derived_again(tmp_path: Path) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = sparingly.estimate(data, sparingly.select(data, "uniform", 80), "overall", target="population")
     wider = sparingly.with_rater_errors(found, data)
     wider.save(tmp_path / "scores.json")
@@ -327,6 +328,6 @@ def test_errors_that_count_raters_are_derived_again(tmp_path: Path) -> None:
 
 
 def test_a_severity_that_was_handed_over_leaves_no_signature() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = sparingly.estimate(data, None, "overall", target="population")
     assert sparingly.with_rater_errors(found, data, severity(data, "overall")).signature is None

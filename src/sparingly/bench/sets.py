@@ -32,7 +32,6 @@ _KINDS = (".jsonl", ".parquet", ".csv", ".tsv")
 # The truth of sets that have several aspects.
 TRUTHS: Mapping[str, str] = MappingProxyType(
     {
-        DEMO: "overall",
         "biomqm_deen": "mqm",
         "biomqm_ende": "mqm",
         "biomqm_enes": "mqm",
@@ -173,8 +172,8 @@ def strong_metric(name: str) -> str | None:
 
 def open_set(file: SetFile) -> FullyJudgedSet:
     """Read a set and cut it to the items and models that were judged in full."""
+    from sparingly.data.demo import load_demo
     from sparingly.data.io import load
-    from sparingly.data.synthetic import load_demo
 
     data = load_demo() if file.path is None else load(file.path)
     truth = file.truth or TRUTHS.get(file.name)

@@ -70,7 +70,7 @@ def select(
         >>> data = sparingly.load_demo()
         >>> chosen = sparingly.select(data, budget="10%", seed=1)
         >>> len(chosen), chosen.is_probability_sample
-        (24, True)
+        (19, True)
     """
     data = as_evalset(data)
     if budget is None:

@@ -10,7 +10,7 @@ from sparingly.base.errors import ExtraMissingError, UsageError
 from sparingly.cli.options import Json, Seed, emit, working, write_text
 from sparingly.cli.parameters import about, flag
 
-METHOD, BUDGET, TRUTH = "metric_var:metric=learned", "20%", "overall"
+METHOD, BUDGET, TRUTH = "metric_var:metric=chrF", "20%", "mqm"
 DESIGN, SHARE = "local_pivotal", "50%"
 NAME, STRATEGY, ITEMS, SCALE, RATERS = "sparingly demo", "waves", 60, (0.0, 100.0), "anna,ben"
 
@@ -39,7 +39,7 @@ def demo(
     """
     from sparingly.choose.select import select
     from sparingly.data import io
-    from sparingly.data.synthetic import load_demo
+    from sparingly.data.demo import load_demo
     from sparingly.infer.estimate.estimate import estimate
     from sparingly.infer.rank import compare
     from sparingly.infer.rank.rank import rank
@@ -60,7 +60,7 @@ def demo(
             need_report()
         except ExtraMissingError as error:
             no_figures = str(error)
-        title = "sparingly demo: eight models by overall"
+        title = "sparingly demo: six models by MQM"
         page = report(data, sample, TRUTH, target="set", title=title, figures=not no_figures, seed=seed)
         compared = compare.agree(data, chosen, TRUTH, seed=seed)
         curve = compare.curve(data, METHOD, TRUTH, seed=seed)

@@ -329,9 +329,9 @@ def changes(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> few, more = (sparingly.select(data, "uniform", n, seed=1) for n in (60, 120))
-        >>> found = sparingly.changes(*(sparingly.rank(data, one, "overall") for one in (few, more)))
+        >>> found = sparingly.changes(*(sparingly.rank(data, one, "mqm") for one in (few, more)))
         >>> found.shared, len(found.models)
-        ('nested', 8)
+        ('nested', 6)
     """
     sides = result_side(before), result_side(after)
     shared: Shared = "nested" if nested else _shared_judgements(*sides)

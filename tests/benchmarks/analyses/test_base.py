@@ -17,13 +17,14 @@ from benchmarks.analyses.distances import winning_distances
 from benchmarks.analyses.irt import irt_check, item_curves
 from benchmarks.analyses.norms import chosen_norms
 from benchmarks.analyses.success import success_by_norm
+from sparingly.data.synthetic import load_invented
 from tools.doc_examples import PYTHON_FLAGS
 
 PAIR = ("Juniper", "Rowan")
 
 
 def every_analysis() -> list[Any]:
-    data = sparingly.load_demo()
+    data = load_invented()
     return [
         chosen_norms(data, sparingly.select(data, "random", 20)),
         cluster_norms(data, [10], pair=PAIR),
@@ -47,7 +48,7 @@ def test_an_analysis_is_a_line_a_table_a_frame_and_json(found: Any) -> None:
 
 
 def test_long_tables_are_cut_in_notebooks() -> None:
-    found = winning_distances(sparingly.load_demo(), truth="overall")
+    found = winning_distances(load_invented(), truth="overall")
     assert "… and 16 more rows" in found._repr_html_()
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import sparingly
 from benchmarks.analyses.norms import chosen_norms
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.synthetic import load_invented
 from tests.benchmarks.analyses.made import ON_CIRCLE, chord, on_circle
 
 ANGLES = [0.1, 0.2, 0.3, 1.0, 1.1, 1.2]
@@ -44,7 +45,7 @@ def test_shares_sum_to_one_whatever_the_bins(angles: list[float], bins: int) -> 
 
 
 def test_several_selections_and_their_names() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     far, drawn = (sparingly.select(data, method, 24) for method in ("max_norm", "random"))
     found = chosen_norms(data, {"far": far, "drawn": list(drawn.items)})
     assert [one.name for one in found.groups] == ["all items", "far", "drawn"]
@@ -56,7 +57,7 @@ def test_several_selections_and_their_names() -> None:
 
 
 def test_a_pair_sees_two_models_only() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     pair = ("Elm + rerank (beam = 4)", "Rowan")
     chosen = sparingly.select(data.take(models=pair), "max_norm", 24)
     found = chosen_norms(data, chosen, pair=pair)

@@ -10,6 +10,7 @@ import sparingly
 from benchmarks.analyses.clusters import cluster_norms
 from benchmarks.analyses.pairs import of_pair, outputs_of
 from sparingly.base.errors import UsageError
+from sparingly.data.synthetic import load_invented
 from tests.benchmarks.analyses.made import ON_CIRCLE, chord, on_circle
 
 PAIR = ("Juniper", "Rowan")
@@ -29,7 +30,7 @@ def test_two_clusters_by_hand() -> None:
 
 
 def test_sizes_are_those_of_diffuse_and_of_scipy() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = cluster_norms(data, [25], pair=PAIR)
     view = of_pair(data, PAIR)
     chosen = sparingly.select(view, "diffuse:weighted=true", 25)
@@ -42,7 +43,7 @@ def test_sizes_are_those_of_diffuse_and_of_scipy() -> None:
 
 
 def test_every_cut_holds_every_item_once() -> None:
-    found = cluster_norms(sparingly.load_demo(), [5, 20], most=None)
+    found = cluster_norms(load_invented(), [5, 20], most=None)
     shares = Counter[tuple[str, str, int]]()
     for one in found.clusters:
         shares[one.first, one.second, one.clusters] += one.items
@@ -54,7 +55,7 @@ def test_every_cut_holds_every_item_once() -> None:
 
 
 def test_pairs_and_clusters_are_thinned_with_a_note() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = cluster_norms(data, [20], most_pairs=3, most=7, seed=2)
     assert (found.pairs, len(found.clusters)) == (3, 7)
     assert found.notes == (

@@ -19,6 +19,7 @@ from benchmarks.analyses.distances import winning_distances
 from benchmarks.analyses.irt import irt_check, item_curves
 from benchmarks.analyses.norms import chosen_norms
 from benchmarks.analyses.success import success_by_norm
+from sparingly.data.synthetic import load_invented
 from sparingly.show.figures import look
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -61,7 +62,7 @@ def test_every_kind_is_written_and_its_data_printed(command: Command, kind: str)
 
 
 def _expected(kind: str) -> Any:
-    data = sparingly.load_demo()
+    data = load_invented()
     pair = ("Elm + rerank (beam = 4)", "Rowan")
     view = data.take(models=pair)
     analyses: dict[str, Callable[[], Any]] = {
@@ -90,7 +91,7 @@ def test_a_name_alone_shows_the_demo(command: Command, kind: str) -> None:
 
 
 def test_a_selection_file_is_marked(command: Command) -> None:
-    chosen = sparingly.select(sparingly.load_demo(), "random", 7)
+    chosen = sparingly.select(load_invented(), "random", 7)
     chosen.save("chosen.json")
     shown = json.loads(command(f"map {PAIR} --selection chosen.json --json")[1])
     assert {point["item"] for point in shown["points"] if point["chosen"]} == set(chosen.items)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import sparingly
 from benchmarks.analyses.difference_map import difference_map
 from sparingly.base.errors import UnknownNameError
+from sparingly.data.synthetic import load_invented
 from tests.benchmarks.analyses.made import ON_CIRCLE, chord, on_circle
 
 PAIR = ("Elm + rerank (beam = 4)", "Rowan")
@@ -37,7 +38,7 @@ def test_in_two_dimensions_all_directions_are_kept() -> None:
 
 
 def test_the_order_of_the_pair_swaps_preferences_not_places() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     one = difference_map(data, PAIR, truth="overall")
     other = difference_map(data, PAIR[::-1], truth="overall")
     assert (one.first, one.second) == (other.second, other.first) == PAIR
@@ -59,7 +60,7 @@ def test_preferences_and_what_is_missing() -> None:
 
 
 def test_chosen_items_stay_and_carry_their_weights() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     view = data.take(models=PAIR)
     chosen = sparingly.select(view, "diffuse:weighted=true", 10)
     found = difference_map(data, PAIR, chosen, truth="overall", most=25, seed=1)

@@ -6,11 +6,12 @@ import pytest
 import sparingly
 from benchmarks.analyses.irt import NO_INTERVALS, ONE_MODEL, irt_check
 from sparingly.base.errors import UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.published.irt import fit_irt, scaled
 
 
 def test_predictions_against_what_was_fitted() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = irt_check(data, "irt:metric=learned,fit=map", bins=5, most=None)
     scores = data.metrics["learned"]
     predicted, observed = fit_irt(scores, method="map").predicted(), scaled(scores)
@@ -28,7 +29,7 @@ def test_predictions_against_what_was_fitted() -> None:
 
 
 def test_abilities_with_intervals() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = irt_check(data, "irt:metric=learned", level=0.8, most=10)
     low, high = fit_irt(data.metrics["learned"]).intervals(0.8)
     assert [one.ability for one in found.abilities] == sorted(
@@ -43,7 +44,7 @@ def test_abilities_with_intervals() -> None:
 
 
 def test_the_fast_fit_knows_no_intervals() -> None:
-    data = sparingly.load_demo().at(range(60))
+    data = load_invented().at(range(60))
     found = irt_check(data, "irt:metric=learned,response=binary,fit=map")
     assert found.notes == (NO_INTERVALS,)
     assert all(one.low is None and one.high is None for one in found.abilities)
@@ -53,7 +54,7 @@ def test_the_fast_fit_knows_no_intervals() -> None:
 
 
 def test_successes_have_intervals_too() -> None:
-    data = sparingly.load_demo().at(range(60))
+    data = load_invented().at(range(60))
     found = irt_check(data, "irt:metric=learned,response=binary")
     assert found.notes == ()
     assert all(one.low is not None and one.low < one.ability for one in found.abilities)
@@ -74,7 +75,7 @@ def test_equal_scores_have_no_correlation() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     with pytest.raises(UsageError, match="at least one bin, not 0"):
         irt_check(data, "irt:metric=learned", bins=0)
     with pytest.raises(UsageError, match="A level lies between 0 and 1"):
@@ -83,7 +84,7 @@ def test_what_cannot_be_asked() -> None:
 
 @pytest.mark.parametrize("method", ["irt:metric=learned", "irt:metric=learned,response=binary"])
 def test_one_model_is_fitted_to_itself_and_proves_nothing(method: str) -> None:
-    found = irt_check(sparingly.load_demo().take(models=["Rowan"]).at(range(60)), method)
+    found = irt_check(load_invented().take(models=["Rowan"]).at(range(60)), method)
     assert np.isnan(found.correlation)
     assert np.isnan(found.error)
     assert ONE_MODEL in found.notes

@@ -6,13 +6,14 @@ import pytest
 import sparingly
 from benchmarks.analyses.irt import fitted_responses, item_curves
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.published.irt import fit_irt, scaled
 
 METHOD = "irt:metric=learned,fit=map"
 
 
 def test_curves_are_those_of_the_fit() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = item_curves(data, METHOD, items=["item-010", "item-002"])
     scores = data.metrics["learned"]
     fit = fit_irt(scores, method="map")
@@ -31,7 +32,7 @@ def test_curves_are_those_of_the_fit() -> None:
 
 
 def test_items_are_spread_over_the_utility() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = item_curves(data, f"{METHOD},utility=difficulty", count=3)
     difficulty = fit_irt(data.metrics["learned"], method="map").difficulty
     assert [one.utility for one in found.curves] == pytest.approx(
@@ -53,13 +54,13 @@ def test_missing_scores_are_missing_points() -> None:
 
 
 def test_success_and_failure() -> None:
-    found = item_curves(sparingly.load_demo(), "irt:metric=learned,response=binary,fit=map")
+    found = item_curves(load_invented(), "irt:metric=learned,response=binary,fit=map")
     assert found.response == "success by learned"
     assert {value for one in found.curves for value in one.observed} <= {0.0, 1.0}
 
 
 def test_what_cannot_be_asked() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     with pytest.raises(UsageError, match='"diffuse" is not item response theory: write irt'):
         item_curves(data, "diffuse")
     with pytest.raises(UsageError, match="Name at least one item"):

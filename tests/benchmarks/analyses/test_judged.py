@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sparingly
 from benchmarks.analyses.pairs import item_preferences
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.winners import margins_and_counts
 
 SCORES = np.array([[3.0, 1.0, 2.0], [1.0, 1.5, np.nan], [2.0, 2.0, 0.0], [0.0, 4.0, 4.0]])
@@ -37,7 +37,7 @@ def test_given_preferences_are_the_same_as_the_scores_they_come_from(tie: float)
 
 
 def test_margins_are_those_of_winners() -> None:
-    data = sparingly.load_demo().with_preferences_from("overall", 2.0)
+    data = load_invented().with_preferences_from("overall", 2.0)
     found = item_preferences(data, None, None, 0.0)
     margins, _ = margins_and_counts(data.preferences, len(data.models))
     pairs = list(zip(*pair_indices(len(data.models)), strict=True))

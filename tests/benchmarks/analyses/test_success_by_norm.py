@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 import sparingly
 from benchmarks.analyses.success import SuccessByNorm, success_by_norm
 from sparingly.base.errors import DataError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.winners import pair_margins
 from tests.benchmarks.analyses.made import ON_CIRCLE, chord, on_circle
 
@@ -40,7 +41,7 @@ def test_two_bins_by_hand() -> None:
 
 
 def test_the_order_of_the_file_changes_nothing() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     order = np.random.default_rng(0).permutation(len(data))
     shuffled = sparingly.EvalSet.from_arrays(
         data.items[order].tolist(),
@@ -52,7 +53,7 @@ def test_the_order_of_the_file_changes_nothing() -> None:
 
 
 def test_shares_and_success_against_a_plain_loop() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = success_by_norm(data, truth="overall", tie=2.0, bins=6)
     scores = data.truth("overall")
     margins = dict(zip(*_pairs_and_margins(scores), strict=True))
@@ -73,7 +74,7 @@ def _pairs_and_margins(scores: NDArray[np.float64]) -> tuple[list[tuple[int, int
 
 
 def test_one_bin_is_the_full_set() -> None:
-    found = success_by_norm(sparingly.load_demo(), truth="overall", bins=1)
+    found = success_by_norm(load_invented(), truth="overall", bins=1)
     assert found.bins[0].success == found.random == 1.0
 
 

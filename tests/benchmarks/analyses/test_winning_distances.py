@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import sparingly
 from benchmarks.analyses.distances import winning_distances
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 
 # a beats b on 3 of 4 items and ties c on all; nobody judged d.
 SCORES = np.array([[2.0, 1.0, 2.0], [2.0, 1.0, 2.0], [2.0, 1.0, 2.0], [1.0, 2.0, 1.0]])
@@ -33,7 +33,7 @@ def test_distances_by_hand() -> None:
 
 @pytest.mark.parametrize("width", [0.01, 0.05, 0.1, 0.3, 1.0])
 def test_every_pair_is_in_one_bin(width: float) -> None:
-    found = winning_distances(sparingly.load_demo(), truth="overall", width=width)
+    found = winning_distances(load_invented(), truth="overall", width=width)
     assert sum(found.counts) == len(found.pairs) == 28
     for low, high, count in zip(found.edges[:-1], found.edges[1:], found.counts, strict=True):
         assert count == sum(low - 1e-9 <= one.distance < high - 1e-9 for one in found.pairs)

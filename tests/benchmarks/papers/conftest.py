@@ -8,6 +8,7 @@ import pytest
 
 import sparingly
 from benchmarks.papers.work import Effort, Setting, Work
+from sparingly.data.synthetic import load_invented
 
 SMALL = Setting("small", "overall", "learned", "a small set", shares=(0.1, 0.25, 0.5))
 
@@ -15,7 +16,7 @@ SMALL = Setting("small", "overall", "learned", "a small set", shares=(0.1, 0.25,
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    demo = sparingly.load_demo()
+    demo = load_invented()
     sparingly.save(demo.at(range(0, len(demo), 6)), folder / "small.jsonl.gz")
     return folder
 

@@ -23,6 +23,7 @@ from benchmarks.papers.work import (
     file_of,
 )
 from sparingly.base.errors import UsageError
+from sparingly.data.synthetic import load_invented
 
 
 def test_interval_is_the_t_interval_of_the_mean() -> None:
@@ -120,7 +121,7 @@ def test_a_data_set_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_data_sets_are_loaded_by_name(work: Work) -> None:
     there = sparingly.load(file_of(work.data, "small"))
     assert list(work.load("small").items) == list(there.items)
-    assert list(replace(work, is_demo=True).load("small").items) == list(sparingly.load_demo().items)
+    assert list(replace(work, is_demo=True).load("small").items) == list(load_invented().items)
 
 
 def test_cells_of_a_data_set_need_no_setting(work: Work) -> None:

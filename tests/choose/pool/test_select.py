@@ -20,6 +20,7 @@ from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import PoolSelection, select_pool
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.run.verify import verify_pool
 from tests.choose.pool.pool_data import Record, some_records, write_pool
 
@@ -113,7 +114,7 @@ def test_what_was_changed_by_hand_is_not_verified(pool: ScoredPool) -> None:
     other = select_pool(pool, 10, design="uniform", seed=1).selection.to_dict()
     other["signature"]["method"] = other["signature"]["method"].replace("by=hard", "by=soft")
     assert "scored with by=hard" in verify_pool(Selection.from_dict(other), pool).problems[0]
-    plain = sparingly.select(sparingly.load_demo(), "random", 5)
+    plain = sparingly.select(load_invented(), "random", 5)
     assert "not drawn from a pool" in verify_pool(plain, pool).problems[0]
 
 

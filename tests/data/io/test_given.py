@@ -8,10 +8,11 @@ import pytest
 
 import sparingly
 from sparingly.data.io.given import as_evalset
+from sparingly.data.synthetic import load_invented
 
 
 def test_a_file_and_a_frame_give_what_the_set_gives(tmp_path: Path) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     path = tmp_path / "data.jsonl"
     sparingly.save(data, path)
     frame = sparingly.to_frame(data)
@@ -28,5 +29,5 @@ def test_a_file_and_a_frame_give_what_the_set_gives(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_set_is_taken_as_it_is() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     assert as_evalset(data) is data

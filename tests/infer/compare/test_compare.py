@@ -10,6 +10,7 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Preferences
 from sparingly.infer.compare.compare import about, more_comparisons
 from sparingly.infer.compare.head_to_head import HeadToHead, p_text
@@ -81,7 +82,7 @@ def test_the_other_order_is_the_mirror(data: EvalSet) -> None:
 
 
 def test_scores_are_compared_as_rank_and_estimate_do() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "local_pivotal", "50%")
     found = two(data, "Juniper", "Birch", aspect="overall", selection=chosen)
     ranking = rank(data, chosen, "overall", target="population")
@@ -278,7 +279,7 @@ def test_a_margin_has_the_unit_of_the_scores() -> None:
 
 
 def test_bad_input_is_one_sentence() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     cases: list[tuple[type[Exception], str, EvalSet, tuple[str, ...]]] = [
         (UsageError, "of two models, not of Birch and itself", data, ("Birch", "Birch")),
         (UnknownNameError, 'no model "Brch". Did you mean Birch', data, ("Brch", "Rowan")),
@@ -317,7 +318,7 @@ def test_only_ties_and_the_same_everywhere_settle_nothing() -> None:
 
 
 def test_picked_items_say_nothing_of_others() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     top = sparingly.select(data, "metric_var:metric=learned", "20%")
     with pytest.raises(DataError, match="picked, not sampled"):
         sparingly.compare(data, "Birch", "Rowan", selection=top, aspect="overall")

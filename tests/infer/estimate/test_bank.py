@@ -8,6 +8,7 @@ import pytest
 import sparingly
 from sparingly.base.arrays import Floats, Mask
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.bank import Bank, earlier_models
 from sparingly.infer.estimate.sample import sample_from_arrays
@@ -70,7 +71,7 @@ def test_where_all_were_judged_on_the_same_items_nothing_changes() -> None:
 
 
 def test_with_metrics_and_the_same_items_it_is_greg() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, budget=60, seed=1)
     greg = sparingly.estimate(data, chosen, "overall")
     bank = sparingly.estimate(data, chosen, "overall", estimator="bank")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Preferences
 from sparingly.infer.estimate.bradley_terry import (
     LOSES_ALL,
@@ -119,7 +119,7 @@ def test_nothing_to_go_by_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="none has a strength"):
         bradley_terry(compared([(0, 0, 1, 1.0)], "ab"))
     with pytest.raises(MissingDataError, match="with_preferences_from"):
-        bradley_terry(sparingly.load_demo().only(["aspect:overall"]))
+        bradley_terry(load_invented().only(["aspect:overall"]))
 
 
 def test_length_can_be_taken_out() -> None:

@@ -8,10 +8,11 @@ import pytest
 
 import sparingly
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.draw import UNKNOWN, frame_of, method_of, sample_from, stratum_codes
 from sparingly.infer.estimate.sample import JudgedSample
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 
 
 def sample(selection: Selection) -> JudgedSample:

@@ -7,12 +7,13 @@ from scipy.stats import norm
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.data.selection import RANKING_ONLY
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.draw import ASSUMED
 from sparingly.infer.estimate.estimate import IMPORTANCE, WITHOUT_NEVER, estimate
 from sparingly.infer.estimate.intervals import Interval
 from tests.infer.estimate.sets import judged_set
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 TRUTH = DATA.aspects["overall"]
 PLAIN = "weighted_mean"
 KINDS: tuple[Interval, ...] = ("auto", "betting")
@@ -249,7 +250,7 @@ def test_a_model_that_nobody_judged_leaves_the_others_certain() -> None:
 
 
 def test_a_selection_from_another_set_is_refused() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     part = data.take(items=data.items[:120])
     drawn = sparingly.select(part, "uniform", 60)
     with pytest.raises(DataError, match="drawn from 120 items, and this set has 240"):

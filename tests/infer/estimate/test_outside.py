@@ -11,6 +11,7 @@ import sparingly
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 
 FIRST = "pivotal:utility=(uncertainty:metric=source_length),tau=0.5"
 SECOND = "pivotal:utility=(metric_var:metric=learned),tau=0.5"
@@ -18,7 +19,7 @@ SECOND = "pivotal:utility=(metric_var:metric=learned),tau=0.5"
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import OTHER_RATERS, Severity, rater_covariance, severity
 from tests.infer.estimate.test_severity import Row, rated_set
 
@@ -97,7 +98,7 @@ def test_halves_of_intervals_add_up_as_squares() -> None:
 
 
 def test_groups_are_widened_too() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "random", 160, seed=1)
     found = sparingly.estimate(data, chosen, "overall", by="domain")
     wider = sparingly.with_rater_errors(found, data)
@@ -126,7 +127,7 @@ def test_one_rater_adds_nothing_and_says_so() -> None:
 
 
 def test_errors_that_are_not_there_cannot_grow(tmp_path: Path) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     top = sparingly.select(data, "metric_var:metric=learned", 40)
     with pytest.raises(UsageError, match="scores of the chosen items only"):
         sparingly.with_rater_errors(sparingly.estimate(data, top, "overall"), data)

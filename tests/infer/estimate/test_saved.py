@@ -9,9 +9,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.result import estimate_from
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
 FOUND = sparingly.estimate(DATA, CHOSEN, "overall", by="domain")
 VALUES: dict[str, Any] = json.loads(json.dumps(FOUND.to_dict(), allow_nan=False))

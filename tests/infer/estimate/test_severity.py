@@ -7,6 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import MERGED, ONE_RATER, rater_scores, severity
 
 Row = tuple[int, int, str, float]
@@ -47,7 +48,7 @@ def test_who_rated_must_be_known() -> None:
     with pytest.raises(MissingDataError, match="who gave it"):
         rater_scores(rated_set([(0, 0, "", 1.0)]))
     with pytest.raises(UnknownNameError, match=r'"fluencey".*Did you mean fluency'):
-        rater_scores(sparingly.load_demo(), "fluencey")
+        rater_scores(load_invented(), "fluencey")
 
 
 def test_a_constant_shift_is_found_exactly() -> None:
@@ -119,7 +120,7 @@ def test_too_few_ratings() -> None:
 
 
 def test_documents_and_html() -> None:
-    found = severity(sparingly.load_demo(), "overall")
+    found = severity(load_invented(), "overall")
     assert "document" in found.variances
     assert "Dana" in found._repr_html_()
     assert repr(found).startswith("Severity(overall: 5 raters")

@@ -7,9 +7,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.result import EstimateSignature, signature_word
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
 
 

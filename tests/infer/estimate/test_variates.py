@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.predictions import (
     check_metrics,
     known_metrics,
@@ -22,7 +22,7 @@ def test_standardised_on_all_items_with_missing_ones_in_the_middle() -> None:
 
 
 def test_lengths_are_always_there_as_metrics() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     assert known_metrics(data)[-2:] == ("source_length", "output_length")
     assert check_metrics(data, ()) == known_metrics(data)
     assert metric_fields(data, ("learned", "output_length")) == {"metric:learned", "outputs"}
@@ -32,7 +32,7 @@ def test_lengths_are_always_there_as_metrics() -> None:
 
 def test_an_unknown_metric_and_no_metric_at_all() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean learned"):
-        check_metrics(sparingly.load_demo(), ("learnt",))
+        check_metrics(load_invented(), ("learnt",))
     bare = EvalSet.from_arrays(["a"], ["m"], aspects={"x": [[1.0]]})
     with pytest.raises(MissingDataError, match="no metrics"):
         check_metrics(bare, ())

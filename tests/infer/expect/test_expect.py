@@ -13,6 +13,7 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.expect import expect as expect_module
 from sparingly.infer.expect.belief import Belief, believe
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected, label_noise
@@ -224,7 +225,7 @@ def test_what_cannot_be_gets_one_sentence() -> None:
 
 def test_the_order_agrees_with_the_expected_differences() -> None:
     """Printed neighbours must not read "A over B" where the belief has B over A, unless they are level."""
-    data = sparingly.load_demo()
+    data = load_invented()
     generator = np.random.default_rng(5)
     for count in (6, 12, 40):
         labels = np.full(data.shape, np.nan)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.plan.growth import growth
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 
 
 def scores(n: int, target: Literal["set", "population"]) -> sparingly.Estimate:

@@ -11,6 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.plan.judge_mix import JudgeMix, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, PlanUnit
 from sparingly.infer.plan.pilot import pilot_of
@@ -209,7 +210,7 @@ def test_hours_come_from_what_there_is() -> None:
 
 
 def test_hours_by_the_sets_own_seconds() -> None:
-    demo = sparingly.load_demo()
+    demo = load_invented()
     told = plan(demo, drawn_pilot(demo, 60), "overall", cost="fit", budgets=[100], width=5.0)
     line = sparingly.select(demo, "random", "2h", cost="fit").signature.method
     intercept, slope = (float(part) for part in line.split("line:")[1].split(",")[0].split(":"))

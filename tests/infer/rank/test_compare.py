@@ -13,6 +13,7 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import keys_of
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.agreement import agreement
 from sparingly.infer.rank.compare import default_shares
 
@@ -34,7 +35,7 @@ def judged(human: Floats = HUMAN, **parts: Any) -> EvalSet:
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 # --- agree ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import seed_list
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import agreement
 from sparingly.infer.rank.compare import full_set
@@ -24,7 +25,7 @@ CROWD = ("Birch", "Juniper", "Rowan")
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @pytest.fixture(scope="module")

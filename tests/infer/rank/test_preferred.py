@@ -8,6 +8,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Preferences
 from sparingly.infer.rank.winners import winners
 
@@ -128,7 +129,7 @@ def test_wrong_calls_get_one_sentence() -> None:
 
 
 def test_winners_of_a_selection_are_among_the_models_that_it_has_judged() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     crowd = ["Rowan", "Birch", "Juniper"]
     chosen = sparingly.select(data, "metric_var:metric=learned", 20, crowd=crowd)
     found = sparingly.winners(data, chosen, truth="overall")

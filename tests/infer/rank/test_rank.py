@@ -6,6 +6,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.intervals import why_withheld
 from sparingly.infer.rank.measures import significance_groups
 from sparingly.infer.rank.pair_tests import least_p, wilcoxon_tests
@@ -15,7 +16,7 @@ from sparingly.show.report.markup import code
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def _plain(models: int = 4, items: int = 80, seed: int = 1) -> EvalSet:

@@ -9,9 +9,10 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import InputError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.ranking import ranking_from
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
 FOUND = sparingly.rank(DATA, CHOSEN, "overall").with_claim("non-inferior", "Rowan", "Birch", 2.0)
 VALUES: dict[str, Any] = json.loads(json.dumps(FOUND.to_dict(), allow_nan=False))

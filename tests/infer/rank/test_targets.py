@@ -14,13 +14,14 @@ import sparingly
 from sparingly.base.errors import DataError, UnknownNameError
 from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.assemble import targets_of
 from sparingly.infer.rank.ranking import ranking_from
 from sparingly.run.campaign.results import findings
 from sparingly.show.web.organiser_views import ranking_views
 from tests.show.report.made import play
 
-DATA = sparingly.load_demo()
+DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "local_pivotal", "50%")
 Numbers = dict[str, tuple[float, float, float, float]]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.create import divide_budget
 from tests.run.campaign.made import answer_all, begin, made_set
@@ -118,6 +119,6 @@ def test_without_a_strategy_it_is_auto_which_says_what_it_does(where: str) -> No
 
 
 def test_people_score_overall_where_nothing_says_what_they_judge(tmp_path: Path) -> None:
-    data = sparingly.load_demo().without_labels()
+    data = load_invented().without_labels()
     with sparingly.Campaign.new(tmp_path / "c.db", data, budget=10) as running:
         assert running.settings.aspects == {"overall": (0.0, 100.0)}

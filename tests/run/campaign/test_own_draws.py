@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.drift import rater_drift
 from sparingly.run.campaign.rater_pages import PageBoard
@@ -22,7 +22,7 @@ NEW = "Cedar-MT"
 
 def demo() -> tuple[EvalSet, EvalSet]:
     """Return four models of the demo set without the last, and with it."""
-    whole = sparingly.load_demo()
+    whole = load_invented()
     data = whole.take(models=[NEW, *[name for name in whole.models if name != NEW][:3]])
     return data.take(models=[name for name in data.models if name != NEW]), data
 

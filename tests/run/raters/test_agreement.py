@@ -9,12 +9,13 @@ from scipy import stats
 import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.krippendorff import krippendorff_alpha
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import rater_scores
 from sparingly.run.raters.agreement import rater_agreement
 from sparingly.run.raters.predictability import predictability, share_that_beats
 from tests.infer.estimate.test_severity import Row, rated_set
 
-DEMO = sparingly.load_demo()
+DEMO = load_invented()
 
 
 def two_raters(seed: int = 0) -> sparingly.EvalSet:

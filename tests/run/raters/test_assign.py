@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import sparingly
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.assignment import TaskUnit, hand_out
 
-DEMO = sparingly.load_demo()
+DEMO = load_invented()
 RATERS = ["Ada", "Bo", "Chidi", "Dana"]
 
 

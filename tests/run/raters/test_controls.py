@@ -10,10 +10,11 @@ from scipy import stats
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.agreement import rater_agreement
 from sparingly.run.raters.controls import control_report, controls_of, degraded, is_unspaced, replaced_words
 
-DEMO = sparingly.load_demo()
+DEMO = load_invented()
 CHOSEN = sparingly.select(DEMO, "random", 60, seed=1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import severity
 from sparingly.run.raters.controls import ControlReport, ControlScore
 from sparingly.run.raters.report import RaterFlag, rater_flags
@@ -115,7 +116,7 @@ def test_three_raters_cannot_be_compared() -> None:
 def test_report_holds_everything_and_is_plain() -> None:
     import json
 
-    report = sparingly.rater_report(sparingly.load_demo(), "fluency", metric="judge", level="ordinal")
+    report = sparingly.rater_report(load_invented(), "fluency", metric="judge", level="ordinal")
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert set(values) == {"severity", "agreement", "predictability", "controls", "flags", "notes"}
     assert values["agreement"]["level"] == "ordinal"

@@ -13,6 +13,7 @@ from sparingly.choose import Uniform
 from sparingly.choose.design.selector import Chosen
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import replay, with_truth
 from sparingly.run.rounds.strategy import Finished, OneShot, State, Strategy, as_strategy, asked_cells
@@ -27,7 +28,7 @@ def rounds_of(data: EvalSet, method: str, budget: Any, **asked: Any) -> list[Sel
 
 @pytest.mark.parametrize("method", ["uniform", "metric_var:metric=rouge", "documents", "kmeans"])
 def test_rounds_of_a_selector_are_its_selection_in_parts(method: str) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     name = next(iter(data.metrics))
     text = method.replace("rouge", name)
     whole = sparingly.select(data, text, 60, seed=4)
@@ -38,7 +39,7 @@ def test_rounds_of_a_selector_are_its_selection_in_parts(method: str) -> None:
 
 
 def test_documents_are_never_cut() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     parts = rounds_of(data, "documents", 90, aspect="overall", size=10)
     seen: set[str] = set()
     for part in parts:
@@ -48,7 +49,7 @@ def test_documents_are_never_cut() -> None:
 
 
 def test_labels_that_no_round_asked_for_are_not_shown() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     first = next_round(data, "uniform", 40, aspect="overall", size=15)
     assert isinstance(first, Selection)
     state, _ = state_of(data, "uniform", 40, aspect="overall", rounds=[first])
@@ -60,7 +61,7 @@ def test_labels_that_no_round_asked_for_are_not_shown() -> None:
 
 
 def test_a_round_is_signed_by_what_came_before_it() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     first = next_round(data, "uniform", 40, aspect="overall", size=15)
     assert isinstance(first, Selection)
     second = next_round(data, "uniform", 40, aspect="overall", size=15, rounds=[first])
@@ -74,7 +75,7 @@ def test_a_round_is_signed_by_what_came_before_it() -> None:
 
 
 def test_a_round_survives_its_file(tmp_path: Path) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     first = next_round(data, "uniform", 40, aspect="overall", size=15)
     assert isinstance(first, Selection)
     first.save(tmp_path / "round.json")
@@ -84,7 +85,7 @@ def test_a_round_survives_its_file(tmp_path: Path) -> None:
 
 
 def test_scores_can_be_estimated_after_every_round_of_a_design() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     truth = data.truth("overall").mean(axis=0)
     looks = list(replay(data, "uniform", 200, truth="overall", size=50, seed=1))
     errors = [look.strategy.estimate(look.state).standard_errors.mean() for look in looks]
@@ -95,7 +96,7 @@ def test_scores_can_be_estimated_after_every_round_of_a_design() -> None:
 
 
 def test_chances_after_some_units_are_the_share_of_them() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     look = next(replay(data, "uniform", 80, truth="overall", size=20))
     found = look.strategy.estimate(look.state, estimator="weighted_mean")
     asked = look.state.asked.all(axis=1)
@@ -104,7 +105,7 @@ def test_chances_after_some_units_are_the_share_of_them() -> None:
 
 
 def test_a_metric_that_is_the_truth_leaves_the_metrics() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     name = next(iter(data.metrics))
     known, aspect = with_truth(data, name)
     assert aspect == name
@@ -114,7 +115,7 @@ def test_a_metric_that_is_the_truth_leaves_the_metrics() -> None:
 
 def test_a_size_below_one_is_refused() -> None:
     with pytest.raises(UsageError, match="at least one item"):
-        next_round(sparingly.load_demo(), "uniform", 10, aspect="overall", size=0)
+        next_round(load_invented(), "uniform", 10, aspect="overall", size=0)
 
 
 def test_an_estimator_is_no_strategy() -> None:
@@ -144,7 +145,7 @@ Greedy.name = "greedy"
 
 
 def test_a_round_that_asks_again_is_refused() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     first = next_round(data, Greedy(), 5, aspect="overall")
     assert isinstance(first, Selection)
     with pytest.raises(DataError, match="again"):
@@ -153,4 +154,4 @@ def test_a_round_that_asks_again_is_refused() -> None:
 
 def test_a_round_that_overspends_is_refused() -> None:
     with pytest.raises(DataError, match="the budget leaves 40"):
-        next_round(sparingly.load_demo(), Greedy(repeats=False), 5, aspect="overall")
+        next_round(load_invented(), Greedy(repeats=False), 5, aspect="overall")

@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.run.rounds.next_round import next_round, state_of
 from sparingly.run.rounds.replay import replay
 from sparingly.run.rounds.strategy import Finished
@@ -20,7 +21,7 @@ def rounds_of(data: EvalSet, text: str, budget: int | str, **more: int) -> list[
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def test_pilot_and_waves_have_their_planned_sizes(demo: EvalSet) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.compare import CurveComparison
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ Spec = dict[str, Any]
 
 @cache
 def demo() -> sparingly.EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @cache

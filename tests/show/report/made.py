@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.run.forms.question import Question
 
 HOSTILE = (
@@ -21,7 +22,7 @@ HOSTILE = (
 
 @cache
 def demo() -> sparingly.EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sparingly
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.judge.words import answer
 from tests.infer.judge.populations import judged_outputs
 
@@ -24,6 +25,6 @@ def test_grades_and_picked_outputs_have_no_such_section() -> None:
         figures=False,
         curve=False,
     )
-    graded = sparingly.report(sparingly.load_demo(), aspect="overall", figures=False, curve=False)
+    graded = sparingly.report(load_invented(), aspect="overall", figures=False, curve=False)
     for found in (picked, graded):
         assert "judge" not in [section.name for section in found.sections]

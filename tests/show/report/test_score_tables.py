@@ -5,6 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import UnknownNameError
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.rank.rank import rank, rank_scores
 from sparingly.show.report.score_tables import ranking_table, score_table
@@ -28,7 +29,7 @@ def test_latex_escapes_names_and_sets_groups_off() -> None:
 
 
 def test_uncorrected_rules_and_chosen_items_claim_nothing() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "metric_var:metric=learned", 40)
     top = ranking_table(rank(data, chosen, "overall"))
     assert "as if the items had been sampled at random, which they were not" in top
@@ -41,7 +42,7 @@ def test_uncorrected_rules_and_chosen_items_claim_nothing() -> None:
 
 
 def test_scores_with_their_intervals() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     chosen = sparingly.select(data, "random", 120, seed=1)
     found = estimate(data, chosen, "overall", estimator="weighted_mean")
     lines = score_table(found).splitlines()

@@ -9,6 +9,7 @@ import sparingly
 from sparingly.base.errors import UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
+from sparingly.data.synthetic import load_invented
 from sparingly.show.report.markup import escaped
 from sparingly.show.report.writeup import paragraph, table_rows, writeup
 from tests.choose.same_data import SAME, skipping
@@ -216,7 +217,7 @@ def test_latex_prose_is_escaped(data: EvalSet) -> None:
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def test_who_was_seen_and_who_is_judged(demo: EvalSet) -> None:

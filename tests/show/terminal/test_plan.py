@@ -12,12 +12,13 @@ import pytest
 
 import sparingly
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.show.terminal.plan import show_plan
 
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def shown(data: EvalSet, **wishes: Any) -> str:

@@ -11,6 +11,7 @@ import pytest
 import sparingly
 from sparingly.data.describe import Representation, representation
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.show.terminal.describe import show_representation
 
 
@@ -22,7 +23,7 @@ def shown(found: Representation) -> str:
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def test_a_selection_by_a_metric_is_warned_of(demo: EvalSet) -> None:

@@ -17,6 +17,7 @@ import sparingly
 from sparingly.base.registry import Method, method_class, parameter, registered
 from sparingly.data.describe import describe, representation
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 from sparingly.show.terminal.describe import show_conversion, show_description, show_representation
 from sparingly.show.terminal.methods import show_method, show_methods
@@ -39,7 +40,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 def row(text: str, start: str) -> list[str]:

@@ -88,7 +88,7 @@ def distil(
 
     Examples:
         >>> import sparingly
-        >>> model = sparingly.distil(sparingly.load_demo(), "metric_var:metric=learned")
+        >>> model = sparingly.distil(sparingly.load_demo(), "metric_var:metric=chrF")
         >>> model.card.names, model.card.held_out_by
         (('metric_var',), 'documents')
         >>> model.predict(["A short one.", "Some longer sentence about trees."]).shape

@@ -1,8 +1,8 @@
-"""Made-up evaluation sets: the generator, and the demo set that ships with the package."""
+"""Made-up evaluation sets: the generator, and one set that is always the same."""
 
 from __future__ import annotations
 
-from sparingly.data.synthetic.demo import load_demo, write_demo
 from sparingly.data.synthetic.generate import make_evalset
+from sparingly.data.synthetic.invented import load_invented
 
-__all__ = ["load_demo", "make_evalset", "write_demo"]
+__all__ = ["load_invented", "make_evalset"]

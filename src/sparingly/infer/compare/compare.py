@@ -70,9 +70,9 @@ def compare(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> found = sparingly.compare(data, "Juniper", "Elm + rerank (beam = 4)", aspect="overall")
+        >>> found = sparingly.compare(data, "TMT_run1", "mtcarousel", aspect="mqm")
         >>> found.leader, found.settled
-        ('Elm + rerank (beam = 4)', False)
+        ('TMT_run1', False)
     """
     data = as_evalset(data)
     check_alpha(alpha)

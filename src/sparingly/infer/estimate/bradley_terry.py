@@ -390,10 +390,10 @@ def bradley_terry(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
+        >>> data = sparingly.load_demo().with_preferences_from("mqm", tie=0.5)
         >>> found = sparingly.bradley_terry(data)
         >>> found.models[int(found.strengths.argmax())]
-        'Rowan'
+        'TMT_run1'
     """
     data = as_evalset(data)
     table = data.preferences

@@ -85,9 +85,9 @@ def estimate(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> chosen = sparingly.select(data, "random", 120, seed=1)
-        >>> found = sparingly.estimate(data, chosen, "overall", estimator="weighted_mean")
+        >>> found = sparingly.estimate(data, chosen, "mqm", estimator="weighted_mean")
         >>> found.n, found.size, found.target
-        (120, 240, 'set')
+        (120, 196, 'set')
     """
     data = as_evalset(data)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects)

@@ -209,9 +209,9 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
 
     Examples:
         >>> import sparingly
-        >>> found = severity(sparingly.load_demo(), "overall")
+        >>> found = severity(sparingly.load_demo(), "mqm")
         >>> found.raters[int(found.severity.argmin())], round(float(found.severity.min()), 1)
-        ('Dana', -4.2)
+        ('AL-G', -0.7)
     """
     ratings = rater_scores(data, aspect)
     components = connected_raters(ratings)
@@ -358,7 +358,7 @@ def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | No
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> found = sparingly.estimate(data, None, "overall", target="population")
+        >>> found = sparingly.estimate(data, None, "mqm", target="population")
         >>> wider = sparingly.with_rater_errors(found, data)
         >>> bool((wider.standard_errors > found.standard_errors).all())
         True

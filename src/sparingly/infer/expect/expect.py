@@ -365,10 +365,10 @@ def expect(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> labels = data.aspects["overall"].copy()
-        >>> labels[40:] = float("nan")  # forty items were judged
+        >>> labels = data.aspects["mqm"].copy()
+        >>> labels[60:] = float("nan")  # sixty items were judged
         >>> sparingly.expect(data, labels).order[0]
-        'Rowan'
+        'TMT_run1'
     """
     data = as_evalset(data)
     from scipy.special import ndtr

@@ -219,9 +219,9 @@ def judge(
 
     Examples:
         >>> import sparingly
-        >>> audit = sparingly.judge(sparingly.load_demo(), aspect="overall")
+        >>> audit = sparingly.judge(sparingly.load_demo(), aspect="mqm")
         >>> audit.labels, audit.line.slope.value < 1
-        (1920, True)
+        (1176, True)
     """
     check_level(level)
     data = as_evalset(data)

@@ -450,7 +450,7 @@ def plan(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> pilot = sparingly.select(data, "uniform", 60, seed=1)
-        >>> sparingly.plan(data, pilot, "overall", width=2.5).advice.estimator
+        >>> sparingly.plan(data, pilot, "mqm", width=0.5).advice.estimator
         'greg'
     """
     data = as_evalset(data)

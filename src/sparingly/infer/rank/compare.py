@@ -257,7 +257,7 @@ def agree(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> everything = sparingly.agree(data, list(data.items), truth="overall")
+        >>> everything = sparingly.agree(data, list(data.items), truth="mqm")
         >>> everything.agreement.soft_pairwise_accuracy
         1.0
     """

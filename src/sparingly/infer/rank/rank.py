@@ -243,9 +243,9 @@ def rank(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> chosen = sparingly.select(data, "random", "40%", seed=1)
-        >>> ranking = sparingly.rank(data, chosen, "overall")
+        >>> ranking = sparingly.rank(data, chosen, "mqm")
         >>> ranking.models[0].model, ranking.models[0].ranks
-        ('Rowan', '1-3')
+        ('TMT_run1', '1-4')
     """
     data = as_evalset(data)
     for kind, choice, choices in (

@@ -49,9 +49,9 @@ def margins_and_counts(
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.load_demo().with_preferences_from("overall", tie=2.0)
+        >>> data = sparingly.load_demo().with_preferences_from("mqm", tie=0.5)
         >>> margins, _ = margins_and_counts(data.preferences, len(data.models))
-        >>> bool((margins == pair_margins(data.truth("overall"), tie=2.0)).all())
+        >>> bool((margins == pair_margins(data.truth("mqm"), tie=0.5)).all())
         True
     """
     votes = item_votes(preferences, models, rows)
@@ -361,9 +361,9 @@ def winners(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> found = sparingly.winners(data, truth="overall", tie=2.0)
-        >>> found.between("Rowan", "Cedar-MT").winner
-        'Rowan'
+        >>> found = sparingly.winners(data, truth="mqm", tie=0.5)
+        >>> found.between("TMT_run1", "nrpu-fjwu_run2").winner
+        'TMT_run1'
     """
     if isinstance(items, Selection) and items.judged is not None:
         data = data.take(models=items.judged)

@@ -67,11 +67,11 @@ class Campaign(CampaignReader):
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> campaign = sparingly.Campaign.new("demo.db", data, "uniform", 20, aspects="overall", size=10)
-        >>> known = dict(zip(data.items, data.aspects["overall"]))
+        >>> campaign = sparingly.Campaign.new("demo.db", data, "uniform", 20, aspects="mqm", size=10)
+        >>> known = dict(zip(data.items, data.aspects["mqm"]))
         >>> column = {model: place for place, model in enumerate(data.models)}
         >>> campaign.run(lambda question: known[question.item][column[question.model]], rater="table")
-        160
+        120
         >>> campaign.status().sets[0].finished
         'every chosen item was asked for.'
         >>> campaign.disconnect()

@@ -103,9 +103,9 @@ def rater_agreement(
 
     Examples:
         >>> import sparingly
-        >>> found = rater_agreement(sparingly.load_demo(), "overall")
+        >>> found = rater_agreement(sparingly.load_demo(), "mqm")
         >>> found.alpha.units, len(found.pairs)
-        (475, 10)
+        (282, 2)
     """
     ratings = rater_scores(data, aspect)
     values, item = ratings.table()

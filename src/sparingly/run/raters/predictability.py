@@ -93,9 +93,9 @@ def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | No
 
     Examples:
         >>> import sparingly
-        >>> found = predictability(sparingly.load_demo(), "overall", metric="learned")
+        >>> found = predictability(sparingly.load_demo(), "mqm", metric="chrF")
         >>> len(found.raters), len(found.slopes)
-        (5, 40)
+        (3, 18)
     """
     ratings = rater_scores(data, aspect)
     name = None if metric is None else the_only("metric", metric, data.metrics)

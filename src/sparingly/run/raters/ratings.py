@@ -24,8 +24,8 @@ def standardised(data: EvalSet, aspect: str | None = None, name: str | None = No
 
     Examples:
         >>> import sparingly
-        >>> data = sparingly.standardised(sparingly.load_demo(), "overall")
-        >>> "overall_z" in data.aspects
+        >>> data = sparingly.standardised(sparingly.load_demo(), "mqm")
+        >>> "mqm_z" in data.aspects
         True
     """
     ratings = rater_scores(data, aspect)

@@ -96,7 +96,7 @@ def rater_flags(
 
     Examples:
         >>> import sparingly
-        >>> rater_flags(sparingly.load_demo(), "overall")
+        >>> rater_flags(sparingly.load_demo(), "mqm")
         ()
     """
     ratings = rater_scores(data, aspect)
@@ -318,9 +318,9 @@ def rater_report(
 
     Examples:
         >>> import sparingly
-        >>> report = sparingly.rater_report(sparingly.load_demo(), "overall")
+        >>> report = sparingly.rater_report(sparingly.load_demo(), "mqm")
         >>> len(report.severity.raters), len(report.flags)
-        (5, 0)
+        (3, 0)
     """
     data = as_evalset(data)
     ratings = rater_scores(data, aspect)

@@ -54,8 +54,8 @@ def next_round(
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> first = sparingly.next_round(data, "uniform", 60, aspect="overall", size=20)
-        >>> second = sparingly.next_round(data, "uniform", 60, aspect="overall", size=20, rounds=[first])
+        >>> first = sparingly.next_round(data, "uniform", 60, aspect="mqm", size=20)
+        >>> second = sparingly.next_round(data, "uniform", 60, aspect="mqm", size=20, rounds=[first])
         >>> len(first), len(second), second.signature.round
         (20, 20, 2)
     """

@@ -101,10 +101,10 @@ def replay_until(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> ended = sparingly.replay_until(
-        ...     data, "uniform", "100%", "best_settled:target=set", truth="overall", size=24
+        ...     data, "uniform", "100%", "best_settled:target=set", truth="mqm", size=24
         ... )
         >>> ended.stopped.answer, ended.spent
-        ('Rowan', 1344)
+        ('TMT_run1', 1152)
     """
     rules = [as_stop(stop) for stop in ([stops] if isinstance(stops, str | Method) else stops)]
     progress: Progress | None = None

@@ -414,7 +414,7 @@ def figure(result: Pictured | Sequence[CurveComparison]) -> VConcatChart:
     Examples:
         >>> import sparingly
         >>> data = sparingly.load_demo()
-        >>> scores = sparingly.estimate(data, sparingly.select(data, "uniform", 60), "overall")
+        >>> scores = sparingly.estimate(data, sparingly.select(data, "uniform", 60), "mqm")
         >>> sparingly.save_figure(sparingly.figure(scores), "scores.svg")
     """
     if isinstance(result, CurveComparison):

@@ -156,7 +156,7 @@ def report(
         >>> import sparingly
         >>> judged = sparingly.load_demo()
         >>> chosen = sparingly.select(judged, "local_pivotal", "50%")
-        >>> found = sparingly.report(judged, chosen, "overall", figures=False, curve=False)
+        >>> found = sparingly.report(judged, chosen, "mqm", figures=False, curve=False)
         >>> [section.name for section in found.sections][:4]
         ['question', 'data', 'selection', 'representation']
     """

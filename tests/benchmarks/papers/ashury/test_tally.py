@@ -25,6 +25,7 @@ from benchmarks.papers.ashury.sets import (
 from benchmarks.papers.work import Work
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.choose.design.budget import Budget
+from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.winners import pair_margins, subsample
 from sparingly.published.diffuse import DiffUse
 
@@ -91,7 +92,7 @@ class TwoModels(Work):
     """Work on two models of the demo set, so that an embedding sees no others."""
 
     def load(self, name: str) -> sparingly.EvalSet:
-        demo = sparingly.load_demo()
+        demo = load_invented()
         return demo.at(range(0, len(demo), 3)).take(models=(demo.models[0], demo.models[2]))
 
 

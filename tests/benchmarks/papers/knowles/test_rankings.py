@@ -18,11 +18,12 @@ from benchmarks.papers.lo_knowles import (
     seeds_of,
 )
 from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
+from sparingly.data.synthetic import load_invented
 
 
 @pytest.fixture(scope="module")
 def demo() -> sparingly.EvalSet:
-    return sparingly.load_demo()
+    return load_invented()
 
 
 @pytest.mark.parametrize("text", [SEGMENTS, f"{SEGMENTS},matching=false", FIXED, BUDGETED])

@@ -8,13 +8,14 @@ import pytest
 
 import sparingly
 from benchmarks.papers.work import Effort, Work
+from sparingly.data.synthetic import load_invented
 
 
 class SmallWork(Work):
     """Work whose every data set is a small one."""
 
     def load(self, name: str) -> sparingly.EvalSet:
-        demo = sparingly.load_demo()
+        demo = load_invented()
         return demo.at(range(0, len(demo), 4)).take(models=demo.models[:4])
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import sparingly
 from benchmarks.papers.ruan.sets import (
     CASES,
     DEMO_CASE,
@@ -22,17 +21,18 @@ from benchmarks.papers.ruan.sets import (
     summed_up,
 )
 from benchmarks.papers.work import Work
+from sparingly.data.synthetic import load_invented
 
 
 def test_a_full_set_agrees_with_itself() -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     found = measured(data, DEMO_CASE, np.arange(len(data)))
     assert found == {"kendall": [1.0], "top1": [1.0], "retained_05": [1.0], "retained_001": [1.0]}
 
 
 @pytest.mark.parametrize(("budget", "items"), [("25%", 60), (50, 50)])
 def test_casf_and_selectors_choose_the_same_number_of_items(budget: str | int, items: int) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     method = DEMO_CASE.method("phases=2,controller=false,regressor=linear")
     for one in ("random", method):
         assert len(chosen_rows(data, DEMO_CASE, one, budget)) == items

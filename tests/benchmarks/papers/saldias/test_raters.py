@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sparingly
 from benchmarks.papers.catalogue import paper_table
 from benchmarks.papers.saldias.published import TABLE_12, TABLE_12_MEANS
 from benchmarks.papers.saldias.raters import number, share
 from benchmarks.papers.work import Work
+from sparingly.data.synthetic import load_invented
 from sparingly.run.raters.predictability import predictability
 
 
 def test_the_table_is_computed_and_shown() -> None:
     table = paper_table("s1-table12")
     computed = table.figures(Work(Path(), is_demo=True))
-    expected = predictability(sparingly.load_demo(), "overall")
+    expected = predictability(load_invented(), "overall")
     assert computed["sets"]["demo"]["error"] == pytest.approx(expected.error)
     text = table.text(computed)
     assert "| WMT20 English–German (paper) | 6 | 0.27 | 0.13 | 0.47 | 3.6 |" in text

@@ -15,6 +15,7 @@ from benchmarks.papers.catalogue import HOMES, IMPOSSIBLE, paper_table
 from benchmarks.papers.work import DEMO_SETTING, QUICK, Setting, Work
 from benchmarks.papers.zouhar import savings, selection, sets
 from sparingly.base.errors import UsageError
+from sparingly.data.synthetic import load_invented
 
 NAMES = [name for name in HOMES if name.startswith("s0-")]
 ASKED = [*(f"s0-fig{number}" for number in range(4, 8)), *(f"s0-table{number}" for number in range(1, 11))]
@@ -76,7 +77,7 @@ def test_what_cannot_be_computed_says_why(name: str) -> None:
 def test_selectors_are_those_of_the_package(options: str, demo: Work) -> None:
     shown = replace(DEMO_SETTING, columns=("domain", "document", "position"))
     found = sets.selectors(demo, [shown], options)["settings"][0]
-    data = sparingly.load_demo()
+    data = load_invented()
     method = f"metric_var:metric=learned{',' * bool(options)}{options}"
     there = sparingly.curve(data, method, "overall", shares=shown.shares, runs=1)
     assert found["methods"][1]["method"] == sets.with_options("metric_var", options)
@@ -143,7 +144,7 @@ def test_means_of_parity_are_over_settings() -> None:
 
 def test_metric_curve_is_parity_by_metric(demo: Work) -> None:
     found = selection.FIG6.figures(demo)["settings"][0]
-    data = sparingly.load_demo()
+    data = load_invented()
     judge = next(one for one in found["metrics"] if one["metric"] == "judge")
     there = sparingly.parity(data, "metric_var:metric=judge", "overall", shares=DEMO_SETTING.shares, runs=2)
     assert judge["metric_var"] == pytest.approx(there.share, abs=1e-6)
@@ -165,7 +166,7 @@ def test_metrics_are_binned_by_their_correlation() -> None:
 
 
 def test_errors_are_in_units_of_the_range(demo: Work) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     truth, shares = data.truth("overall"), DEMO_SETTING.shares
     there = sparingly.curve(
         data, "metric_var:metric=learned", "overall", shares=shares, measure="mean_absolute_error", runs=1
@@ -197,7 +198,7 @@ def test_sets_of_table_10_are_there_once() -> None:
 
 
 def test_without_texts_there_is_no_diversity(demo: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = sparingly.load_demo()
+    data = load_invented()
     bare = data.only(name for name in data.fields if name not in ("outputs", "sources", "references"))
     monkeypatch.setattr(Work, "load", lambda self, name: bare)
     setting = Setting("bare", "overall", "learned", "without texts")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import sparingly
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
+from sparingly.data.synthetic import load_invented
 from sparingly.run.rounds.replay import ReplayEnd, ReplayRound, replay, replay_until
 from sparingly.run.rounds.stop.base import Progress, after_rounds, as_stop, first_stop, information
 
@@ -18,7 +18,7 @@ WAYS = "one_shot:selector=(uniform)"
 
 @pytest.fixture(scope="module")
 def demo() -> EvalSet:
-    data = sparingly.load_demo()
+    data = load_invented()
     return data.only(name for name in data.fields if not name.startswith("metric:"))
 
 

@@ -1,0 +1,31 @@
+"""The demo set that ships with the package: real translations, judged by real people (see ``SOURCE.md``)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+
+from sparingly.data import io
+from sparingly.data.evalset import EvalSet
+
+FILE, NAME = "demo.jsonl.gz", "demo"
+
+
+@cache
+def load_demo() -> EvalSet:
+    """Load the demo set: 196 sentences of medical abstracts, translated by six systems, judged by people.
+
+    Higher is better: ``mqm`` counts the errors that experts marked, as minus 1 for a minor and minus 5 for a
+    major one.
+
+    Examples:
+        >>> data = load_demo()
+        >>> data.shape
+        (196, 6)
+        >>> list(data.aspects)
+        ['mqm']
+    """
+    with resources.as_file(resources.files(__package__) / FILE) as path:
+        data = io.load(path, "jsonl")
+    return EvalSet(replace(data.store, name=NAME))
