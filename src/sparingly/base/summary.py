@@ -112,11 +112,12 @@ def drawn_with_letters(cells: Sequence[IntervalCell], width: int) -> list[str]:
 
 def _html_cell(cell: Cell, ends: tuple[float, float] | None) -> str:
     if isinstance(cell, IntervalCell):
-        return f"<td>{'' if ends is None else _svg(cell, ends)}</td>"
+        return f"<td>{'' if ends is None else interval_svg(cell, ends)}</td>"
     return f"<td>{escape(cell_text(cell))}</td>"
 
 
-def _svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
+def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
+    """Return a cell as a picture on the scale of its column."""
     width, height = _SVG
     middle = height / 2
 

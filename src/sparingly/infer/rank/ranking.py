@@ -319,9 +319,10 @@ class Ranking(Tabular):
             for cells, row in zip(rows, self.models, strict=True):
                 cells.append("-" if row.group is None else str(row.group))
         claim = () if self.claim is None else (str(self.claim),)
+        more = f"; {self.outlook}" if self.outlook else ""
         is_part = self.n is not None and self.size is not None and self.n < self.size
         return Summary(
-            (*claim, self.answer(), f"{self.headline}{self._outlook}."),
+            (*claim, self.answer(), f"{self.headline}{more}."),
             tuple(columns),
             tuple(map(tuple, rows)),
             texts=2,
@@ -342,7 +343,7 @@ class Ranking(Tabular):
         )
 
     @property
-    def _outlook(self) -> str:
+    def outlook(self) -> str:
         """Say what judging the rest would decide, where that is known."""
         shows, better = self.would_be_significant, self.decisions.better
         if shows is None or self.n is None or self.size is None or self.n >= self.size:
@@ -352,7 +353,7 @@ class Ranking(Tabular):
         expected = (
             "hardly decide more pairs" if more < 0.5 else f"decide about {counted(round(more), 'more pair')}"
         )
-        return f"; judging the rest would {expected}" if undecided.any() else ""
+        return f"judging the rest would {expected}" if undecided.any() else ""
 
     def score_text(self, model: RankedModel) -> str:
         """Return a model's score as text: a rate in percent."""

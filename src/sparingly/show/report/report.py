@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.show.figures.look import need_report
 from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
@@ -27,7 +28,8 @@ from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
 from sparingly.show.report.document import Section
 from sparingly.show.report.evidence import Evidence, ReportRequest, from_campaign, from_selection
-from sparingly.show.report.words import answer, effort, estimand, question
+from sparingly.show.report.outputs import output_section
+from sparingly.show.report.words import answer, effort, estimand, next_step, question
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
@@ -179,21 +181,30 @@ def report(
 
 def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
     """Return the report on the evidence."""
-    parts = (
+    first = (
+        sections.score_section(evidence),
+        sections.beats_section(evidence),
+        output_section(evidence),
+        sections.judge_section(evidence),
+        sections.rater_section(evidence),
+        sections.cost_section(evidence),
+    )
+    # What was done and how comes last, folded.
+    last = (
         sections.question_section(evidence),
         sections.data_section(evidence),
         sections.selection_section(evidence),
         sections.representation_section(evidence, figures=figures),
-        sections.score_section(evidence, figures=figures),
-        sections.judge_section(evidence),
         sections.rank_section(evidence, figures=figures),
-        sections.pair_section(evidence, figures=figures),
         sections.curve_section(evidence, figures=figures),
-        sections.rater_section(evidence),
-        sections.cost_section(evidence),
         sections.check_section(evidence),
     )
-    lead = (answer(evidence), effort(evidence.effort))
+    folded = (None if section is None else replace(section, appendix=True) for section in last)
+    parts = (*first, *folded)
+    lead = (answer(evidence), effort(evidence), next_step(evidence))
+    if evidence.estimate.target == CHOSEN_ITEMS:
+        # Scores of picked items must not be taken for those of the set.
+        lead = (*lead, estimand(evidence))
     models = len(evidence.estimate.models)
     if title is None:
         verb = "judged" if models == 1 else "compared"
