@@ -31,6 +31,7 @@ from sparingly.data.io.roles import (
     is_variant,
     judge_or_human,
     looks_like_model,
+    looks_like_person,
     plain_name,
     said_roles,
     words_of,
@@ -44,6 +45,7 @@ from sparingly.data.io.vocabulary import (
     IDS_OF,
     JUDGE_WORDS,
     JUDGING,
+    JUDGING_WORDS,
     NAMES,
     NO_ITEMS,
     NO_MODELS,
@@ -176,9 +178,9 @@ class _Layout:
 
     # --- what the user and the names say ---
 
-    def _claim(self, column: str, role: str, **known: object) -> None:
+    def _claim(self, column: str, role: str, **parts: object) -> None:
         self.free.pop(column, None)
-        self.form.roles.append(ColumnRole(column, role, **known))  # type: ignore[arg-type]
+        self.form.roles.append(ColumnRole(column, role, **parts))  # type: ignore[arg-type]
 
     def _take_prefixes(self) -> None:
         for column in self.source.names:
@@ -243,8 +245,8 @@ class _Layout:
         self._claim(column, role)
         if role == "input":
             form.inputs.append(column)
-            other = {"instruction": "input", "input": "instruction"}.get(plain_name(column), "")
-            if (second := self._named(other)) is not None and self.profiles[second].kind == "text":
+            partner = {"instruction": "input", "input": "instruction"}.get(plain_name(column), "")
+            if (second := self._named(partner)) is not None and self.profiles[second].kind == "text":
                 # As in the files of Alpaca: a task, and what it is about.
                 self._claim(second, role)
                 form.inputs = sorted([column, second], key=lambda name: plain_name(name) != "instruction")
@@ -288,12 +290,12 @@ class _Layout:
         if len(models) == 2 and outputs:
             self._take_preference(models, outputs, names)
         labels = {model: outputs.get(model, model) if model.isdigit() else model for model in models}
-        used = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
+        busy = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
         rows = form.count
         columns = {
             name: pl.concat([self.source.column(name)] * len(models), rechunk=False)
             for name in self.source.names
-            if name not in used
+            if name not in busy
         }
         columns[MODEL] = pl.concat(
             [
@@ -307,13 +309,13 @@ class _Layout:
             long_name = kind if kind not in columns else f"{kind} of the models"
             columns[long_name] = _stacked(long_name, [by_model.get(model) for model in models], self.source)
             form.origins[long_name] = {labels[model]: column for model, column in by_model.items()}
-            said = {role for column in by_model.values() for role in self.said.get(column, ())}
-            if said and kind != OUTPUT:
+            roles = {role for column in by_model.values() for role in self.said.get(column, ())}
+            if roles and kind != OUTPUT:
                 # What is said of one model's scores holds for those of all.
                 self.said = {
                     name: parts for name, parts in self.said.items() if name not in by_model.values()
                 }
-                self.said[long_name] = tuple(said)
+                self.said[long_name] = tuple(roles)
         form.said = self.said
         line = self.source.line
         form.source = TableSource(
@@ -336,7 +338,7 @@ class _Layout:
             )
         for column in names.values():
             self._claim(column, "model")
-        for name in used:
+        for name in busy:
             del self.profiles[name]
             self.free.pop(name, None)
         for long_name in form.origins:
@@ -353,25 +355,25 @@ class _Layout:
         if not self._no_model_column() or best_column("output", self.profiles, self.free) is not None:
             return {}
         scored = [name for name in self.profiles if name in self.free or self._is_said_score(name)]
-        named = [
+        matching = [
             name
             for name in scored
             if looks_like_model(name)
             and self.profiles[name].kind in ("number", "score")
             and not set(words_of(name)) & SCORE_WORDS
         ]
-        return {SCORE: {name: name for name in named}} if len(named) > 1 else {}
+        return {SCORE: {name: name for name in matching}} if len(matching) > 1 else {}
 
     def _is_said_score(self, column: str) -> bool:
         return bool({"human", "metric", "column", "ignored"} & set(self.said.get(column, ())))
 
     def _outputs_by_model(self) -> tuple[dict[str, str], set[str]]:
         """Return the columns of outputs by model, and those columns that certainly are outputs."""
-        said = said_roles(self.said, "output")
+        columns = said_roles(self.said, "output")
         if said_roles(self.said, "model"):
             return {}, set()
-        if len(said) > 1:
-            return dict(zip(_without_affix(said), said, strict=True)), set(said)
+        if len(columns) > 1:
+            return dict(zip(_without_affix(columns), columns, strict=True)), set(columns)
         texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
         groups: dict[tuple[str, ...], dict[str, str]] = {}
         # Words such as "text" say little: scores beside them have to.
@@ -394,7 +396,9 @@ class _Layout:
         if len(best) < 2 <= len(weak) and self._kinds_by_model(weak):
             best = weak
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
-            is_known = any(_is_side(model) or looks_like_model(model) for model in best)
+            is_known = self._are_scored(best) or any(
+                _is_side(model) or looks_like_model(model) for model in best
+            )
             return best, set(best.values()) if is_known else set()
         plain = {plain_name(name): name for name in texts}
         for sides in _SIDES:
@@ -419,13 +423,13 @@ class _Layout:
         ]
         if len(named_texts) < 2 and best_column("output", self.profiles, self.free) is not None:
             return {}, set()
-        known = {best_column(role, self.profiles, self.free) for role in ("input", "reference", "document")}
-        known |= {best_column("output", self.profiles, self.free)} if len(named_texts) >= 2 else set()
+        fixed = {best_column(role, self.profiles, self.free) for role in ("input", "reference", "document")}
+        fixed |= {best_column("output", self.profiles, self.free)} if len(named_texts) >= 2 else set()
         others = [
             name
             for name in texts
             if name not in named_texts
-            and name not in known
+            and name not in fixed
             and self.profiles[name].has_texts
             and not set(words_of(name)) & STRAYS
             and not self.profiles[name].nuisance()
@@ -433,7 +437,7 @@ class _Layout:
             and plain_name(name) not in {plain for names in NAMES.values() for plain in names}
         ]
         candidates = [*named_texts, *others]
-        if not named_texts and known == {None} and others:
+        if not named_texts and fixed == {None} and others:
             # Nothing is known to be the input: it stands first.
             candidates = others[1:]
         if len(candidates) < 2:
@@ -458,8 +462,14 @@ class _Layout:
             self._kinds_by_model(by_name)
         ):
             # What stands beside the outputs tells what the models are called.
-            return bare, set(named_texts)
+            by_name = bare
+        if self._are_scored(by_name) or all(_is_side(_bare_side(name)) for name in ordered):
+            named_texts = ordered
         return by_name, set(named_texts)
+
+    def _are_scored(self, outputs: Mapping[str, str]) -> bool:
+        """Say whether each text has a column of its own beside it, as outputs have their scores."""
+        return any(len(by_model) == len(outputs) for by_model in self._kinds_by_model(outputs).values())
 
     def _kinds_by_model(self, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Return the further columns of every model by kind: ``{"judge": {"gpt-4o": "gpt-4o_judge"}}``."""
@@ -471,9 +481,9 @@ class _Layout:
             splits = [(model, kind) for model, kind, _ in _splits(name) if plain_name(kind)]
             splits += [(_bare_side(model), kind) for model, kind in splits]
             splits += [(_bare_side(model, ANY_MODEL), kind) for model, kind in splits]
-            known = next(((model, kind) for model, kind in splits if model.lower() in models), None)
-            if known is not None:
-                kinds.setdefault(known[1].lower(), {}).setdefault(models[known[0].lower()], name)
+            match = next(((model, kind) for model, kind in splits if model.lower() in models), None)
+            if match is not None:
+                kinds.setdefault(match[1].lower(), {}).setdefault(models[match[0].lower()], name)
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
         by_plain: dict[str, dict[str, str]] = {}
         for kind, by in complete.items():
@@ -506,8 +516,8 @@ class _Layout:
                     "model"
                 }
                 by_judge = by_name or any(
-                    plain_name(other) in JUDGING["rater"] and self.profiles[other].models_in_values()
-                    for other in self.free
+                    plain_name(second) in JUDGING["rater"] and self.profiles[second].models_in_values()
+                    for second in self.free
                 )
                 detail = f"{profile.present:,} of {profile.count:,}"
                 if by_judge:
@@ -516,6 +526,9 @@ class _Layout:
                     self._claim(name, "preference", detail=detail)
                 form.preference, form.preference_by_judge = (name, words), by_judge
                 return
+            if set(profile.words) & {"preference", "preferred", "winner", "better"}:
+                detail = "does not say which output is better: write a, b or tie"
+                self._claim(name, "ignored", detail=detail, doubtful=True, other="preference", why="values")
 
     def _with_sides(self, column: str, models: list[str], names: Mapping[str, str]) -> ColumnProfile:
         """Put the side in place of the name of its model, where a column gives the better model by name."""
@@ -543,12 +556,12 @@ class _Layout:
         why = "said"
         if not columns:
             why = "name"
-            named = [
+            matching = [
                 name
                 for name in self.free
                 if best_column("model", self.profiles, [name]) and self.profiles[name].kind != "empty"
             ]
-            best = best_column("model", self.profiles, named)
+            best = best_column("model", self.profiles, matching)
             if best is None:
                 return
             columns = [best]
@@ -557,14 +570,16 @@ class _Layout:
         if len(columns) == 1:
             self.form.single["model"] = columns[0]
             return
-        joined = pl.DataFrame([self.source.column(name).cast(pl.String) for name in columns])
-        self._add(MODEL, joined.select(pl.concat_str(pl.all(), separator=" / ")).to_series())
+        frame = pl.DataFrame([self.source.column(name).cast(pl.String) for name in columns])
+        self._add(MODEL, frame.select(pl.concat_str(pl.all(), separator=" / ")).to_series())
         self.form.single["model"] = MODEL
 
     def _add(self, name: str, series: pl.Series) -> None:
         source = self.form.source
-        held = {**{column: source.column(column) for column in source.names}, name: series.alias(name)}
-        self.form.source = TableSource(source.file, list(held), held.__getitem__, source.line, source.is_text)
+        table = {**{column: source.column(column) for column in source.names}, name: series.alias(name)}
+        self.form.source = TableSource(
+            source.file, list(table), table.__getitem__, source.line, source.is_text
+        )
 
     def _settle_texts(self) -> None:
         """Where names do not tell the input or the output, take the texts that are left, with a doubt."""
@@ -588,22 +603,22 @@ class _Layout:
             for name in strays
             if self._is_before_output(name) and self.profiles[name].filled == 1.0
         ]
-        needed = [role for role in ("input", "output") if not self._has(role)]
-        if len(needed) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
+        missing = [role for role in ("input", "output") if not self._has(role)]
+        if len(missing) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
             # Something was written about it, whatever that is called.
-            written = [name for name in strays if self.profiles[name].filled == 1.0]
-            texts += written[:1]
-        if not texts or not needed:
+            complete = [name for name in strays if self.profiles[name].filled == 1.0]
+            texts += complete[:1]
+        if not texts or not missing:
             return
-        if len(needed) == 2 and len(texts) == 1:
-            needed = ["output"]
-        if needed == ["output"] or len(needed) == 1:
-            usual = [name for name in texts if needed == ["input"] and plain_name(name) in WEAK_INPUTS]
+        if len(missing) == 2 and len(texts) == 1:
+            missing = ["output"]
+        if missing == ["output"] or len(missing) == 1:
+            usual = [name for name in texts if missing == ["input"] and plain_name(name) in WEAK_INPUTS]
             texts = [max(usual or texts, key=lambda name: self.profiles[name].length)]
-        for role, column in zip(needed, texts, strict=False):
+        for role, column in zip(missing, texts, strict=False):
             sure = role == "input" and plain_name(column) in WEAK_INPUTS
-            other = "" if sure else "column"
-            self._claim(column, role, doubtful=not sure, other=other, why="values", has_texts=True)
+            fallback = "" if sure else "column"
+            self._claim(column, role, doubtful=not sure, other=fallback, why="values", has_texts=True)
             if role == "input":
                 form.inputs.append(column)
             else:
@@ -636,6 +651,10 @@ class _Layout:
                 # A text that serves as an id is what the models were given.
                 self._claim(column, "input")
                 form.inputs.append(column)
+                return
+            if compared and inputs is not None and ids < inputs and self._numbers_outputs(column):
+                self._claim(column, "epoch")
+                form.single["epoch"] = column
                 return
             is_row = compared and inputs is not None and ids == rows > inputs
             may_group = ids < rows and (not compared or plain_name(column) == "docid")
@@ -734,19 +753,23 @@ class _Layout:
 
     def _take_epoch(self) -> None:
         """Take the column that numbers a model's outputs for an input, where nothing else names items."""
-        form, source = self.form, self.form.source
+        form = self.form
         if "item" in form.single or "epoch" in form.single or not form.inputs:
             return
+        if (name := next(filter(self._numbers_outputs, self.epochs), None)) is not None:
+            self._claim(name, "epoch")
+            form.single["epoch"] = name
+
+    def _numbers_outputs(self, column: str) -> bool:
+        """Say whether a column tells the outputs of a model for an input apart, by a few numbers."""
+        form, source = self.form, self.form.source
         keys = [*form.inputs, *([form.single["model"]] if "model" in form.single else [])]
         cells = pl.DataFrame([source.column(key) for key in keys])
         most = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
-        for name in self.epochs:
-            numbers = source.column(name)
-            # The id of a run is no number of an output.
-            if 1 < numbers.n_unique() <= 2 * most and not cells.with_columns(numbers).is_duplicated().any():
-                self._claim(name, "epoch")
-                form.single["epoch"] = name
-                return
+        numbers = source.column(column)
+        # The id of a run is no number of an output.
+        is_few = 1 < numbers.n_unique() <= 2 * most
+        return is_few and not cells.with_columns(numbers).is_duplicated().any()
 
     # --- ratings and judges ---
 
@@ -767,7 +790,7 @@ class _Layout:
         if rater is not None and score is None:
             # Judges and raters often stand beside a score with a longer name.
             score = next((name for name in self.free if _is_score_of(self.profiles[name], rater)), None)
-        if rater is not None and rater not in self.said and self.profiles[rater].models_in_values():
+        if rater is not None and rater not in self.said and self._are_judges(self.profiles[rater]):
             several = self.profiles[rater].distinct > 1
             if score is not None and (several or plain_name(score) in JUDGING["score"]):
                 form.judges, form.single["judged"] = rater, score
@@ -775,6 +798,7 @@ class _Layout:
                 self.free.pop(score, None)
             form.has_judge = True
             return
+        form.has_judge = rater is None and self._names_a_judge()
         if rater is None and score is None and self._take_rater_columns():
             return
         by_column = bool(form.several["aspect"]) and rater is not None
@@ -808,6 +832,15 @@ class _Layout:
             if column is not None:
                 form.single[role] = column
         form.are_ratings = True
+
+    def _are_judges(self, raters: ColumnProfile) -> bool:
+        """Say whether the raters are models; where people are among them, the reader tells them apart."""
+        return raters.models_in_values() and not any(map(looks_like_person, raters.sample.unique()))
+
+    def _names_a_judge(self) -> bool:
+        """Say whether a column such as ``evaluation.judge`` names a model, whose the scores beside it are."""
+        profiles = map(self.profiles.__getitem__, self.free)
+        return any({*part.words} & JUDGING_WORDS and part.models_in_values() for part in profiles)
 
     def _take_rater_columns(self) -> bool:
         """Take columns of several raters (``annotator_1``, ``annotator_2``) as ratings of one aspect."""
@@ -893,7 +926,7 @@ def _without_affix(names: Iterable[str]) -> list[str]:
     """Return names without the words that all of them begin or end with."""
     columns = list(names)
     for place in ("after", "before"):
-        kinds = [{kind: model for model, kind, where in _splits(name) if where == place} for name in columns]
+        kinds = [{kind: model for model, kind, spot in _splits(name) if spot == place} for name in columns]
         shared = set.intersection(*map(set, kinds))
         if shared:
             kind = max(shared, key=len)
@@ -935,8 +968,8 @@ def _outcomes(profile: ColumnProfile, sides: list[set[str]]) -> dict[str, float]
     if set(plain.values()) == {"0", "1"} and not {"0", "1"} <= sides[0] | sides[1]:
         return None
     words = {value: _outcome(text, sides) for value, text in plain.items()}
-    known = {value: number for value, number in words.items() if number is not None}
-    return known if len(known) == len(words) and any(known.values()) else None
+    numbers = {value: number for value, number in words.items() if number is not None}
+    return numbers if len(numbers) == len(words) and any(numbers.values()) else None
 
 
 def _outcome(text: str, sides: list[set[str]]) -> float | None:
@@ -945,6 +978,9 @@ def _outcome(text: str, sides: list[set[str]]) -> float | None:
         if better is None or "=" in compared["sign"]:
             return None if better is None else 0.0
         return better if ">" in compared["sign"] else -better
+    if text.startswith("[[") and text.endswith("]]"):
+        # As MT-Bench has it: [[A]], [[B]], or [[C]] for a tie.
+        text = "tie" if text == "[[c]]" else text[2:-2]
     match = _OUTCOME.fullmatch(text)
     bare = match["side"] if match is not None else text
     usual = [{pair[place] for pair in _SIDES if "0" not in pair} for place in (0, 1)]

@@ -6,6 +6,7 @@ texts, ``roles`` says what the others are. Here the columns are read onto the gr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -31,6 +32,7 @@ from sparingly.data.io.columns import (
     from_words,
     in_file,
     is_numeric,
+    marks_in_words,
     numbers,
     parsed_texts,
     scores,
@@ -51,6 +53,7 @@ from sparingly.data.io.roles import (
     ColumnProfile,
     are_samples,
     is_epoch,
+    named_scale,
     plain_name,
     rest_role,
     vectors,
@@ -173,6 +176,11 @@ def from_frame(frame: Any, *, roles: Mapping[str, str | Iterable[str]] | None = 
 # --- Reading --------------------------------------------------------------------------------------
 
 REFERENCE = "reference"
+# Names of models that people do not have.
+_MACHINE = re.compile(
+    r"gpt|\bllm|(claude|gemini|llama|mistral|qwen|deepseek|prometheus)\W*\S*\d", re.IGNORECASE
+)
+_NOTHINGS = ("none", "nan", "null", "<na>", "n/a")
 _TWICE = 'Two columns are to be "{}". Leave one out: roles={{"{}": "ignored"}}.'
 
 
@@ -191,10 +199,10 @@ def read_long(
         clashes: Ids met both as a number and as a text.
     """
     try:
-        said = check_said(roles, source.names)
+        checked = check_said(roles, source.names)
     except UsageError as error:
         raise UsageError(f"{source.file}: {error}") from None
-    form = lay_out(source, said, name)
+    form = lay_out(source, checked, name)
     for part in ("item", "model", "rater"):
         column = form.single.get(part, "")
         if clashes and column in clashes:
@@ -250,7 +258,15 @@ class _TableReader:
             for name, column in several["aspect"].items():
                 self._take_scores("aspect", name, column)
         preferences = self._preferences()
+        ratings = self._ratings() if form.are_ratings else Ratings()
         output = form.single.get("output")
+        if output is not None and (count := self._nothings(output)):
+            rows = len(self.source.column(output))
+            name = "outputs" if form.origins else output
+            self.notes.append(
+                f"{name}: {count:,} of {rows:,} texts say nothing but None, nan or null; leave them empty if "
+                "the output is missing."
+            )
         outputs = None if output is None or self.epoch is not None else grid.objects(self._texts(output))
         return EvalSet.from_arrays(
             grid.items.names,
@@ -262,7 +278,7 @@ class _TableReader:
             references=self._references(),
             columns=self.columns,
             cells=self.cells,
-            ratings=self._ratings() if form.are_ratings else Ratings(),
+            ratings=ratings,
             preferences=preferences,
             repeats=self._repeats(),
             file_order=grid.file_order,
@@ -280,10 +296,10 @@ class _TableReader:
         columns = [self._texts(name) for name in self.form.inputs]
         if len(columns) < 2:
             return columns[0] if columns else None
-        joined = pl.DataFrame(columns).select(
+        frame = pl.DataFrame(columns).select(
             pl.concat_str(pl.all().replace("", None), separator="\n\n", ignore_nulls=True)
         )
-        return joined.to_series().alias(columns[0].name)
+        return frame.to_series().alias(columns[0].name)
 
     def _make_grid(self) -> CellGrid:
         form, source = self.form, self.source
@@ -294,6 +310,10 @@ class _TableReader:
     def _names(self, part: str) -> CodedNames:
         column = self.form.single[part]
         names = CodedNames.from_series(self.source.column(column), part, self.source)
+        if part == "model" and (alike := _alike(names.names)):
+            self.notes.append(
+                f"{column}: {alike} differ only in capitals; they are read as different models."
+            )
         if names.merged:
             differ = "name differs" if names.merged == 1 else "names differ"
             self.notes.append(
@@ -352,7 +372,7 @@ class _TableReader:
     def _settle_duplicates(self) -> None:
         """Read rows that say the same once; take others as repetitions where a column numbers them."""
         form, grid = self.form, self.grid
-        said = form.single.get("epoch")
+        column = form.single.get("epoch")
         nuisances = [
             name
             for name in self.source.names
@@ -360,13 +380,13 @@ class _TableReader:
             and not PREFIX.fullmatch(name)
             and ColumnProfile(self.source.column(name).head(200), self.source).nuisance()
         ]
-        for name in [said] if said else [name for name in form.rest if is_epoch(self._profile(name))]:
+        for name in [column] if column else [name for name in form.rest if is_epoch(self._profile(name))]:
             cells = pl.DataFrame(
                 {"cell": grid.by_cell.codes, "epoch": self.source.column(name).cast(pl.String)}
             )
             if not cells.is_duplicated().any():
                 self.epoch = name
-                if name != said:
+                if name != column:
                     form.rest.remove(name)
                     form.roles.append(ColumnRole(name, "epoch"))
                 return
@@ -407,6 +427,7 @@ class _TableReader:
             fix += f", or add {role_argument(column, 'column')}"
         values, scale = scores(self.source.column(column), self.source, fix)
         field = f"{kind}:{name}"
+        scale = scale or named_scale(name, pl.Series(values).fill_nan(None).drop_nulls())
         if scale is not None:
             self.scales[field] = scale
         if self.epoch is not None:
@@ -425,6 +446,8 @@ class _TableReader:
             for profile in profiles.values()
             if profile.has_texts and set(profile.words[-1:]) & REASONS and len(profile.words) > 1
         }
+        checks = [profile for profile in profiles.values() if profile.kind == "score"]
+        beside_checks = sum(profile.is_named_score for profile in checks) > 1
         facts = {column: _GridFacts(self, column) for column in profiles}
 
         def role(column: str, has_human: bool) -> ColumnRole:
@@ -434,12 +457,13 @@ class _TableReader:
                 has_human=has_human,
                 has_judge=form.has_judge or profiles[column].words[:-1] in explained,
                 is_vector=column in numbered,
+                beside_checks=beside_checks,
             )
 
         sure = bool(form.several["aspect"]) or form.are_ratings
         if not sure:
-            likely = [role(column, has_human=False) for column in profiles]
-            sure = any(part.role == "human" and not part.doubtful for part in likely)
+            roles = [role(column, has_human=False) for column in profiles]
+            sure = any(part.role == "human" and not part.doubtful for part in roles)
         for column in profiles:
             part = role(column, sure)
             if "column" in form.said.get(column, ()):
@@ -478,6 +502,10 @@ class _TableReader:
         self.form.roles.append(
             ColumnRole(column, "metric", names[0] if len(names) == 1 else "", detail=detail)
         )
+
+    def _nothings(self, column: str) -> int:
+        """Return how many texts are what programs write for a missing value."""
+        return int(self._texts(column).str.strip_chars().str.to_lowercase().is_in(_NOTHINGS).sum() or 0)
 
     def _texts(self, column: str) -> pl.Series:
         series = self.source.column(column)
@@ -542,8 +570,8 @@ class _TableReader:
                 .to_numpy()
             )
         if form.preference_by_judge and form.preference is not None:
-            both = np.concatenate([(1 + values) / 2, (1 - values) / 2])
-            self.metrics[form.preference[0]] = self.grid.scores(form.preference[0], both)
+            shares = np.concatenate([(1 + values) / 2, (1 - values) / 2])
+            self.metrics[form.preference[0]] = self.grid.scores(form.preference[0], shares)
             return Preferences()
         decided = np.flatnonzero(~np.isnan(values))
         raters, rater = coded_column(self.source, form.single.get("rater"))
@@ -559,9 +587,28 @@ class _TableReader:
         )
 
     def _ratings(self) -> Ratings:
-        ratings, known = rating_table(self.source, self.form, self.grid, self.extra)
-        self.scales |= {fields.aspect(name): scale for name, scale in known.items()}
-        return ratings
+        ratings, scales = rating_table(self.source, self.form, self.grid, self.extra)
+        self.scales |= {fields.aspect(name): scale for name, scale in scales.items()}
+        people = [name for name in ratings.raters if _MACHINE.search(name) is None]
+        return (
+            ratings if len(people) == len(ratings.raters) or not people else self._of_people(ratings, people)
+        )
+
+    def _of_people(self, ratings: Ratings, people: list[str]) -> Ratings:
+        """Return the ratings of people; those of automatic judges among them become a metric for each."""
+        for code, name in enumerate(ratings.raters):
+            if name in people:
+                continue
+            own = ratings.take(ratings.rater == code)
+            for aspect in own.aspects:
+                scores = own.means(aspect, *self.grid.shape)
+                self.metrics[name if len(own.aspects) == 1 else f"{aspect} ({name})"] = scores
+            self.notes.append(f"{name} is read as an automatic judge: its scores are a metric, not labels.")
+        rows = np.array([code < 0 or ratings.raters[code] in people for code in ratings.rater], bool)
+        codes = np.array(
+            [people.index(name) if name in people else -1 for name in (*ratings.raters, "")], np.int32
+        )
+        return replace(ratings.take(rows, rater=codes[ratings.rater[rows]]), raters=tuple(people))
 
     def _roles(self) -> TableRoles:
         """Return the roles of the columns of the file, in their order."""
@@ -587,6 +634,15 @@ class _TableReader:
         profile = self._profile(part.column)
         partly = part.role == "human" and profile.filled < 0.995
         return replace(part, detail=f"{profile.present:,} of {profile.count:,}" if partly else profile.range)
+
+
+def _alike(names: Iterable[str]) -> str:
+    """Return the first names that are the same but for capitals: "GPT-4 and gpt-4"."""
+    first: dict[str, str] = {}
+    return next(
+        (f"{known} and {name}" for name in names if (known := first.setdefault(name.lower(), name)) != name),
+        "",
+    )
 
 
 class _GridFacts:
@@ -667,12 +723,12 @@ def rating_table(
         np.flatnonzero(~np.isnan(values) | _is_present(comments)) for values, comments in judged
     ]
     rows = np.concatenate(chosen)
-    texts = np.concatenate([comments[own] for (_, comments), own in zip(judged, chosen, strict=True)])
+    texts = np.concatenate([comments[places] for (_, comments), places in zip(judged, chosen, strict=True)])
     raters, rater = coded_column(source, form.single.get("rater"))
     by_row = form.single.get("aspect") is not None and len(scored) == 1
     aspects, aspect = (
         list(scored),
-        np.concatenate([np.full(len(own), code, np.int32) for code, own in enumerate(chosen)]),
+        np.concatenate([np.full(len(places), code, np.int32) for code, places in enumerate(chosen)]),
     )
     if by_row:
         aspects, codes = coded_column(source, form.single["aspect"])
@@ -685,7 +741,7 @@ def rating_table(
         model=grid.models.codes[rows],
         rater=rater[rows],
         aspect=aspect,
-        score=np.concatenate([values[own] for (values, _), own in zip(judged, chosen, strict=True)]),
+        score=np.concatenate([values[places] for (values, _), places in zip(judged, chosen, strict=True)]),
         seconds=times[rows],
         comment=texts if _is_present(texts).any() else None,
         raters=tuple(raters),
@@ -725,7 +781,7 @@ def _rated(source: TableSource, column: str, comments: Objects) -> tuple[Floats,
     series = source.column(column)
     if series.dtype != pl.String:
         return scores(series, source)
-    if written_scores(series) is not None:
+    if written_scores(series) is not None or marks_in_words(series) is not None:
         return scores(series, source)
     parsed, is_text = parsed_texts(series)
     texts = series.filter(is_text)
