@@ -26,7 +26,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_select_without_a_method_says_what_it_chose(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["select", "data.jsonl", "--budget", "20", "-o", "chosen.json"]) == 0
+    assert run(["select", "data.jsonl", "--budget", "20", "-v", "-o", "chosen.json"]) == 0
     shown = said(capsys)
     assert "auto draws items with equal chances, spread over 3 metrics and documents (local_pivotal)" in shown
     assert "signature: local_pivotal:" in shown
@@ -86,7 +86,9 @@ def test_a_campaign_without_a_strategy_is_auto(capsys: pytest.CaptureFixture[str
     assert run(["campaign", "new", "c.db", "data.jsonl", "-b", "20", "-a", "overall"]) == 0
     shown = said(capsys)
     assert "auto judges items in an order fixed at random beforehand, spread over 3 metrics" in shown
-    assert "strategy: auto:question=ranking," in shown
+    assert "Next: sparingly serve c.db" in shown
+    assert run(["campaign", "status", "c.db", "-v"]) == 0
+    assert "strategy: auto:question=ranking," in said(capsys)
     assert run(["campaign", "new", "c.db", "a=data.jsonl", "b=data.jsonl", "-b", "40", "-a", "overall",
                 "--name", "two", "--json"]) == 0  # fmt: skip
     assert set(json.loads(capsys.readouterr().out)["why"]) == {"a", "b"}

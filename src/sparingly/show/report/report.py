@@ -26,16 +26,17 @@ from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
-from sparingly.show.report.document import Section
+from sparingly.show.report.document import Section, Table
 from sparingly.show.report.evidence import Evidence, ReportRequest, from_campaign, from_selection
 from sparingly.show.report.outputs import output_section
+from sparingly.show.report.slide import png, slide
 from sparingly.show.report.words import answer, effort, estimand, next_step, question
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
 FORMAT, VERSION = "sparingly/report", 1
-KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json"}
+KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json", "svg": ".svg", "png": ".png"}
 
 
 def report_kind(path: Path) -> str:
@@ -71,6 +72,11 @@ class Report:
         """Return LaTeX to be put into a paper, without the pictures."""
         return latex_text(self.title, self.lead, self.sections, __version__)
 
+    def slide(self) -> str:
+        """Return one slide for sharing, as SVG: the answer, the scores, and what they rest on."""
+        table = next(part for part in self.sections[0].parts if isinstance(part, Table))
+        return slide(self.title, self.lead, table, __version__)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
@@ -98,7 +104,8 @@ class Report:
 
         Args:
             path: The file; its ending says what is written, unless ``formats`` do.
-            formats: ``html``, ``md``, ``tex``, ``json``: a file for each, ``path`` with its ending.
+            formats: ``html``, ``md``, ``tex``, ``json``, or a slide as ``svg`` or ``png``: a file for each,
+                ``path`` with its ending.
         """
         path = Path(path)
         if formats is None:
@@ -109,10 +116,14 @@ class Report:
                 if kind not in KINDS:
                     raise UnknownNameError("format of a report", kind, KINDS)
             targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
-        writers = {"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json}
+        writers = {
+            **{"html": self.html, "md": self.markdown, "tex": self.latex},
+            **{"json": self._json, "svg": self.slide, "png": lambda: png(self.slide())},
+        }
         texts = {target: writers[kind]() for target, kind in targets.items()}
         for target, text in texts.items():
-            write_bytes(target, text.encode("utf-8", "backslashreplace"))
+            is_text = isinstance(text, str)
+            write_bytes(target, text.encode("utf-8", "backslashreplace") if is_text else text)
         return list(texts)
 
     def _json(self) -> str:
