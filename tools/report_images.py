@@ -10,11 +10,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import sync_playwright
 
 # Width, height, and whether it is dark.
-SCREENS = {
+SCREENS: dict[str, tuple[int, int, Literal["light", "dark"]]] = {
     "report": (1100, 900, "light"),
     "report-phone": (390, 844, "light"),
     "report-dark": (1100, 900, "dark"),

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import decimal_text, decimals_for
 from sparingly.base.levels import check_level
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
@@ -27,7 +26,7 @@ from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst
 from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
 from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
-from sparingly.infer.judge.words import AuditNumbers, answer, biases
+from sparingly.infer.judge.words import AuditNumbers, answer, band_rows, biases
 from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
 
 SIGNIFICANT = 0.05
@@ -106,7 +105,7 @@ class JudgeAudit(Tabular):
 
     def summary(self) -> Summary:
         """Return the true score and whether the judge can be trusted, and how it agrees with the labels."""
-        rates, words = self.rates, self.words
+        rates = self.rates
         columns: tuple[str, ...] = ("labels", "judge passes", "judge fails")
         rows: tuple[tuple[str, ...], ...] = ()
         if rates is not None:
@@ -115,19 +114,7 @@ class JudgeAudit(Tabular):
                 for verb, counts in zip(("pass", "fail"), rates.table, strict=True)
             )
         elif self.line is not None:
-            bands = self.line.bands
-            decimals = decimals_for([(bands[-1].high - bands[0].low) / 25.0])
-            columns = (f"where {self.judge} gives", "labels", "people give")
-            rows = tuple(
-                (
-                    " to ".join(
-                        dict.fromkeys(decimal_text(end, decimals, 3) for end in (band.low, band.high))
-                    ),
-                    str(band.labels),
-                    words.with_ends(band.people),
-                )
-                for band in self.line.bands
-            )
+            columns, rows = (f"where {self.judge} gives", "labels", "people give"), tuple(band_rows(self))
         # Commands are for where more labels tell more of its errors.
         select = self.estimate is not None and rates is not None and rates.passed and rates.failed
         steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
@@ -293,10 +280,11 @@ def audit_for_report(
 ) -> JudgeAudit | None:
     """Return the audit for reports and pages; None where it does not fit.
 
-    It fits where people say pass or fail, the outputs were drawn at random, and a few metrics are there.
+    It fits where the outputs were drawn at random, and a few metrics are there. Where people grade, only
+    metrics that are called a judge are judges.
     """
-    judges = [name for name in data.metrics if name != aspect]
-    if not found.is_rate or not 0 < len(judges) <= MOST_JUDGES or aspect not in data.aspects:
+    judges = [name for name in data.metrics if name != aspect and (found.is_rate or "judge" in name.lower())]
+    if not 0 < len(judges) <= MOST_JUDGES or aspect not in data.aspects:
         return None
     if found.target == CHOSEN_ITEMS:
         return None

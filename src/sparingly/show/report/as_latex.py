@@ -69,8 +69,8 @@ def _part(part: ReportPart) -> str:
                 lines.append(f"\\textbf{{{escaped(text.name)}}}, {escaped(text.score)}: {shown}{said}")
             return "\n\n".join(lines)
         case Commands():
-            lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
-            return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in lines)])
+            shown_lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
+            return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in shown_lines)])
         case Picture():
             return ""
 

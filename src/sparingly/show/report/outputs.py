@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.format import decimal_text, decimals_for, number_text, share_text
+from sparingly.base.format import decimal_text, decimals_for, share_text
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.judge.words import error_row
 from sparingly.show.report.document import Section, Text, Texts, Words
 from sparingly.show.report.evidence import Evidence
 
@@ -103,9 +104,8 @@ class _Shown:
             return
         places = {name: place for place, name in enumerate(self.data.items)}
         for error in audit.errors[: 2 * _EXAMPLES]:
-            remark = (
-                f"{audit.judge} gives {number_text(error.judge, 3)}, people {number_text(error.people, 3)}"
-            )
+            _, verdict, judge, people = error_row(audit, error)
+            remark = f"{audit.judge} gives {judge}, people {people}: {verdict}"
             model = self.data.models.index(error.model)
             caption = "Where the judge and people disagree"
             yield self._texts(caption, places[error.item], (model,), (remark,))
@@ -160,10 +160,10 @@ def _cut(text: str | None) -> str:
 
 def _marked(first: str, second: str) -> list[list[tuple[str, bool]]]:
     """Return two texts in pieces, each with whether the other text lacks it, word by word."""
-    words = [_WORD.findall(text) for text in (first, second)]
+    words: list[list[str]] = [_WORD.findall(text) for text in (first, second)]
     sides: list[list[tuple[str, bool]]] = [[], []]
     for kind, start, end, other_start, other_end in difflib.SequenceMatcher(
-        None, *words, autojunk=False
+        None, words[0], words[1], autojunk=False
     ).get_opcodes():
         for side, (low, high) in enumerate(((start, end), (other_start, other_end))):
             if low < high:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,14 +116,18 @@ class Report:
                 if kind not in KINDS:
                     raise UnknownNameError("format of a report", kind, KINDS)
             targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
-        writers = {
-            **{"html": self.html, "md": self.markdown, "tex": self.latex},
-            **{"json": self._json, "svg": self.slide, "png": lambda: png(self.slide())},
+        writers: dict[str, Callable[[], str]] = {
+            **{"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json},
+            **{"svg": self.slide, "png": self.slide},
         }
-        texts = {target: writers[kind]() for target, kind in targets.items()}
+        texts = {
+            target: png(writers[kind]())
+            if kind == "png"
+            else writers[kind]().encode("utf-8", "backslashreplace")
+            for target, kind in targets.items()
+        }
         for target, text in texts.items():
-            is_text = isinstance(text, str)
-            write_bytes(target, text.encode("utf-8", "backslashreplace") if is_text else text)
+            write_bytes(target, text)
         return list(texts)
 
     def _json(self) -> str:
@@ -212,7 +216,7 @@ def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = T
     )
     folded = (None if section is None else replace(section, appendix=True) for section in last)
     parts = (*first, *folded)
-    lead = (answer(evidence), effort(evidence), next_step(evidence))
+    lead: tuple[str, ...] = (answer(evidence), effort(evidence), next_step(evidence))
     if evidence.estimate.target == CHOSEN_ITEMS:
         # Scores of picked items must not be taken for those of the set.
         lead = (*lead, estimand(evidence))

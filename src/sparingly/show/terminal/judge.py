@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparingly.base.format import number_text
 from sparingly.infer.judge.words import (
     AuditNumbers,
     agreement_text,
     alternative_text,
     bias_text,
     biases,
+    error_row,
+    short,
     worth_text,
 )
 from sparingly.show.terminal.console import fixed, line, show_summary, show_table, wrapped
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sparingly.infer.judge.audit import JudgeAudit
     from sparingly.infer.judge.error_rates import Rate
 
-_LONGEST, _MOST_JUDGES = 150, 12
+_MOST_JUDGES = 12
 
 
 def show_audit(audit: JudgeAudit, typed: str = "DATA", *, verbose: bool = False) -> None:
@@ -68,22 +69,13 @@ def _show_judges(audit: JudgeAudit) -> None:
 def _show_errors(audit: JudgeAudit) -> None:
     """Print the worst errors with their texts."""
     for error in audit.errors:
-        verdict = "higher than people" if error.judge_is_higher else "lower than people"
-        if audit.rates is not None:
-            verdict = "passed, people failed it" if error.judge_is_higher else "failed, people passed it"
-        model = f", {error.model}" if len(audit.judge_means) > 1 else ""
-        scores = f"judge {number_text(error.judge, 3)}, people {number_text(error.people, 3)}"
-        wrapped(f"{error.item}{model}: {verdict} ({scores})", style="bold")
-        for name, text in (("input", error.source), ("output", error.output)):
+        name, verdict, *scores = error_row(audit, error)
+        wrapped(f"{name}: {verdict} (judge {scores[0]}, people {scores[1]})", style="bold")
+        for part, text in (("input", error.source), ("output", error.output)):
             if text:
-                wrapped(f"  {name}: {_short(text)}")
+                wrapped(f"  {part}: {short(text)}")
         for text in error.comments:
-            wrapped(f"  remark: {_short(text)}")
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
+            wrapped(f"  remark: {short(text)}")
 
 
 def _show_details(audit: JudgeAudit) -> None:
