@@ -40,7 +40,7 @@ def test_select_without_a_method_says_what_it_chose(folder: Path, capsys: pytest
 
 @pytest.mark.usefixtures("folder")
 def test_a_question_goes_without_a_method(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["select", "data.jsonl", "-b", "20", "--question", "scores", "--unit", "document"]) == 0
+    assert run(["select", "data.jsonl", "-b", "20", "--question", "scores", "--unit", "document", "-v"]) == 0
     assert "unit=document" in said(capsys)
     assert run(["select", "data.jsonl", "-b", "20", "-m", "uniform", "--question", "best"]) == 2
     assert "A question goes without a method" in capsys.readouterr().err
@@ -51,12 +51,12 @@ def test_a_question_goes_without_a_method(capsys: pytest.CaptureFixture[str]) ->
 def test_estimate_after_it_says_which_estimator_was_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["select", "data.jsonl", "-b", "20", "-o", "chosen.json"]) == 0
     capsys.readouterr()
-    assert run(["estimate", "data.jsonl", "chosen.json"]) == 0
+    assert run(["estimate", "data.jsonl", "chosen.json", "-v"]) == 0
     # Under 30 judged items greg falls back, and the headline says to what.
-    assert "from 20 judged items by the weighted mean" in said(capsys)
+    assert "the weighted mean: too few judged items" in said(capsys)
     assert run(["select", "data.jsonl", "-b", "40", "-o", "more.json"]) == 0
     capsys.readouterr()
-    assert run(["estimate", "data.jsonl", "more.json"]) == 0
+    assert run(["estimate", "data.jsonl", "more.json", "-v"]) == 0
     assert "from 40 judged items by greg" in said(capsys)
 
 

@@ -348,13 +348,14 @@ class BradleyTerry(Tabular):
             ends = self.status[at] or ends_text(low, high, decimals=decimals)
             rows.append((self.models[at], text, ends, IntervalCell(low, value, high)))
         best = self.models[int(order[0])]
-        answer = f"{best} is the strongest of {counted(len(self.models), 'model')} by score."
+        counts = f"{counted(len(self.models), 'model')}, from {counted(self.comparisons, 'comparison')}"
+        answer = f"{best} is the strongest of {counts}."
         effects = [
             f"{name}: one standard deviation more adds {effect:.2f} ± {error:.2f}."
             for name, (effect, error) in self.effects.items()
         ]
         return Summary(
-            (answer, f"From {counted(self.comparisons, 'comparison')}.", *effects),
+            (answer, *effects),
             ("model", "strength ± error", f"{100 * self.level:g} % interval", ""),
             tuple(rows),
             next_steps=("sparingly compare DATA",),
