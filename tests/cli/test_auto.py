@@ -28,7 +28,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 def test_select_without_a_method_says_what_it_chose(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["select", "data.jsonl", "--budget", "20", "-v", "-o", "chosen.json"]) == 0
     shown = said(capsys)
-    assert "auto draws items with equal chances, spread over 3 metrics and documents (local_pivotal)" in shown
+    assert (
+        "auto draws items with equal probabilities, spread over 3 metrics and documents (local_pivotal)"
+        in shown
+    )
     assert "signature: local_pivotal:" in shown
     assert run(["verify", "chosen.json", "data.jsonl"]) == 0
     assert "verified" in said(capsys)

@@ -102,4 +102,4 @@ def test_groups_of_raters_are_shown(demo: Path, capsys: pytest.CaptureFixture[st
     assert run(["raters", "apart.jsonl", "-v"]) == 0
     printed = capsys.readouterr().out
     assert "raters connected through shared items: a; b" in printed
-    assert "agreement between raters cannot be told" in printed
+    assert "no output has two ratings yet" in printed

@@ -92,7 +92,7 @@ def new(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Begin a campaign: put the data into a database.
+    """Start a campaign: put the data into a database.
 
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
@@ -145,7 +145,7 @@ def next_(
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Say what to judge now, and draw the next round when the last one is answered.
+    """Show what to judge now, and draw the next round when the last one is answered.
 
     ```
     sparingly campaign next wmt.db -o to-judge.csv
@@ -337,7 +337,7 @@ def pause(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Stop handing out questions; answers are still taken.
+    """Stop giving out questions; answers are still accepted.
 
     ```
     sparingly campaign pause wmt.db --reason "new instructions"
@@ -351,7 +351,7 @@ def pause(
 
 @campaign.command
 def resume(address: Address, /, *, name: Name = None, json: Json = False) -> None:
-    """Hand out questions again.
+    """Give out questions again.
 
     ```
     sparingly campaign resume wmt.db
@@ -376,7 +376,7 @@ def hours(
     /,
     *,
     out: Annotated[Path | None, about("The sheet: .csv, .tsv or .jsonl.", "--out", "-o")] = None,
-    rate: Annotated[float | None, about("What an hour is paid with: the sheet says what is due.")] = None,
+    rate: Annotated[float | None, about("The pay for an hour: the sheet then has the amounts due.")] = None,
     at: At = None,
     name: Name = None,
     json: Json = False,
@@ -411,7 +411,7 @@ def release(
     *,
     licence: Annotated[str, about("The licence, such as CC-BY-4.0; it goes into the data card.")],
     title: Annotated[str | None, about("What the data card calls it.")] = None,
-    comments: Annotated[bool, flag("Also give away what raters wrote: read it first.")] = False,
+    comments: Annotated[bool, flag("Also include raters' comments: read them first.")] = False,
     no_texts: Annotated[bool, flag("Without the data sets: ratings and rounds, by ids.")] = False,
     seed: Annotated[
         int | None,

@@ -34,7 +34,7 @@ def compare(
     *,
     aspect: Aspect = None,
     margin: Annotated[
-        str | None, about("Is the first model at most so much worse? 2% for rates and wins, else a number.")
+        str | None, about("Is the first model worse by at most this? 2% for rates and wins, else a number.")
     ] = None,
     gate: Annotated[bool, flag("With --margin: exit with 0 for yes, with 1 for no or not yet.")] = False,
     target: Target = None,

@@ -27,14 +27,14 @@ def judge(
     labels_from: Annotated[
         Path | None, about("Other data with labels and the same judge, where DATA has no labels.")
     ] = None,
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
+    level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
     verbose: Verbose = False,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Say what the true score is, and whether the judge can be trusted.
+    """Estimate the true score, and check whether the judge can be trusted.
 
     ```
     sparingly judge answers.csv

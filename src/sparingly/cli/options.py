@@ -38,22 +38,22 @@ Verbose = Annotated[
 OutFile = Annotated[
     Path | None, Parameter(name=["--out", "-o"], help="Where to write the result (JSON), for verify.")
 ]
-Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
+Seed = Annotated[int, Parameter(help="Decides ties and draws; the same seed gives the same answer.")]
 
 Target = Annotated[
     Literal["set", "population"] | None,
     Parameter(
-        help="What numbers speak of: this set, or inputs like these (population); unless given, "
+        help="What numbers describe: this set, or inputs like these (population); unless given, "
         "scores of this set, comparisons of inputs like these.",
         show_default=False,
     ),
 ]
-Level = Annotated[float, Parameter(help="How often intervals are to hold the truth.")]
+Level = Annotated[float, Parameter(help="The confidence level of intervals.")]
 ScaleText = Annotated[
     str | None,
     Parameter(
         name="--scale",
-        help="The lowest and highest possible score, such as 0,100; what the data tells unless given.",
+        help="The lowest and highest possible score, such as 0,100; found from the data unless given.",
     ),
 ]
 
@@ -77,7 +77,7 @@ class ReadOptions:
     role: Annotated[
         tuple[str, ...],
         Parameter(
-            help="What a column of a table is, COLUMN=ROLE; repeat for several. Saved beside the file.",
+            help="What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file.",
             negative="",
             show_default=False,
         ),
@@ -156,7 +156,12 @@ def the_aspect(data: EvalSet, aspect: str | None, typed: str) -> str:
     if aspect is not None or len(names) == 1:
         return names[0] if aspect is None else aspect
     if names:
-        fix = command_with("--aspect", names[0])
+        doubtful = (
+            {} if data.roles is None else {part.name: part for part in data.roles.columns if part.doubtful}
+        )
+        first = min(names, key=lambda name: name in doubtful)
+        more = [] if first not in doubtful else ["--role", f"{doubtful[first].column}=human"]
+        fix = command_with("--aspect", first, *more)
         raise UsageError(f"There are {len(names)} aspects: {listing(names)}. Name one: {fix}")
     columns = [] if data.roles is None else [part for part in data.roles.columns if part.role == "metric"]
     ways = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,7 +50,7 @@ def plan(
         about("The difference between two models to be found: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
     ] = None,
     level: Level = 0.95,
-    power: Annotated[float, about("How often a difference of that size is to be significant.")] = 0.8,
+    power: Annotated[float, about("The probability of finding a difference of that size.")] = 0.8,
     win_rate: Annotated[
         str | None,
         about("A win rate that should differ significantly from 50 %: 60%.", allow_leading_hyphen=True),
@@ -60,7 +61,7 @@ def plan(
     ] = None,
     models: Annotated[int | None, about("How many models are compared, all pairs; 2 unless given.")] = None,
     of: Annotated[
-        int | None, about("How many outputs the pass rate speaks of; those of DATA unless given.")
+        int | None, about("How many outputs the pass rate describes; those of DATA unless given.")
     ] = None,
     price: Annotated[
         tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")
@@ -118,6 +119,7 @@ def plan(
         else:
             show_summary(size.summary(), shlex.quote(sources[0]) if sources else "DATA", verbose=verbose)
         return
+    from sparingly.infer.plan.pilot import FEWEST_JUDGED
     from sparingly.infer.plan.plan import plan as look_ahead
 
     with subject_of(sources, reading, campaign) as subject:
@@ -127,8 +129,11 @@ def plan(
             name = subject.aspect(aspect)
             rounds = subject.campaign.rounds(campaign.data, at=campaign.at)
             pilot = rounds[0] if len(rounds) == 1 else None
-            if not data.judged(name).any():
-                # Before the first answer a metric stands in for what people will say.
+            judged = int(data.judged(name).any(axis=1).sum())
+            if not judged or (judged < FEWEST_JUDGED and data.metrics):
+                # At first a metric stands in for what people will say.
+                if judged:
+                    sys.stderr.write(f"note: {judged} judged items tell too little; planned without them.\n")
                 data, pilot, name = data.without_labels(), None, None
         elif len(data.aspects):
             name = subject.aspect(aspect)

@@ -24,7 +24,7 @@ def raters(
     controls: Annotated[
         Path | None, about("The control items with their ratings: a file or a directory.")
     ] = None,
-    alpha: Annotated[float, about("The chance of flagging anybody wrongly.")] = 0.05,
+    alpha: Annotated[float, about("The probability of flagging anybody wrongly.")] = 0.05,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,

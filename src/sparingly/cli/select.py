@@ -31,7 +31,7 @@ def select(
     method: Annotated[
         str | None,
         about(
-            "The method, such as metric_var:metric=COMET; chosen by what the data has unless given.",
+            "The method, such as metric_var:metric=COMET; picked for your data unless given.",
             "--method",
             "-m",
             show_default=False,
@@ -45,7 +45,7 @@ def select(
         about("Without a method: what you want to know; the ranking unless given."),
     ] = None,
     seed: Seed = 0,
-    balance: Annotated[str | None, about("A column: as much from each of its groups.")] = None,
+    balance: Annotated[str | None, about("A column: equal numbers from each of its groups.")] = None,
     quota: Annotated[
         Literal["equal", "share"] | None, about("Groups get equal parts, or parts by their size.")
     ] = None,
@@ -73,8 +73,8 @@ def select(
     sparingly select data.jsonl -b 60 -o chosen.json
     ```
 
-    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one, the
-    choice is made by what the data has, and it says why.
+    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one,
+    sparingly picks a method for your data and says why.
 
     ```
     sparingly select answers.csv --question judge -b 100 -o chosen.json

@@ -36,7 +36,8 @@ class ServerOptions:
     host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None, about("What signs sessions; beside a campaign's file unless given.", show_default=False)
+        Path | None,
+        about("The key that signs sessions; beside a campaign's file unless given.", show_default=False),
     ] = None
     public: Annotated[
         str | None,
@@ -108,7 +109,7 @@ def serve(
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
     assignment: Annotated[
-        Path | None, about("Who judges what, from sparingly assign; else whoever comes gets what is open.")
+        Path | None, about("Who judges what, from sparingly assign; otherwise raters get what is open.")
     ] = None,
     overlap: Annotated[
         float,
@@ -126,7 +127,7 @@ def serve(
     ```
 
     A file becomes a campaign, FILE.db beside it; with a selection, people judge just that. Answers are
-    saved as they come in: Ctrl-C loses nothing, and the same command goes on.
+    saved as they come in: Ctrl-C loses nothing, and the same command continues.
 
     Links are shown once, and only digests of them are saved. Start with --raters again to make new ones.
 
@@ -215,7 +216,7 @@ def _new_campaign(
     if ask == "pairs":
         raise UsageError("A selection of items is scored: give the data alone to ask for pairs.")
     if budget is not None:
-        raise UsageError("A selection says what is asked: leave out --budget.")
+        raise UsageError("A selection already says what to judge: leave out --budget.")
     signature = chosen.signature
     with Campaign.new(address, data, signature.method, signature.budget, seed=signature.seed) as running:
         drawn = running.preview()

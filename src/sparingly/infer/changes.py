@@ -181,7 +181,7 @@ Shared = Literal["same", "again", "nested", "apart", "partly", "unknown", "other
 # A change of more joint errors than this is hardly chance.
 MOVED = 2.0
 SHARED_WORDS: Mapping[Shared, str] = {
-    "same": "the same judgements: whatever moved was moved by the method, not by chance.",
+    "same": "the same judgements: what changed is due to the method, not to chance.",
     "again": "the same items, judged otherwise: errors of changes are at most those of independent results.",
     "nested": "one holds the judgements of the other: errors of changes are those of what came in addition.",
     "apart": "no judged item in common: errors of changes are those of two independent results.",
@@ -189,9 +189,9 @@ SHARED_WORDS: Mapping[Shared, str] = {
     "unknown": "which items were judged is not known: errors of changes are those of independent results.",
     "other data": "the data are not the same: errors of changes are those of independent results, and what "
     "moved may be the data's doing.",
-    "other aspect": "another aspect was judged: only ranks and groups are held against each other.",
+    "other aspect": "another aspect was judged: only ranks and groups are compared.",
 }
-PICKED = "items were picked, not drawn: scores move with what is picked, and no error tells that from chance."
+PICKED = "items were picked, not sampled: scores change with the picks, and no error can be given."
 
 
 @dataclass(frozen=True)

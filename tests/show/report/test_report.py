@@ -220,7 +220,7 @@ def test_too_few_judgements_leave_no_ranking() -> None:
     assert report.evidence.ranking is None
     assert "too few to say who is better" in Reader(report.html()).words
     assert report.to_dict()["ranking"] is None
-    assert "are too few to tell how severe they are." in Reader(report.html()).words
+    assert "are too few to estimate how severe they are." in Reader(report.html()).words
 
 
 # --- names that mean harm ---------------------------------------------------------------------------

@@ -374,10 +374,10 @@ class CellGrid:
         both_rows = self.source.two_rows(first_row, second)
         raise self.source.error(
             f"the item {shown(item)} and the model {shown(model)} are there twice ({both_rows})",
-            fix="Keep one of them, or say what tells them apart: "
+            fix="Keep one of them, or say how they differ: "
             f"{role_argument('COLUMN', 'epoch')} for repeated runs, "
             f"{role_argument('COLUMN', 'rater')} for several raters, "
-            f"{role_argument('COLUMN', 'input')} for a part of what was asked",
+            f"{role_argument('COLUMN', 'input')} for a part of the input",
         )
 
     def per_item(self, series: pl.Series) -> pl.Series:

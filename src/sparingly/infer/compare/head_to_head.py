@@ -114,7 +114,7 @@ class HeadToHead:
         if self.tally is not None and self.tally.same_texts:
             parts.append(
                 f"On {self.tally.same_texts} of {counted(self.size, 'item')} both wrote the same: "
-                "nobody was asked, and they count as ties."
+                "nobody is shown these; they count as ties."
             )
         parts += ["" if self.position is None else str(self.position)]
         return tuple(part for part in parts if part)
@@ -122,7 +122,7 @@ class HeadToHead:
     def _wins_sentence(self, tally: WinTally) -> str:
         if not tally.decided:
             ties = counted(tally.votes, "comparison")
-            return f"All {ties} of {self.first} and {self.second} are ties: nothing speaks for either."
+            return f"All {ties} of {self.first} and {self.second} are ties: neither is ahead."
         mirrored = self.leader == self.second
         wins, losses = (tally.losses, tally.wins) if mirrored else (tally.wins, tally.losses)
         counts = f"{_count(wins, 'win')}, {_count(losses, 'loss', 'losses')}, {_count(tally.ties, 'tie')}"

@@ -216,7 +216,7 @@ def win_matrix(
 ) -> WinMatrix:
     """Count who won against whom, and turn it into strengths with intervals that hold."""
     if target != "population":
-        raise UsageError("Strengths speak about inputs like these: leave out the target, or name two models.")
+        raise UsageError("Strengths describe inputs like these: leave out the target, or name two models.")
     how: dict[str, Any] = {"judge": judge, "rounds": rounds, "sampled": sampled}
     found = judged_strengths(data, aspect, **how, level=round(1.0 - alpha, 12))
     votes, frame, strengths, count = found.votes, found.frame, found.strengths, len(data.models)

@@ -387,7 +387,7 @@ def bradley_terry(
             standard deviations), or a metric.
         rounds: Where comparisons were drawn with known chances, the rounds that drew them: each is weighted
             by one over its chance, so that strengths speak for all pairs alike.
-        level: How often intervals are to hold the truth.
+        level: The confidence level of intervals.
 
     Examples:
         >>> import sparingly
@@ -515,8 +515,8 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     for one in rounds:
         if one.pairs is None or one.probability is None:
             raise UsageError(
-                "Only rounds of pairs that were drawn with known chances weigh comparisons. Leave the rounds "
-                "out: then every comparison counts alike."
+                "Comparisons are weighted only in rounds of pairs with known probabilities. Leave the rounds "
+                "out: then every comparison counts the same."
             )
         for item, pair, chance in zip(data.positions(one.items), one.pairs, one.probability, strict=True):
             if not column.keys() >= set(pair):
@@ -529,7 +529,7 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     keys = zip(table.item.tolist(), smaller.tolist(), larger.tolist(), strict=True)
     weight = np.array([1.0 / probability[key] if key in probability else 0.0 for key in keys])
     if not weight.any():
-        raise UsageError("None of the preferences was asked for by the rounds.")
+        raise UsageError("None of the preferences belongs to the rounds.")
     return np.asarray(weight / weight[weight > 0].mean())
 
 

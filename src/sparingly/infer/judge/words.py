@@ -123,7 +123,7 @@ def how_it_errs(audit: JudgeAudit) -> str:
     if rates is not None:
         if not rates.passed or not rates.failed:
             every = "passes" if rates.passed else "fails"
-            return f"It {every} everything, so it cannot tell good answers from bad ones."
+            return f"It {every} everything, so it cannot distinguish good answers from bad ones."
         share = AuditNumbers(is_rate=True)
         parts = [
             f"{verb} {share.with_ends(rate)} of {whom}"
@@ -139,7 +139,7 @@ def how_it_errs(audit: JudgeAudit) -> str:
                 return f"{known}{NO_LABEL.format(kind=kind)}"
         return f"It {' and '.join(parts)}."
     if line is None or not math.isfinite(line.slope.value):
-        return "It gives every labelled output the same score, so it tells nothing."
+        return "It gives every labelled output the same score, so it cannot be used."
     level = f"scores {words.difference(line.shift)} {'above' if line.shift.value > 0 else 'below'} people"
     if not (line.shift.low > 0 or line.shift.high < 0):
         level = "is level with people on average"
@@ -245,7 +245,7 @@ def alternative_text(audit: JudgeAudit) -> str:
         f"winning rate ω {number_text(test.winning_rate, 2)}, advantage ρ {number_text(test.advantage, 2)}"
     )
     return (
-        f"It {verdict} stand in for a person: {rates} beside {test.people} people "
+        f"It {verdict} replace a person: {rates} beside {test.people} people "
         f"(ω of one half is needed, ε = {number_text(test.epsilon)})."
     )
 

@@ -206,7 +206,7 @@ def sample_size(
     if pass_rate is not None and detect is not None:
         quantity = Quantity.parse(str(detect))
         if quantity.unit == SD:
-            raise UsageError(f"Beside a pass rate a difference is in points: 5%, not {quantity}.")
+            raise UsageError(f"With a pass rate, a difference is in points: 5%, not {quantity}.")
         rate, gap = parse_share(pass_rate, "pass rate"), parse_share(str(detect), "difference")
         return _pass_rates(rate, gap, models, level, power)
     if pass_rate is not None and models != 2:
@@ -252,7 +252,7 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
             f"Ties are left out of the win rate: if 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"
             f"{_correction_text(models, level)}, one comparison for each item.",
-            "compare prints the win rate with its interval, and whether that is settled.",
+            "compare prints the win rate with its interval, and whether it is settled.",
         ),
         (f"sparingly campaign new c.db DATA --ask pairs --budget {n}", "sparingly compare c.db"),
     )
@@ -315,7 +315,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         f"± {points_text(width)} around {percent_text(rate)}",
         tuple(starmap(Alternative, goals.items())),
         (
-            f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
+            f"The rate describes {whom}; the outputs are a random sample; ± is half of the interval.",
             "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
         ),
         _select(n, "sparingly estimate DATA chosen.json"),

@@ -135,7 +135,7 @@ def card_text(
     contents = {
         "ratings.csv": "every judgement that counts, one a line; raters are numbers",
         "data/": "the evaluation sets with texts, metrics and these judgements (JSON Lines)",
-        "rounds/": "what each round asked for, with inclusion probabilities and a signature",
+        "rounds/": "the items of each round, with inclusion probabilities and a signature",
         "release.json": "the same settings for machines, with a digest of every file",
     }
     files_table = "\n".join(
@@ -197,7 +197,7 @@ def _chosen(settings: Settings, rounds: Mapping[str, Sequence[Selection]]) -> st
             lines.append(f"| {plain_text(name)} | {number} | {count} | {probability} | `{digest}` |")
     all_rounds = [selection for selections in rounds.values() for selection in selections]
     notes = (
-        "Weight a judgement by one over the probability of its row to speak about the whole set."
+        "Weight a judgement by one over the probability of its row to describe the whole set."
         if all(selection.is_probability_sample for selection in all_rounds)
         else f"Some rounds have no inclusion probabilities: {RANKING_ONLY}."
     )

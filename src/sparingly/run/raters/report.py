@@ -26,7 +26,7 @@ from sparingly.run.raters.controls import ControlReport, control_report
 from sparingly.run.raters.predictability import Predictability, predictability
 
 FEWEST_JUDGEMENTS = 10
-TOO_FEW = f"with fewer than {FEWEST} raters, nobody can be called far from the rest."
+TOO_FEW = f"with fewer than {FEWEST} raters, no rater can be called far from the rest."
 # What is said of a rater: the words for a value below and above the usual one, and the sentence.
 _SENTENCES = {
     "severity": (("lower", "higher"), "scores {gap:.3g} points {word} than the others would"),
@@ -313,7 +313,7 @@ def rater_report(
         level: What scores mean for agreement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
         metric: The metric of the slopes by rater and model; none unless given.
         controls: Control items with their ratings, if there were any.
-        alpha: The chance of flagging anybody wrongly.
+        alpha: The probability of flagging anybody wrongly.
         seed: The seed of the bootstrap.
 
     Examples:

@@ -151,7 +151,7 @@ def representation_section(evidence: Evidence, *, figures: bool) -> Section | No
     if evidence.outside:
         sentence = f"{evidence.outside:,} of the items that were drawn from are not in the data"
         if representation.n == representation.of:
-            text = f"{sentence}, so whom the selection over- or under-represents cannot be told from it."
+            text = f"{sentence}, so whom the selection over- or under-represents is unknown."
             return Section("representation", title, (Words(text),))
         parts.append(Words(f"{sentence}: shares below are among the {representation.of:,} that are."))
     groups = sum(len(shares) for shares in representation.kinds.values())

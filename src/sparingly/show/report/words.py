@@ -111,7 +111,7 @@ def _judged(evidence: Evidence) -> str:
     text = f"{items} of them {were} sampled with known probabilities{stages}{rounds}"
     if estimate.n >= items:
         return text
-    return f"{text}, of which {estimate.n} {are} judged and the others taken to be missing by chance"
+    return f"{text}, of which {estimate.n} {are} judged and the others assumed to be missing at random"
 
 
 def effort(evidence: Evidence) -> str:

@@ -142,7 +142,7 @@ def show_release(release: Release) -> None:
         f"{counted(len(release.files), 'file')}",
         style="bold",
     )
-    line(f"seed of the raters' numbers: {release.seed}. Save it, and do not publish it.")
+    line(f"seed of the raters' numbers: {release.seed}. Keep it private.")
     line(f"written: {release.path}")
 
 

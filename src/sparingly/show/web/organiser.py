@@ -369,7 +369,7 @@ def pause(session: OrganiserForm, service: CurrentService, fields: Fields) -> Re
 
 @router.post("/organiser/resume")
 def resume(session: OrganiserForm, service: CurrentService) -> Response:
-    """Hand out questions again."""
+    """Give out questions again."""
     service.campaign.resume()
     service.audit.write(session.actor, "resumed")
     return _redirect("/organiser", "resumed")
