@@ -14,6 +14,7 @@ from sparingly.base.format import (
     score_text,
 )
 from sparingly.base.summary import IntervalCell, Summary
+from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.compare.wins import PositionBias, WinTally, percents
@@ -39,7 +40,7 @@ class JudgeGain:
 
 
 @dataclass(frozen=True, repr=False)
-class HeadToHead:
+class HeadToHead(Tabular):
     """Two models compared. With the models in the other order all numbers are mirrored.
 
     Attributes:
@@ -247,8 +248,11 @@ class HeadToHead:
             method=(f"{self.headline}.",),
         )
 
-    def _repr_html_(self) -> str:
-        return self.summary().html()
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the comparison as one row."""
+        values = self.to_dict()
+        names = ("first", "second", "aspect", "unit", "n", "estimate", "low", "high", "p_value", "settled")
+        return [{name: values[name] for name in names}]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

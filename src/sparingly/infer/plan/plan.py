@@ -32,7 +32,15 @@ from sparingly.infer.plan.judge_mix import JudgeMix, cheapest_mix, items_with, j
 from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, PlanUnit, Precision
 from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
 from sparingly.infer.plan.power import DocumentEffects, pair_deviations
-from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance_text, percent_text, points_text
+from sparingly.infer.plan.sample_size import (
+    NEARLY_ALL,
+    SD,
+    Quantity,
+    chance_text,
+    percent_text,
+    points_text,
+    round_width,
+)
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 
 # --- advice ---
@@ -195,7 +203,7 @@ def _why(outlook: PlanOutlook, items_needed: int | None) -> str:
         return f"{shares}: too little to help."
     if items_needed is not None and not outlook.uses_predictions(items_needed):
         return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.goals.unit}s."
-    return f"{shares}: about that much fewer labels are needed."
+    return f"{shares}."
 
 
 def _expected(outlook: PlanOutlook, n: int) -> str:
@@ -467,6 +475,9 @@ def plan(
     else:
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
+    if pilot.models < 2 and goals.width is None and goals.detect is None:
+        goals = replace(goals, width=_usual_width(outlook))
+        outlook = replace(outlook, goals=goals)
     mix, items_needed = None, outlook.items_needed()
     # A goal that all items do not reach has no price.
     if checked is not None and items_needed is not None:
@@ -496,6 +507,13 @@ def plan(
         notes=notes,
         epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),
     )
+
+
+def _usual_width(outlook: PlanOutlook) -> float | None:
+    """Return about half the half-width that the pilot gives, or 100 items: a goal where none is named."""
+    pilot = outlook.pilot
+    half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
+    return round_width(half / 2.0) if math.isfinite(half) and half > 0 else None
 
 
 def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:

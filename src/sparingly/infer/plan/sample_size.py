@@ -448,6 +448,17 @@ def _items(effect: float, models: int, level: float, power: float) -> int:
 
 # --- shared ---
 
+# Half-widths that people ask for, as digits before a power of ten.
+_ROUND = (1.0, 2.0, 3.0, 5.0)
+
+
+def round_width(width: float) -> float:
+    """Return the round number next to a width: 1, 2, 3 or 5 times a power of ten, by ratio."""
+    power = 10.0 ** math.floor(math.log10(width))
+    candidates = [digit * power * times for times in (1.0, 10.0) for digit in _ROUND]
+    best = min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
+    return float(f"{best:.3g}")
+
 
 def _in_reach(n: int | None) -> int:
     if n is None or n > MOST_LABELS:
