@@ -115,6 +115,14 @@ def serve(
         float,
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
+    tutorial: Annotated[
+        Path | None,
+        about("Items with known answers (labels) that raters judge first, until right.", show_default=False),
+    ] = None,
+    controls: Annotated[
+        Path | None,
+        about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
+    ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -140,6 +148,7 @@ def serve(
     sparingly serve wmt.db --public https://judge.example.org
     ```
     """
+    from sparingly.data.io import load
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
     from sparingly.show.web.server import run
@@ -154,6 +163,8 @@ def serve(
         assignment=None if assignment is None else Assignment.load(assignment),
         overlap=overlap,
         one_by_one=one_by_one,
+        tutorial=None if tutorial is None else load(tutorial),
+        controls=None if controls is None else load(controls),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
