@@ -85,6 +85,7 @@ def test_nobody_joins_without_a_panel_or_in_the_name_of_a_rater(tmp_path: Path) 
 def test_a_panel_has_a_code_and_pages() -> None:
     assert Panel("https://example.org/done").address == "https://example.org/done"
     assert Panel("a b&c").address.endswith("?cc=a%20b%26c")
-    for wrong in (lambda: Panel(" "), lambda: Panel("C0DE", 0)):
-        with pytest.raises(UsageError):
-            wrong()
+    with pytest.raises(UsageError, match="needs a completion code"):
+        Panel(" ")
+    with pytest.raises(UsageError, match="at least one page"):
+        Panel("C0DE", 0)

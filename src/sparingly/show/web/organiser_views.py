@@ -274,11 +274,13 @@ def answer_views(
             last.setdefault((row["data"], row["item"], row["aspect"], *models), {})[row["rater"]] = row
     found = [(key, rows) for key, rows in last.items() if not rater or rater in rows]
     gaps = {key: _gap([row["score"] for row in rows.values()]) for key, rows in found}
+    # Where one rater judged there is no gap, and it comes last.
+    order = {key: -1.0 if gap is None else gap for key, gap in gaps.items()}
     if by_gap:
-        found.sort(key=lambda pair: -(gaps[pair[0]] if gaps[pair[0]] is not None else -1.0))
+        found.sort(key=lambda pair: order[pair[0]], reverse=True)
     views = []
     for key, rows in found[:limit]:
-        data, name, aspect, *models = key
+        data, name, aspect, *judged = key
         shown, present = texts(data), set(texts(data).data.models)
         source = shown.fill(Question(name)).source
         views.append(
@@ -288,7 +290,7 @@ def answer_views(
                 visible(source or ""),
                 tuple(
                     (one, visible((shown.output(name, one) if one in present else None) or ""))
-                    for one in models
+                    for one in judged
                 ),
                 tuple(
                     (who, f"{row['score']:g}", duration(row["seconds"]), visible(row["comment"] or ""))
