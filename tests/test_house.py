@@ -226,9 +226,7 @@ def broken_links(site: dict[str, str]) -> Iterator[str]:
 
 
 def test_files_named_in_the_design_are_there() -> None:
-    names = set(
-        re.findall(r"[\w/]+\.pyi?\b", (ROOT / "docs" / "reference" / "design.md").read_text(encoding="utf-8"))
-    )
+    names = set(re.findall(r"[\w/]+\.pyi?\b", (ROOT / "docs" / "design.md").read_text(encoding="utf-8")))
     package = ROOT / "src" / "sparingly"
     paths = {str(path.relative_to(package)) for path in (*SOURCES, *package.rglob("*.pyi"))}
     short = {path.rpartition("/")[2] for path in paths}

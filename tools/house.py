@@ -265,11 +265,11 @@ def way_figures(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def docs_words(folder: Path = ROOT / "docs") -> Counter[str]:
-    """Return the words of the documentation by kind of page (its folder; ``home`` for the first page)."""
+    """Return the words of the documentation by kind of page: its folder, or its name."""
     words: Counter[str] = Counter()
     for page in folder.rglob("*.md"):
         inner = page.relative_to(folder).parts
-        words[inner[0] if len(inner) > 1 else "home"] += len(page.read_text(encoding="utf-8").split())
+        words[inner[0] if len(inner) > 1 else page.stem] += len(page.read_text(encoding="utf-8").split())
     return words
 
 

@@ -78,8 +78,8 @@ def run_task(task: ReplayTask) -> list[GridRow]:
             for cell in replay_entry(part, job.entry, job.shares, seed):
                 values = {**vars(cell), **(cell.measures or {})}
                 del values["measures"]
-                known = {name: None if value != value else value for name, value in values.items()}
-                rows.append({**shared, **run, **known, "peak_mb": peak_megabytes()})
+                numbers = {name: None if value != value else value for name, value in values.items()}
+                rows.append({**shared, **run, **numbers, "peak_mb": peak_megabytes()})
     return rows
 
 
@@ -96,13 +96,13 @@ def peak_megabytes() -> float | None:
 def entry_columns(entry: GridEntry, metric: str | None) -> GridRow:
     """Return the columns that describe an entry; without a metric, texts keep its place open."""
 
-    def filled(text: str) -> str:
+    def method_text(text: str) -> str:
         return text if metric is None else with_metric(text, metric)
 
     return {
         "entry": entry.name,
-        "method": filled(entry.method),
-        "estimator": None if entry.estimator is None else filled(entry.estimator),
+        "method": method_text(entry.method),
+        "estimator": None if entry.estimator is None else method_text(entry.estimator),
         "p_values": entry.p_values,
         "rounds": entry.rounds,
         "stop": entry.stop,

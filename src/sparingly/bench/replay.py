@@ -32,8 +32,7 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank.agreement import with_selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
-from sparingly.run.rounds.replay import ReplayRound, replay
-from sparingly.run.rounds.stop.base import Progress, first_stop
+from sparingly.run.rounds.replay import replay_until
 from sparingly.run.rounds.strategy import Strategy, asked_cells
 
 COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
@@ -197,15 +196,15 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     """Return the judgements of a strategy after its last round, or where its stop ended it."""
     divides = isinstance(method, Strategy) and rounds_parameter(method) is not None
     size = None if divides or plan.rounds is None else -(-count // plan.rounds)
-    look, stopped = _last(replay(part.data, method, count, truth=part.truth, size=size, seed=seed), plan.stop)
-    state, strategy = look.state, look.strategy
+    stops = [] if plan.stop is None else [plan.stop]
+    ended = replay_until(part.data, method, count, stops, truth=part.truth, size=size, seed=seed)
+    state, strategy = ended.look.state, ended.look.strategy
     if not state.rounds:
-        raise UsageError(f"{strategy.name} asks for nothing with {count} items: {look.finished}.")
+        raise UsageError(f"{strategy.name} asks for nothing with {count} items: {ended.look.finished}.")
     if any(selection.pairs is not None for selection in state.rounds):
         raise UsageError(f"{strategy.name} asks for comparisons, and the replay has scores.")
-    judgements = ReplayJudgements(
-        state.asked, str(state.rounds[-1].signature), stopped_at=state.spent if stopped else None
-    )
+    spent = None if ended.stopped is None else ended.spent
+    judgements = ReplayJudgements(state.asked, str(state.rounds[-1].signature), stopped_at=spent)
     if not strategy.gives_scores:
         return judgements
     options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
@@ -216,22 +215,6 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
         return expected_p_values(scores) if p_values is None else p_values
 
     return replace(judgements, estimate=scores, expected=expected)
-
-
-def _last(looks: Iterator[ReplayRound], stop: str | None) -> tuple[ReplayRound, bool]:
-    """Return the last look at a replay, and whether a stop ended it there."""
-    progress: Progress | None = None
-    for look in looks:
-        final = look.finished is not None
-        if stop is None:
-            continue
-        if progress is None:
-            progress = Progress(look.state, look.strategy, final)
-        else:
-            progress = progress.then(look.state, final=final)
-        if first_stop([stop], progress) is not None:
-            return look, True
-    return look, False
 
 
 def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> ReplayOutcome:

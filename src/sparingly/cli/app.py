@@ -117,14 +117,9 @@ def run(arguments: Sequence[str]) -> int:
     except DoubtfulRoleError as error:
         if _ask_for_role(error):
             return run(arguments)
-        column, file = error.part.column, error.file
         with command_line(arguments):
-            ways = [command_with("--role", f"{column}={role}") for role in ("human", error.part.other)]
-        return _print_error(
-            f'{file}: the column "{column}" may hold labels of people or scores of a judge, and the result'
-            f" depends on it. Type: {' or: '.join(ways)}",
-            error,
-        )
+            ways = [command_with(f"--{flag.replace('_', '-')}", value) for flag, value in error.ways]
+        return _print_error(f"{error.problem} Type: {' or: '.join(ways)}", error)
     except (SparinglyError, CycloptsError) as error:
         return _print_error(str(error), error)
     except OSError as error:
@@ -134,17 +129,19 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _ask_for_role(error: DoubtfulRoleError) -> bool:
-    """Ask on a terminal whose labels a column holds, and save the answer beside the file."""
-    path, part = Path(error.file), error.part
+    """Ask on a terminal what a column holds, and save the answer beside the file."""
+    path = Path(error.file)
     if not (sys.stdin.isatty() and sys.stderr.isatty() and path.exists()):
         return False
-    sys.stderr.write(f'Did people give the labels in "{part.column}"? [Y/n] ')
+    sys.stderr.write(f"{error.question} [Y/n] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
     if not answer:
         return False
-    role = part.other if answer.strip().lower().startswith("n") else "human"
-    if note := save_roles(path, {part.column: [role]}):
+    flag, value = error.ways[answer.strip().lower().startswith("n")]
+    column, _, role = value.rpartition("=")
+    note = save_roles(path, {column: [role]}) if flag == "role" else save_roles(path, {}, [value])
+    if note:
         sys.stderr.write(f"note: {note}\n")
         return False
     return True

@@ -63,7 +63,9 @@ class ReadOptions:
     lower_is_better: Annotated[
         tuple[str, ...],
         Parameter(
-            help="A metric for which low is good; repeat for several.", negative="", show_default=False
+            help="A metric or labels for which low is good; repeat for several.",
+            negative="",
+            show_default=False,
         ),
     ] = ()
     role: Annotated[

@@ -155,6 +155,8 @@ class Subject:
             else:
                 choice = ""
             sys.stderr.write(f"sparingly: no human labels, so scores are those of {named}{choice}.\n")
+        if named in metrics and named not in data.aspects and data.roles is not None:
+            data.roles.check_metric(named)
         if named in metrics and named not in data.aspects and self.selection is None:
             scored = ~np.isnan(data.metrics[named]).all(axis=1)
             if scored.any() and not scored.all():

@@ -34,8 +34,8 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
     """
     sets = _matched_by_input(_named_by_task(list(sets)))
     for place, data in enumerate(sets[1:], 1):
-        before = sets[:place]
-        if not any({*data.items} & {*other.items} or {*data.models} & {*other.models} for other in before):
+        earlier = sets[:place]
+        if not any({*data.items} & {*other.items} or {*data.models} & {*other.models} for other in earlier):
             raise DataError(
                 f"{names[place]} has no item in common with {' and '.join(names[:place])}: its items are "
                 f"called {_examples(data.items)}, the others {_examples(sets[0].items)}. "
@@ -53,25 +53,25 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
             continue
         for place in holders:
             models[place][sets[place].models.index(model)] = f"{model} ({names[place]})"
-    joined = _merged(sets, models, names)
-    return joined.with_parts(roles=_joined_roles(sets, joined))
+    union = _merged(sets, models, names)
+    return union.with_parts(roles=_joined_roles(sets, union))
 
 
-def _joined_roles(sets: Sequence[EvalSet], joined: EvalSet) -> TableRoles | None:
+def _joined_roles(sets: Sequence[EvalSet], union: EvalSet) -> TableRoles | None:
     """Return the roles of the columns of all files, with the notes of their readers."""
-    known = [data.roles for data in sets if data.roles is not None]
-    if not known:
+    all_roles = [data.roles for data in sets if data.roles is not None]
+    if not all_roles:
         return None
-    now = {(part.role, part.column): part for part in score_roles(joined)}
-    parts = {(part.role, part.column): part for roles in known for part in roles.columns}
+    current = {(part.role, part.column): part for part in score_roles(union)}
+    parts = {(part.role, part.column): part for roles in all_roles for part in roles.columns}
     return replace(
-        known[0],
-        file=joined.name or known[0].file,
+        all_roles[0],
+        file=union.name or all_roles[0].file,
         columns=tuple(
-            replace(part, detail=now[key].detail) if key in now and not part.doubtful else part
+            replace(part, detail=current[key].detail) if key in current and not part.doubtful else part
             for key, part in parts.items()
         ),
-        notes=tuple(dict.fromkeys(note for roles in known for note in roles.notes)),
+        notes=tuple(dict.fromkeys(note for roles in all_roles for note in roles.notes)),
     )
 
 
@@ -103,8 +103,8 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
     if not (labels.metrics or labels.aspects or len(labels.ratings) or len(labels.preferences)):
         raise DataError(f"{name}: there are no labels in it. A row needs an item, its model and a score.")
     labels = _labels_by_input(data, labels, name)
-    known = set(data.items)
-    if unknown := [item for item in labels.items if item not in known]:
+    data_items = set(data.items)
+    if unknown := [item for item in labels.items if item not in data_items]:
         raise DataError(
             f"{name}: {len(unknown):,} of {len(labels):,} items are not in the data: {_examples(unknown)}. "
             f"Items of the data are called {_examples(data.items)}. Use the same ids in both files."
@@ -116,14 +116,14 @@ def with_labels(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
             f"Models of the data are {_examples(data.models)}. Add a column model with these names."
         )
     scales = {f"aspect:{key.partition(':')[2]}": scale for key, scale in labels.scales.items()}
-    said = labels.with_parts(
+    renamed = labels.with_parts(
         metrics={},
         aspects={**labels.metrics, **labels.aspects},
         scales=scales,
         # Raters may have seen any of several outputs.
         outputs=None if len(data.repeats) else labels.outputs,
     )
-    return _merged([data, said], [list(data.models), list(models)], [data.name or "the data", name])
+    return _merged([data, renamed], [list(data.models), list(models)], [data.name or "the data", name])
 
 
 def _labels_by_input(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
@@ -138,14 +138,16 @@ def _labels_by_input(data: EvalSet, labels: EvalSet, name: str) -> EvalSet:
         return labels
     for count, problem in ((0, "not in the data"), (2, "those of several items")):
         texts = [
-            text for text, found in zip(labels.sources, matches, strict=True) if min(len(found), 2) == count
+            text
+            for text, matching in zip(labels.sources, matches, strict=True)
+            if min(len(matching), 2) == count
         ]
         if texts:
             raise DataError(
                 f"{name}: {len(texts):,} of {len(labels):,} inputs are {problem}: {_examples(texts)}. "
                 f"Items of the data are called {_examples(data.items)}. Use the same ids in both files."
             )
-    return _with_ids(labels, [next(iter(found)) for found in matches])
+    return _with_ids(labels, [next(iter(matching)) for matching in matches])
 
 
 def _named_by_task(sets: list[EvalSet]) -> list[EvalSet]:
@@ -238,10 +240,10 @@ def _merged(sets: Sequence[EvalSet], models: Sequence[Sequence[str]], names: Seq
             data,
             name,
             np.array([places[item] for item in data.items], np.int64),
-            np.array([all_models.index(model) for model in own], np.int64),
+            np.array([all_models.index(model) for model in model_names], np.int64),
             np.array([references.index(reference) for reference in data.references], np.int64),
         )
-        for data, own, name in zip(sets, models, names, strict=True)
+        for data, model_names, name in zip(sets, models, names, strict=True)
     ]
     union = _Union(parts, list(places), all_models, references)
     columns, cells = union.columns()
@@ -275,27 +277,27 @@ class _Union:
     reference_names: list[str]
 
     def _lay(
-        self, what: str, blocks: Sequence[tuple[_Part, Any, NDArray[Any]]], shape: tuple[int, ...]
+        self, noun: str, blocks: Sequence[tuple[_Part, Any, NDArray[Any]]], shape: tuple[int, ...]
     ) -> Any:
         """Return arrays put to their places; where two say something else of one place, raise DataError."""
         kind = float if all(block.dtype != object for _, _, block in blocks) else object
         total = np.full(shape, np.nan if kind is float else None, kind)
         for part, place, block in blocks:
-            before, missing = total[place], _is_none(block)
-            differs = ~missing & ~_is_none(before)
+            earlier, missing = total[place], _is_none(block)
+            differs = ~missing & ~_is_none(earlier)
             differs[differs] = [
-                _plain(new) != _plain(old) for new, old in zip(block[differs], before[differs], strict=True)
+                _plain(new) != _plain(old) for new, old in zip(block[differs], earlier[differs], strict=True)
             ]
             if differs.any():
-                where = tuple(int(position) for position in np.argwhere(differs)[0])
-                other = next(other for other, _, _ in blocks if part.data.items[where[0]] in other.data.items)
-                model = f" for the model {shown(part.data.models[where[1]])}" if shape == self._cells else ""
+                spot = tuple(int(position) for position in np.argwhere(differs)[0])
+                other = next(other for other, _, _ in blocks if part.data.items[spot[0]] in other.data.items)
+                model = f" for the model {shown(part.data.models[spot[1]])}" if shape == self._cells else ""
                 raise DataError(
-                    f"The item {shown(part.data.items[where[0]])} has two {what}{model}: "
-                    f"{shown(before[where])} in {other.name} and {shown(block[where])} in {part.name}. "
+                    f"The item {shown(part.data.items[spot[0]])} has two {noun}{model}: "
+                    f"{shown(earlier[spot])} in {other.name} and {shown(block[spot])} in {part.name}. "
                     "Give another input another id."
                 )
-            total[place] = np.where(missing, before, block)
+            total[place] = np.where(missing, earlier, block)
         return total
 
     @property
@@ -381,17 +383,17 @@ class _Union:
         """Return the columns of the items, and those of the cells with the columns in which parts differ."""
         columns, blocks = {}, dict[str, list[tuple[_Part, Any, NDArray[Any]]]]()
         for name in dict.fromkeys(name for part in self.parts for name in part.data.columns):
-            held = [
+            item_blocks = [
                 (part, part.items, part.data.columns[name])
                 for part in self.parts
                 if name in part.data.columns
             ]
             try:
-                columns[name] = self._lay(f"values of {name}", held, (len(self.items),))
+                columns[name] = self._lay(f"values of {name}", item_blocks, (len(self.items),))
             except DataError:
                 blocks[name] = [
                     (part, part.cells, np.repeat(values.astype(object)[:, None], len(part.models), axis=1))
-                    for part, _, values in held
+                    for part, _, values in item_blocks
                 ]
         for part in self.parts:
             for name, values in part.data.cells.items():

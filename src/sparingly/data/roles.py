@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.syntax import one_of_several, role_argument
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_text, check_version
@@ -39,6 +39,7 @@ ROLES = {
     "column": "kept with the item or the output",
     "ignored": "not read",
 }
+LOW_MAY_BE_GOOD = "low may be good"
 FORMAT, VERSION = "sparingly/roles", 1
 _OWN_NAMES = ("item", "model", "output", "source", "document", "position", "domain")
 
@@ -101,8 +102,8 @@ class TableRoles:
         lines = []
         for text, names in groupby(texts, key=lambda column: " and ".join(texts[column])):
             # Many neighbours of one kind, such as the numbers of a vector: the first and the last are named.
-            first, *others = names
-            columns = [f"{first} … {others[-1]}"] if len(others) > 6 else [first, *others]
+            first, *following = names
+            columns = [f"{first} … {following[-1]}"] if len(following) > 6 else [first, *following]
             lines += [f"{column} → {text}" for column in columns]
         return lines
 
@@ -123,37 +124,72 @@ class TableRoles:
         ]
 
     def advice(self) -> list[str]:
-        """Return a sentence for every doubtful role that says what to type."""
+        """Return a sentence for all doubtful roles of a kind that says what to type."""
         first = {
             (part.role, part.name or part.column): part for part in reversed(self.columns) if part.doubtful
         }
+        kinds: dict[tuple[str, str], list[ColumnRole]] = {}
+        for part in reversed(first.values()):
+            kinds.setdefault((part.role, part.other), []).append(part)
+        sentences = []
+        for (role, other), parts in kinds.items():
+            names = listing(
+                (part.name or part.column if other == "lower" else part.column for part in parts), 4
+            )
+            if other == "lower":
+                way = one_of_several("lower_is_better", parts[0].name)
+                sentences.append(f"{names}: low may be good; if low is good, add {way}")
+                continue
+            ways = [role_argument(parts[0].column, known) for known in (role, other or "ignored")]
+            sentences.append(f"{names} may be {role} or {other or 'ignored'}: add {' or '.join(ways)}")
         return [
-            f"{part.column}: {part.detail or 'the direction is not known'}; if low is good, add "
-            f"{one_of_several('lower_is_better', part.name)}"
-            if part.other == "lower"
-            else f"{part.column} may be {part.role} or {part.other or 'ignored'}: add "
-            f"{role_argument(part.column, part.role)} or "
-            f"{role_argument(part.column, part.other or 'ignored')}"
-            for part in reversed(first.values())
+            sentence + (" (and so for the others)" if len(parts) > 1 else "")
+            for sentence, parts in zip(sentences, kinds.values(), strict=True)
         ]
 
     def check_aspect(self, name: str) -> None:
         """Raise DoubtfulRoleError where nobody said that an aspect's column holds people's labels."""
+        self._check(("human", "score"), name)
+
+    def check_metric(self, name: str) -> None:
+        """Raise DoubtfulRoleError for a metric whose low scores may be the good ones."""
+        self._check(("metric",), name)
+
+    def _check(self, roles: tuple[str, ...], name: str) -> None:
         for part in self.columns:
-            if part.role in ("human", "score") and part.doubtful and part.name == name:
+            is_open = part.doubtful and (part.role != "metric" or part.other == "lower")
+            if part.role in roles and is_open and part.name == name:
                 raise DoubtfulRoleError(part, self.file)
 
 
 class DoubtfulRoleError(UsageError):
-    """A number would depend on a column that may be something else."""
+    """A number would depend on a column that may be something else, or whose low values may be good.
+
+    Attributes:
+        part: What the column was taken for.
+        file: The file of the column.
+        problem: What is not known.
+        ways: What to say of it: a flag's name with its value, for a yes and for a no.
+        question: What to ask about it.
+    """
 
     def __init__(self, part: ColumnRole, file: str) -> None:
         self.part, self.file = part, file
-        super().__init__(
-            f'{file}: the column "{part.column}" may hold labels of people or scores of a judge, and the'
-            f" result depends on it. Add {role_argument(part.column, 'human')} or"
-            f" {role_argument(part.column, part.other)}."
-        )
+        name = part.name or part.column
+        if part.other == "lower":
+            self.question = f'Are low values of "{part.column}" good?'
+            doubt = f'low values of "{part.column}" may be the good ones'
+            self.ways = (("lower_is_better", name), ("role", f"{part.column}={part.role}"))
+        else:
+            self.question = f'Did people give the labels in "{part.column}"?'
+            doubt = f'the column "{part.column}" may hold labels of people or scores of a judge'
+            self.ways = (("role", f"{part.column}=human"), ("role", f"{part.column}={part.other}"))
+        self.problem = f"{file}: {doubt}, and the result depends on it."
+        texts = [
+            role_argument(*value.rsplit("=", 1)) if flag == "role" else one_of_several(flag, value)
+            for flag, value in self.ways
+        ]
+        super().__init__(f"{self.problem} Add {' or '.join(texts)}.")
 
 
 # Judges are prompted to score as people do.
@@ -177,7 +213,7 @@ def check_said(roles: Mapping[str, str | Iterable[str]], columns: Iterable[str])
     """Return the roles that a user gave to columns that are there; an unknown role is an error."""
     names = list(columns)
     alike = {name.lower(): name for name in reversed(names)}
-    said: SaidRoles = {}
+    checked: SaidRoles = {}
     for column, value in roles.items():
         name = column if column in names else alike.get(column.lower())
         parts = (value,) if isinstance(value, str) else tuple(value)
@@ -185,8 +221,8 @@ def check_said(roles: Mapping[str, str | Iterable[str]], columns: Iterable[str])
             if role not in ROLES:
                 raise UnknownNameError("role", role, ROLES)
         if name is not None:
-            said[name] = (*said.get(name, ()), *parts)
-    return said
+            checked[name] = (*checked.get(name, ()), *parts)
+    return checked
 
 
 def parse_options(texts: Iterable[str]) -> dict[str, list[str]]:
@@ -234,7 +270,7 @@ def save_roles(path: Path, roles: Mapping[str, Iterable[str]], lower_is_better: 
     """
     earlier, lower = read_roles(path)
     merged = {**earlier, **{column: tuple(parts) for column, parts in roles.items()}}
-    names = list(dict.fromkeys((*lower, *lower_is_better)))
+    names = list(dict.fromkeys((*(name for name in lower if name not in roles), *lower_is_better)))
     if (merged, tuple(names)) == (earlier, lower):
         return ""
     record = {"format": FORMAT, "version": VERSION, "roles": merged, "lower_is_better": names}

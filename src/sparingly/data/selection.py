@@ -140,8 +140,8 @@ class Selection(Tabular):
             return RANKING_ONLY
         weighted = ", weighted by one over the probabilities," if self.has_unequal_weights else ""
         exception = " without the items that are never chosen" if self.never else ""
-        what = "differences between models" if self.same_outputs else "scores"
-        return f"probability sample: {what}{weighted} estimate the whole set{exception}"
+        subject = "differences between models" if self.same_outputs else "scores"
+        return f"probability sample: {subject}{weighted} estimate the whole set{exception}"
 
     @property
     def weight(self) -> Floats | None:

@@ -270,8 +270,8 @@ def _with_repeated_cells(store: Store) -> Store:
     arrays = {"metric": dict(store.metrics), "aspect": dict(store.aspects)}
     for name in table.scores:
         kind, _, score = name.partition(":")
-        means, own = table.means(name, *shape), arrays[kind].get(score)
-        arrays[kind][score] = frozen(means if own is None else np.where(np.isnan(own), means, own))
+        means, stored = table.means(name, *shape), arrays[kind].get(score)
+        arrays[kind][score] = frozen(means if stored is None else np.where(np.isnan(stored), means, stored))
     outputs = store.outputs
     if table.output is not None:
         outputs = np.full(shape, None, object) if outputs is None else outputs.copy()

@@ -26,5 +26,5 @@ def check_texts(data: EvalSet) -> None:
         fix = f"They may be in {listing(texts)}: add {role_argument(texts[0], 'output')}."
     else:
         fix = f"Add a column with what the models wrote, and name it: {role_argument('COLUMN', 'output')}."
-    whose = "" if len(lacking) == len(data.models) else f" of {listing(lacking, 4)}"
-    raise MissingDataError(f"{data.name or 'The data'}: there are no outputs{whose} to show to raters. {fix}")
+    whom = "" if len(lacking) == len(data.models) else f" of {listing(lacking, 4)}"
+    raise MissingDataError(f"{data.name or 'The data'}: there are no outputs{whom} to show to raters. {fix}")

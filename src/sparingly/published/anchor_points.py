@@ -7,12 +7,11 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.clusters import Points, choose_by_clusters, kmeans
+from sparingly.choose.design.clusters import Points, choose_nearest
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
 from sparingly.choose.design.variables import Space, metric_points, text_points, with_means
 from sparingly.data import fields
@@ -91,13 +90,7 @@ class AnchorPoints(WholeSetSelector):
         has_score = np.any([~np.isnan(data.metrics[name]).all(axis=1) for name in self.metrics], axis=0)
         rows, missing = candidates[has_score[candidates]], candidates[~has_score[candidates]]
         points = Points(vectors[rows], rows, missing)
-
-        def clusters(inside: int) -> Ints:
-            return kmeans(points.vectors, inside, rng.generator(seed, "anchor points"))
-
-        return choose_by_clusters(
-            data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
-        )
+        return choose_nearest(data, points, count, "anchor points", weighted=self.weighted, seed=seed)
 
 
 def _item_parameters(data: EvalSet, metrics: tuple[str, ...]) -> Floats:

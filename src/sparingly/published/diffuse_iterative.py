@@ -244,17 +244,17 @@ class DiffuseIterative(Strategy):
     def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
         outcome = item_preferences(state, pair, self.tie)
         spent = _count_labels(state, pair)
-        taken: list[Step] = []
+        past_steps: list[Step] = []
         next_rows: tuple[int, ...] = ()
         labels = 0
         for step in self._steps(state, pair):
             if labels < spent:
-                taken.append(step)
+                past_steps.append(step)
             labels += len(step.new_points)
             if labels > spent:
                 next_rows = step.new_points if labels <= self.most else ()
                 break
-        current = standing_points(taken)
+        current = standing_points(past_steps)
         votes = outcome[current] if len(current) else np.empty(0)
         if np.isnan(votes).any():
             raise DataError(

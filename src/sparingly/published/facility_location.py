@@ -43,7 +43,7 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
     centred, squares = centred / np.sqrt(scale), squares / scale
     equal, step = _EQUAL * len(points), max(1, _BLOCK_CELLS // len(points))
     # Nothing is chosen: every point has the similarity 0 to what there is.
-    left = np.ones(len(points))
+    lacking = np.ones(len(points))
     # As the points are centred, Σ_i ‖x_i − x_s‖² is N‖x_s‖² + Σ_i ‖x_i‖².
     bounds = len(points) * (1.0 - squares) - float(squares.sum())
 
@@ -53,7 +53,7 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
 
     def gains_of(rows: Ints) -> Floats:
         parts = [
-            np.maximum(left[:, None] - distances(rows[start : start + step]), 0.0).sum(axis=0)
+            np.maximum(lacking[:, None] - distances(rows[start : start + step]), 0.0).sum(axis=0)
             for start in range(0, len(rows), step)
         ]
         return np.concatenate(parts)
@@ -70,7 +70,7 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
         near = np.flatnonzero(fresh & (bounds >= best - equal))
         chosen = int(near[np.argmin(ties[near])])
         order[place], gains[place] = chosen, max(float(bounds[chosen]), 0.0)
-        left = np.minimum(left, distances(np.array([chosen]))[:, 0])
+        lacking = np.minimum(lacking, distances(np.array([chosen]))[:, 0])
         bounds[chosen] = -np.inf
         if gains[place] <= equal and place + 1 < count:
             # Every point is where a chosen one is: nothing is left to gain.

@@ -84,14 +84,14 @@ class IncrementalStrata(Strategy):
         counts = strata.totals(np.asarray(state.asked.any(axis=1), np.float64))
         targets = kernels.allocation(strata.sizes, strata.sizes * self._spread(state, strata), upto)
         # Every stratum gives what it lacks, so that all together give the count.
-        left = strata.sizes - counts
-        lack = np.minimum(np.clip(targets - counts, 0.0, None), left)
-        more = kernels.allocation(left, lack, upto - judged_count)
+        available = strata.sizes - counts
+        lack = np.minimum(np.clip(targets - counts, 0.0, None), available)
+        more = kernels.allocation(available, lack, upto - judged_count)
         generator = rng.generator(state.seed, self.name, str(state.number))
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
         open_strata = Strata(strata.names, strata.of_row[open_rows])
-        drawn = kernels.draw_within(open_strata, kernels.rounded_at_random(more, generator), generator)
-        rows = open_rows[drawn]
+        places = kernels.draw_within(open_strata, kernels.rounded_at_random(more, generator), generator)
+        rows = open_rows[places]
         order = rng.stream(state.data.keys[rows], state.seed, "order of the drawn")
         rows = rows[np.argsort(order, kind="stable")]
         return Chosen(

@@ -376,11 +376,11 @@ def _verify_scores(result: Estimate | Ranking, data: EvalSet) -> Verification:
 
     The selection is verified first: scores of a selection that was shopped for are no better than it.
     """
-    kind, named = (
+    kind, noun = (
         ("estimate", "An estimate from") if isinstance(result, Estimate) else ("ranking", "A ranking of")
     )
     if result.signature is None:
-        raise UsageError(f"{named} plain arrays has no signature, so it cannot be re-derived.")
+        raise UsageError(f"{noun} plain arrays has no signature, so it cannot be re-derived.")
     if isinstance(result.signature, RankingSignature) and result.signature.groups_by not in get_args(
         GroupsBy
     ):

@@ -92,7 +92,7 @@ def test_outputs_without_a_verdict_are_drawn_too() -> None:
 def test_several_judges_have_to_be_named() -> None:
     data = judged_outputs(5, labels=None)
     data = data.with_metric("other", data.metrics["verdict"])
-    with pytest.raises(UsageError, match="--method verdicts:metric="):
+    with pytest.raises(UsageError, match="Name the judge: verdicts:metric="):
         sparingly.select(data, budget=50, question="judge")
 
 

@@ -913,7 +913,13 @@ def test_a_title_above_the_head_of_a_sheet(tmp_path: Path) -> None:
     assert roles(with_title) == roles(io.load(workbook(tmp_path / "u.xlsx")))
 
 
-def workbook(path: Path, title: str = "") -> Path:
+def test_sheets_without_a_table_are_passed_over(tmp_path: Path) -> None:
+    data = io.load(workbook(tmp_path / "t.xlsx", about="The answers of one model"))
+    assert data.shape == (2, 1)
+    assert io.load(tmp_path / "t.xlsx", sheet="second").digest() == data.digest()
+
+
+def workbook(path: Path, title: str = "", about: str = "") -> Path:
     """A workbook as Excel writes it: shared and inline strings, numbers, a date, an empty row."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -930,6 +936,8 @@ def workbook(path: Path, title: str = "") -> Path:
     rows = f"<row><c t='str'><v>{title}</v></c></row>" if title else ""
     rows += f'<row r="1">{header}</row><row r="2">{first}</row><row r="3"/><row r="4">{second}</row>'
     other = '<row><c t="str"><v>prompt</v></c></row><row><c t="str"><v>What is it, and why?</v></c></row>'
+    if about:
+        rows, other = f"<row><c t='str'><v>{about}</v></c></row>", rows
     sheets = "".join(
         f'<sheet name="{name}" sheetId="{place}" r:id="rId{place}"/>'
         for place, name in ((1, "first"), (2, "second"))

@@ -119,7 +119,7 @@ def test_metrics_for_which_low_is_good_are_turned_round(tmp_path: Path) -> None:
     data = io.load(path, lower_is_better=["TER"])
     assert data.metrics["TER"].tolist() == [[-0.25]]
     assert data.metrics["chrF"].tolist() == [[1.0]]
-    with pytest.raises(UsageError, match='There is no metric "TERR"'):
+    with pytest.raises(UsageError, match='There is no metric or aspect "TERR"'):
         io.load(path, lower_is_better=["TERR"])
 
 

@@ -120,6 +120,24 @@ def test_inspect_samples_of_every_shape(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.metrics["score"].ravel(), [1, NAN, NAN])
 
 
+def test_a_run_that_did_not_end_says_so(tmp_path: Path) -> None:
+    path = inspect_log(tmp_path / "log.json", {"id": 1, "input": "a", "output": {"completion": "b"}})
+    assert (roles := io.load(path).roles) is not None
+    assert roles.notes == ()
+    path.write_text(path.read_text().replace("success", "error"))
+    assert (roles := io.load([path]).roles) is not None
+    assert roles.notes == ("log.json: the run did not end (status: error); 1 of its outputs are there.",)
+
+
+def test_scores_named_after_times_and_counts_are_doubted(tmp_path: Path) -> None:
+    sample = {"id": 1, "input": "a", "output": {"completion": "b"}, "scores": {"reply_length": {"value": 7}}}
+    path = inspect_log(tmp_path / "log.json", sample)
+    assert (roles := io.load(path).roles) is not None
+    assert roles.lines()[-1] == "reply_length → metric? (7–7, looks like a count)"
+    assert (roles := io.load(path, roles={"reply_length": "metric"}).roles) is not None
+    assert roles.lines()[-1] == "reply_length → metric (7–7)"
+
+
 def test_tasks_of_a_folder_and_runs_of_one_model_are_kept_apart(tmp_path: Path) -> None:
     sample = {"id": 1, "input": "a", "output": {"completion": "b"}}
     inspect_log(tmp_path / "one.json", sample, task="sums")

@@ -200,7 +200,7 @@ def _minimise(criterion: Callable[[Floats], float], count: int) -> Floats:
     best = min((_descend(criterion, np.full(count, start)) for start in _STARTS), key=_height)
     # Each round ends with a lower criterion; a component can go to 0 and come back once.
     for _ in range(2 * count):
-        before = best.height
+        earlier_height = best.height
         # Every small component is tried at 0 and from above.
         for component in np.flatnonzero(best.at < _NEAR_ZERO).tolist():
             trials = []
@@ -214,7 +214,7 @@ def _minimise(criterion: Callable[[Floats], float], count: int) -> Floats:
             best = min(from_above, best, key=_height)
             if at_zero.height <= best.height + _TOLERANCE:
                 best = at_zero
-        if best.height >= before - _TOLERANCE:
+        if best.height >= earlier_height - _TOLERANCE:
             break
     return _polish(criterion, best)
 

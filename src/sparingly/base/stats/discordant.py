@@ -41,10 +41,10 @@ def discordant_p(
     from scipy.special import betainc
     from scipy.stats import hypergeom
 
-    won, lost, decided, whole = _decided(wins, losses, n, size)
+    won, lost, decided, in_set = _decided(wins, losses, n, size)
     larger = np.maximum(won, lost)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.where(np.isinf(whole), decided, decided * (whole - 1.0) / (whole - decided))
+        effective = np.where(np.isinf(in_set), decided, decided * (in_set - 1.0) / (in_set - decided))
     finite = np.isfinite(effective) & (decided > 0)
     ratio = np.where(finite & (decided > 0), effective, 1.0) / np.where(decided > 0, decided, 1.0)
     count, total = larger * ratio, np.where(finite, effective, 1.0)
@@ -53,15 +53,15 @@ def discordant_p(
     less = total - count
     beyond = np.where(less > 1e-9, betainc(count + 1.0, np.where(less > 1e-9, less, 1.0), 0.5), 0.0)
     tail = share * at_least + (1.0 - share) * beyond
-    exact = (whole <= LARGEST_EXACT_SIZE) & (np.trunc(larger) == larger) & (np.trunc(decided) == decided)
+    exact = (in_set <= LARGEST_EXACT_SIZE) & (np.trunc(larger) == larger) & (np.trunc(decided) == decided)
     if exact.any():
-        of = whole[exact], np.floor(whole[exact] / 2.0), decided[exact]
+        shape = in_set[exact], np.floor(in_set[exact] / 2.0), decided[exact]
         tail = np.array(tail)
-        tail[exact] = hypergeom.sf(larger[exact], *of) + share * hypergeom.pmf(larger[exact], *of)
+        tail[exact] = hypergeom.sf(larger[exact], *shape) + share * hypergeom.pmf(larger[exact], *shape)
     # When all of the set is known, there is nothing left to chance.
     tail = np.where((decided > 0) & ~finite & ~exact, np.where(won == lost, 1.0, 0.0), tail)
-    known = np.isfinite(whole) & (decided >= whole) & (won != lost)
-    p_value = np.minimum(2.0 * np.where(known, 0.0, tail), 1.0)
+    complete = np.isfinite(in_set) & (decided >= in_set) & (won != lost)
+    p_value = np.minimum(2.0 * np.where(complete, 0.0, tail), 1.0)
     return np.where(decided > 0, np.where(won == lost, 1.0, p_value), 1.0)
 
 
@@ -83,13 +83,15 @@ def discordant_interval(
         (array([-0.018,  0.012]), array([0.532, 0.344]))
     """
     check_level(level)
-    won, lost, decided, whole = _decided(wins, losses, n, size)
+    won, lost, decided, in_set = _decided(wins, losses, n, size)
     labels, items = (np.broadcast_to(np.asarray(value, np.float64), won.shape) for value in (n, size))
-    some = decided > 0
-    low_p, high_p = proportion_interval(np.where(some, won, 0.0), np.where(some, decided, 1.0), whole, level)
+    speaks = decided > 0
+    low_p, high_p = proportion_interval(
+        np.where(speaks, won, 0.0), np.where(speaks, decided, 1.0), in_set, level
+    )
     low_d, high_d = proportion_interval(decided, labels, items, level)
-    share, lead = decided / labels, np.where(some, (won - lost) / np.where(some, decided, 1.0), 0.0)
-    ends_p = np.where(some, 2.0 * low_p - 1.0, -1.0), np.where(some, 2.0 * high_p - 1.0, 1.0)
+    share, lead = (decided / labels, np.where(speaks, (won - lost) / np.where(speaks, decided, 1.0), 0.0))
+    ends_p = np.where(speaks, 2.0 * low_p - 1.0, -1.0), np.where(speaks, 2.0 * high_p - 1.0, 1.0)
     raised = np.where(np.isfinite(items) & (labels >= items), share, (decided + _UNSEEN) / (labels + _UNSEEN))
 
     def low_end(lead: Floats, end: Floats) -> Floats:
@@ -100,7 +102,7 @@ def discordant_interval(
         gap = np.where(lead >= 0, share - low_d, high_d - share)
         across = difference - np.sqrt((raised * (lead - end)) ** 2 + (lead * gap) ** 2)
         ends = np.where((end > 0) & (lead > 0), towards_zero, across)
-        return np.maximum(np.where(some, ends, -high_d), -1.0)
+        return np.maximum(np.where(speaks, ends, -high_d), -1.0)
 
     return low_end(lead, ends_p[0]), -low_end(-lead, -ends_p[1])
 
@@ -115,8 +117,8 @@ def _decided(
     won, lost, labels, items = (
         np.array(value, np.float64) for value in np.broadcast_arrays(wins, losses, n, size)
     )
-    decided, whole, finite = won + lost, np.full(won.shape, np.inf), np.isfinite(items)
+    decided, in_set, finite = won + lost, np.full(won.shape, np.inf), np.isfinite(items)
     if finite.any():
         share = proportion_interval(decided[finite], labels[finite], items[finite])[1]
-        whole[finite] = np.maximum(np.round(share * items[finite]), np.maximum(decided[finite], 1.0))
-    return won, lost, decided, whole
+        in_set[finite] = np.maximum(np.round(share * items[finite]), np.maximum(decided[finite], 1.0))
+    return won, lost, decided, in_set

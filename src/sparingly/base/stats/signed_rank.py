@@ -192,11 +192,11 @@ def _prefix_sums(scores: Floats, sizes: Ints) -> Floats:
     included = 0
     for place, size in enumerate(sizes):
         for item in range(included, int(size)):
-            new, before, up = absolute[item], absolute[:item], upwards[:item]
-            equal = before == new
+            new, earlier, up = absolute[item], absolute[:item], upwards[:item]
+            equal = earlier == new
             ties = equal.sum(axis=0)
-            own_rank = np.where(upwards[item], 1.0 + (before < new).sum(axis=0) + 0.5 * ties, 0.0)
-            running[0] += own_rank + (((before > new) & up).sum(axis=0) + 0.5 * (equal & up).sum(axis=0))
+            own_rank = np.where(upwards[item], 1.0 + (earlier < new).sum(axis=0) + 0.5 * ties, 0.0)
+            running[0] += own_rank + (((earlier > new) & up).sum(axis=0) + 0.5 * (equal & up).sum(axis=0))
             running[1] += ~np.isnan(new)
             running[2] += ~np.isnan(differences[item])
             running[3] += 3.0 * ties * (ties + 1.0)

@@ -191,6 +191,19 @@ def choose_by_clusters(
     )
 
 
+def choose_nearest(
+    data: EvalSet, points: Points, count: int, purpose: str, *, weighted: bool, seed: int
+) -> Chosen:
+    """Choose the items nearest to the centres of so many clusters by k-means."""
+
+    def clusters(inside: int) -> Ints:
+        return kmeans(points.vectors, inside, rng.generator(seed, purpose))
+
+    return choose_by_clusters(
+        data, points, count, clusters, representative="euclidean", weighted=weighted, seed=seed
+    )
+
+
 def represent(
     vectors: Floats, labels: Ints, count: int, how: Representative, keys: rng.Keys, seed: int
 ) -> tuple[Ints, Floats]:
@@ -281,13 +294,7 @@ class KMeans(WholeSetSelector):
             has_vector = np.asarray(shares.any(axis=1))
         rows, missing = indices_of(has_vector, candidates, noun)
         points = Points(vectors[rows], rows, missing)
-
-        def clusters(inside: int) -> Ints:
-            return kmeans(points.vectors, inside, rng.generator(seed, "kmeans"))
-
-        return choose_by_clusters(
-            data, points, count, clusters, representative="euclidean", weighted=self.weighted, seed=seed
-        )
+        return choose_nearest(data, points, count, "kmeans", weighted=self.weighted, seed=seed)
 
     def _shares(self, data: EvalSet, present: NDArray[np.bool_], seed: int) -> Floats:
         """Return how much every output counts (items × models)."""

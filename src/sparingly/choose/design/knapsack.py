@@ -103,8 +103,8 @@ def _best_set(values: Floats, costs: Floats, budget: float) -> tuple[Ints, float
     best = _exchange(best, values, costs, budget)
     worth = math.fsum(values[best])
     # No set is worth more than the highest values of as many items as fit at all.
-    most = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
-    bound = math.fsum(np.sort(values)[len(values) - most :])
+    largest_count = int(np.searchsorted(np.cumsum(np.sort(costs)), budget * (1 + _ROUNDING), side="right"))
+    bound = math.fsum(np.sort(values)[len(values) - largest_count :])
     border = int(np.searchsorted(np.cumsum(costs), budget, side="right"))
     start, room = math.fsum(values[:border]), budget - math.fsum(costs[:border])
     with np.errstate(over="ignore"):
@@ -130,9 +130,9 @@ def _best_set(values: Floats, costs: Floats, budget: float) -> tuple[Ints, float
             if math.fsum(costs[changed]) <= budget:
                 best, worth = changed, math.fsum(values[changed])
             last -= 1
-        rest = room - prices
+        gap = room - prices
         with np.errstate(over="ignore"):
-            reach = start + gains + np.minimum(rest * density[inside + 1], rest * density[outside + 1])
+            reach = start + gains + np.minimum(gap * density[inside + 1], gap * density[outside + 1])
         alive = np.flatnonzero(reach > worth * (1 + _TOLERANCE))
         alive = np.sort(alive[np.argsort(-reach[alive], kind="stable")[:_MOST_CHANGES]])
         missed = max(missed, np.delete(reach, alive).max(initial=0.0))

@@ -253,8 +253,8 @@ class PilotEvidence:
             return f"the pilot is too small to earn unequal probabilities: {too_few}."
         if tau or self.tau:
             how = "is what the pilot earned" if tau == self.tau else "was given"
-            judged, left = f"{self.judged} judged items, {pilot}", self._variance_text(tau)
-            return f"tau {tau:g} {how}: on {judged}, it leaves {left} of the variance."
+            judged, text = f"{self.judged} judged items, {pilot}", self._variance_text(tau)
+            return f"tau {tau:g} {how}: on {judged}, it leaves {text} of the variance."
         if self.correlation < MIN_CORRELATION:
             why = (
                 f"within items, predictions and scores correlate by {self.correlation:.2f} only, "

@@ -157,7 +157,7 @@ class Guided(Selector):
         if self.agreement == "kendall":
             population_means = _means(scores)
             return [kendall_b(population_means, _means(*sample)) for sample in samples]
-        if any(drawn.models is not None for drawn in draws):
+        if any(selection.models is not None for selection in draws):
             raise UsageError(
                 "Soft pairwise accuracy compares models on the same items: with a draw for every model, take "
                 "agreement=kendall."

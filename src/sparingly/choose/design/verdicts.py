@@ -13,7 +13,7 @@ from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, chances_note
-from sparingly.choose.design.stratified import Strata, allocation, draw_within, rounded_at_random
+from sparingly.choose.design.stratified import Strata, allocation, draw_within, groups, rounded_at_random
 from sparingly.choose.design.units import random_order
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -95,16 +95,16 @@ class Verdicts(WholeSetSelector):
     def plan(self, data: EvalSet, count: float) -> tuple[Strata, Floats]:
         """Return the strata of a set, and how many items each gives on average."""
         scores = data.metrics[self.metric or ""]
-        known = ~np.isnan(scores)
-        if not known.any():
+        present = ~np.isnan(scores)
+        if not present.any():
             raise DataError(f"{self.metric} has no scores: run the judge before you draw by its verdicts.")
-        cut = self._cut(scores[known])
-        passes = np.where(known, scores >= cut, False)
-        counted = np.maximum(known.sum(axis=1), 1)
+        threshold = self._cut(scores[present])
+        passes = np.where(present, scores >= threshold, False)
+        scored_models = np.maximum(present.sum(axis=1), 1)
         # Of several models, an item has the mean verdict and the mean score.
-        verdict = passes.sum(axis=1) / counted
-        score = np.where(known, scores, 0.0).sum(axis=1) / counted
-        scored = known.any(axis=1)
+        verdict = passes.sum(axis=1) / scored_models
+        score = np.where(present, scores, 0.0).sum(axis=1) / scored_models
+        scored = present.any(axis=1)
         strata = _strata(verdict, score, scored)
         expected = _good_share(verdict, score, scored, data.keys)
         share = strata.sizes / strata.sizes.sum()
@@ -135,8 +135,7 @@ def _strata(verdict: Floats, score: Floats, scored: Mask) -> Strata:
         bands = np.unique(bands, return_inverse=True)[1]
         several = bands.max() > 0
         labels[rows] = [f"{name}, band {band + 1}" if several else name for band in bands]
-    names, of_row = np.unique(labels.astype(str), return_inverse=True)
-    return Strata(tuple(map(str, names)), of_row.astype(np.int64))
+    return groups(labels)
 
 
 def _good_share(verdict: Floats, score: Floats, scored: Mask, keys: rng.Keys) -> Floats:

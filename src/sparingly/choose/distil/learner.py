@@ -245,13 +245,13 @@ def fit_trees(x: Floats, y: Floats, seed: int) -> BoostedTrees:
     sizes = np.array([tree.node_count for tree in trees])
     roots = np.cumsum(sizes) - sizes
     first = np.repeat(roots, sizes)
-    left = np.concatenate([tree.children_left for tree in trees])
+    left_children = np.concatenate([tree.children_left for tree in trees])
     right = np.concatenate([tree.children_right for tree in trees])
-    is_leaf, itself = left < 0, np.arange(len(left))
+    is_leaf, itself = left_children < 0, np.arange(len(left_children))
     return BoostedTrees(
         feature=np.where(is_leaf, 0, np.concatenate([tree.feature for tree in trees])).astype(np.int32),
         threshold=np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
-        left=np.where(is_leaf, itself, left + first).astype(np.int32),
+        left=np.where(is_leaf, itself, left_children + first).astype(np.int32),
         right=np.where(is_leaf, itself, right + first).astype(np.int32),
         value=np.where(is_leaf, np.concatenate([tree.value[:, 0, 0] for tree in trees]), 0.0) * _RATE,
         roots=roots.astype(np.int32),

@@ -250,12 +250,12 @@ def check_extra() -> Any:
 
 def model_arrays(model: DistilledModel) -> dict[str, NDArray[Any]]:
     """Return all arrays of a model by name."""
-    fit, seen = model.fit, {"seen": model.seen_ngrams}
+    fit, ngrams = model.fit, {"seen": model.seen_ngrams}
     if not isinstance(fit, LightFit):
         documents = {name: np.frombuffer(text.encode(), np.uint8) for name, text in fit.documents().items()}
-        return {**fit.numbers(), **documents, **seen}
+        return {**fit.numbers(), **documents, **ngrams}
     weights = {name: getattr(fit.linear, name) for name in _LINEAR}
-    arrays = {name: array for name, array in weights.items() if array is not None} | seen
+    arrays = {name: array for name, array in weights.items() if array is not None} | ngrams
     for place, trees in enumerate(fit.trees):
         arrays |= {f"trees.{place}.{name}": getattr(trees, name) for name in (*_NODE_ARRAYS, "roots")}
         arrays[f"trees.{place}.start"] = np.array([trees.start])

@@ -244,7 +244,7 @@ def _frame(
     )
     # Without quotes, so that a number is the same source in JSON and in CSV, where it is a text.
     bare = (columns.replace('"', "") for columns in extra)
-    whole = [
+    row_texts = [
         f"{source.item}\x1f{source.text}\x1f{columns}\x1f{source.score!r}"
         for source, columns in zip(sources, bare, strict=True)
     ]
@@ -257,7 +257,7 @@ def _frame(
         "length": numbers["utility"] if plan.scoring.name == SOURCE_LENGTH else source_length(texts),
         "key": keys_of(items),
         "text": text_hashes([normalised(text) for text in texts]),
-        "row": text_hashes(whole),
+        "row": text_hashes(row_texts),
     }
     if plan.corpus is not None:
         columns["overlap"] = plan.corpus.overlap(texts) if texts else np.empty(0)

@@ -86,10 +86,10 @@ def score_pool(
     )
     inputs, ignored = pool_files(paths, besides=folder)
     # Files keep the names that the user gave; workers elsewhere find them from this folder.
-    here = Path.cwd()
-    pieces = [replace(file_range, root=here) for file_range in cut_files(inputs, settings.stretch)]
+    current_folder = Path.cwd()
+    pieces = [replace(file_range, root=current_folder) for file_range in cut_files(inputs, settings.stretch)]
     make_folder(folder)
-    with open_executor(settings.jobs, settings.cluster, [plan.out, here / inputs[0]]) as executor:
+    with open_executor(settings.jobs, settings.cluster, [plan.out, current_folder / inputs[0]]) as executor:
         parts, read = list[PoolPart](), 0
         for ranges_done, (_, new_parts) in enumerate(executor.map_unordered(score_range, pieces, plan), 1):
             parts += new_parts

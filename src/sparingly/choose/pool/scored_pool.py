@@ -153,8 +153,8 @@ class ScoredPool:
         problems = map_in_order(self.executor, PoolPart.problem, self.parts, self.folder.resolve(), endings)
         damaged_files = [place for place in problems if place is not None]
         if damaged_files:
-            (path, problem), others = damaged_files[0], len(damaged_files) - 1
-            more = f" (and {others} more of {len(self.parts)} parts)" if others else ""
+            (path, problem), more_files = damaged_files[0], len(damaged_files) - 1
+            more = f" (and {more_files} more of {len(self.parts)} parts)" if more_files else ""
             raise damaged(path, f"{problem}{more}")
 
     def column(self, *names: str) -> pl.DataFrame:

@@ -46,8 +46,8 @@ class EpochVariance:
     @property
     def gain(self) -> float:
         """By how much twice the epochs cut the standard error of a score (twice the items cut it by 29 %)."""
-        now = self.variance(1, self.epochs)
-        return 1 - math.sqrt(self.variance(1, 2 * self.epochs) / now) if now > 0 else 0.0
+        current = self.variance(1, self.epochs)
+        return 1 - math.sqrt(self.variance(1, 2 * self.epochs) / current) if current > 0 else 0.0
 
     def __str__(self) -> str:
         advice = "add items rather than epochs" if self.gain < 0.2 else "epochs help nearly as much as items"
@@ -61,8 +61,8 @@ class EpochVariance:
 def epoch_variances(data: EvalSet) -> tuple[EpochVariance, ...]:
     """Return the variances of every score that has repeats."""
     table = data.repeats
-    found = (_variance(table, name, len(data.models)) for name in table.scores)
-    return tuple(variance for variance in found if variance is not None)
+    variances = (_variance(table, name, len(data.models)) for name in table.scores)
+    return tuple(variance for variance in variances if variance is not None)
 
 
 def _variance(table: Repeats, name: str, models: int) -> EpochVariance | None:

@@ -57,9 +57,9 @@ def of_metrics(
         ]
         if compared and looks_turned(compared):
             worst = min(compared, key=lambda pair: pair.differences or 0.0)
-            what = "r of differences" if defined else "r"
+            symbol = "r of differences" if defined else "r"
             text = (
-                f"The metric {metric} goes against {worst.aspect} ({what} {worst.differences:.2f}):"
+                f"The metric {metric} goes against {worst.aspect} ({symbol} {worst.differences:.2f}):"
                 f" lower is better? Then read it with {one_of_several('lower_is_better', metric)}."
             )
             yield Oddity("suspicious_sign", (metric, worst.aspect), text)

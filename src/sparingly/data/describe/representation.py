@@ -47,15 +47,18 @@ def shares(
     set_counts = np.bincount(codes[codes >= 0], minlength=len(names))
     selected_codes = codes[rows]
     selected_counts = np.bincount(selected_codes[selected_codes >= 0], minlength=len(names))
-    full, selected = set_counts / max(set_counts.sum(), 1), selected_counts / max(selected_counts.sum(), 1)
+    in_set, selected = (
+        set_counts / max(set_counts.sum(), 1),
+        selected_counts / max(selected_counts.sum(), 1),
+    )
     return tuple(
         Share(
             group=names[code],
             items=int(set_counts[code]),
             selected=int(selected_counts[code]),
-            full_share=float(full[code]),
+            full_share=float(in_set[code]),
             selected_share=float(selected[code]),
-            ratio=float(selected[code] / full[code]),
+            ratio=float(selected[code] / in_set[code]),
         )
         for code in (range(len(names)) if order is None else order)
         if set_counts[code]

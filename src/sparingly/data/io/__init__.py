@@ -7,13 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sparingly.base.arrays import Floats
 from sparingly.base.catalogue import CATALOGUE, find_class, names, registered_classes
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.format import LINES, Format, Head
 from sparingly.data.io.verdicts import are_verdicts, verdict_files, with_verdicts
-from sparingly.data.roles import TableRoles, read_roles, roles_file
+from sparingly.data.roles import LOW_MAY_BE_GOOD, TableRoles, read_roles, roles_file
+from sparingly.data.scale import Scale
 from sparingly.data.values import shown
 
 KIND = Format.kind
@@ -38,8 +42,8 @@ def load(
         labels: A further file with what people said: items (and models and raters) with their scores.
         roles: What columns of a table are, where their names do not tell: ``{"rating": "human"}``. What was
             said of the file on the command line holds as well, unless something else is said here.
-        lower_is_better: Metrics for which a low score is good; they are negated, so that inside the
-            package higher is better.
+        lower_is_better: Metrics, or people's scores, for which low is good; they are turned round, so that
+            inside the package higher is better.
         options: What the format needs to be told, such as the separator of a table.
 
     Examples:
@@ -74,7 +78,9 @@ def load(
             data = with_labels(data, _load(Path(labels), None, {}, {}), str(labels))
     if judges := [*judges, *(file for each in paths for file in verdict_files(each) if file not in judges)]:
         data = with_verdicts(data, judges)
-    saved = [name for each in paths for name in read_roles(each)[1] if name in data.metrics]
+    saved = [
+        name for each in paths for name in read_roles(each)[1] if name in data.metrics or name in data.aspects
+    ]
     return flipped(data, dict.fromkeys((*saved, *lower_is_better)))
 
 
@@ -196,34 +202,54 @@ def _writable() -> str:
     return f"Formats that can be written: {', '.join(format.name for format in formats() if format.writes)}."
 
 
-def flipped(data: EvalSet, metrics: Iterable[str]) -> EvalSet:
-    """Return the set with some metrics negated, so that higher is better."""
-    names = list(metrics)
+def _turned(detail: str) -> str:
+    said = [part for part in detail.split(", ") if part and part != LOW_MAY_BE_GOOD]
+    return ", ".join([*said, "lower is better"])
+
+
+def flipped(data: EvalSet, scores: Iterable[str]) -> EvalSet:
+    """Return the set with some metrics and aspects turned round, so that higher is better.
+
+    Metrics are negated. People's scores stay on their scale where it is known: 0 of 0 to 1 becomes 1.
+    """
+    names = list(scores)
     for name in names:
-        if name not in data.metrics:
-            raise UnknownNameError("metric", name, data.metrics)
+        if name not in data.metrics and name not in data.aspects:
+            raise UnknownNameError("metric or aspect", name, [*data.metrics, *data.aspects])
     if not names:
         return data
-    flipped_metrics = {name: -scores if name in names else scores for name, scores in data.metrics.items()}
-    flipped_fields = [fields.metric(name) for name in names]
-    scales = {
-        name: (-high, -low) if name in flipped_fields else (low, high)
-        for name, (low, high) in data.scales.items()
-    }
-    repeats = replace(
-        data.repeats,
-        scores={
-            name: -scores if name in flipped_fields else scores
-            for name, scores in data.repeats.scores.items()
-        },
-    )
+    # The sum of a score and the same score turned round.
+    sums = {fields.metric(name): 0.0 for name in names if name in data.metrics}
+    scales = dict(data.scales)
+    for field in sums.keys() & scales.keys():
+        scales[field] = Scale(-scales[field].high, -scales[field].low)
+    for field in map(fields.aspect, filter(names.__contains__, data.aspects)):
+        sums[field] = sum(scales[field]) if field in scales else 0.0
+
+    def turn(field: str, values: Floats) -> Floats:
+        if field not in sums:
+            return values
+        return sums[field] - values if sums[field] else -values
+
+    ratings = data.ratings
+    for code, name in enumerate(ratings.aspects):
+        turned = turn(fields.aspect(name), ratings.score)
+        ratings = replace(ratings, score=np.where(ratings.aspect == code, turned, ratings.score))
+    repeated = {field: turn(field, values) for field, values in data.repeats.scores.items()}
     roles = data.roles
     if roles is not None:
         columns = (
-            replace(part, doubtful=False, other="", detail="lower is better")
-            if part.role == "metric" and (part.name or part.column) in names
+            replace(part, doubtful=False, other="", detail=_turned(part.detail))
+            if part.role in ("metric", "human", "score") and (part.name or part.column) in names
             else part
             for part in roles.columns
         )
         roles = replace(roles, columns=tuple(columns))
-    return data.with_parts(metrics=flipped_metrics, scales=scales, repeats=repeats, roles=roles)
+    return data.with_parts(
+        metrics={name: turn(fields.metric(name), values) for name, values in data.metrics.items()},
+        aspects={name: turn(fields.aspect(name), values) for name, values in data.aspects.items()},
+        ratings=ratings,
+        scales=scales,
+        repeats=replace(data.repeats, scores=repeated),
+        roles=roles,
+    )

@@ -16,7 +16,7 @@ from sparingly.base.errors import InputError
 from sparingly.base.lazy import LazyModule
 from sparingly.base.syntax import role_argument
 from sparingly.data.io.frames import to_objects
-from sparingly.data.io.words import SCALE, kind_of, mixed, written_numbers
+from sparingly.data.io.words import SCALE, kind_of, mixed, worded_marks, written_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.values import EXACT, shown
 
@@ -106,8 +106,8 @@ def scores(
 ) -> tuple[Floats, Scale | None]:
     """Return a column of scores, and their scale where it is known.
 
-    Scores are numbers, two-valued words (pass and fail, yes and no …) as 1 and 0, or texts such as 4/5, 80 %
-    and ★★★★☆.
+    Scores are numbers, two-valued words (pass and fail, yes and no …) as 1 and 0, texts such as 4/5, 80 % and
+    ★★★★☆, or words for marks (poor, fair, good).
     """
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
@@ -115,22 +115,33 @@ def scores(
         return numbers(series, source, fix), SCALE
     if series.dtype == pl.String and (plain := plain_numbers(series)) is not None:
         return numbers(plain, source, fix), None
+    if (written := written_scores(series) or marks_in_words(series)) is not None:
+        return numbers(written[0], source, fix), written[1]
     if (words := from_words(series, source)) is not None:
         return numbers(words, source, fix), SCALE
-    if (written := written_scores(series)) is not None:
-        return numbers(written[0], source, fix), written[1]
     return numbers(series, source, fix), None
 
 
-def written_scores(series: pl.Series) -> tuple[pl.Series, Scale] | None:
+def written_scores(series: pl.Series) -> tuple[pl.Series, Scale | None] | None:
     """Return texts such as 4/5 and 80 % as numbers with their scale; None where a column holds others."""
+    return _translated(series, written_numbers)
+
+
+def marks_in_words(series: pl.Series) -> tuple[pl.Series, Scale | None] | None:
+    """Return words for marks as numbers, with their scale; None where a column holds others."""
+    return _translated(series, worded_marks)
+
+
+def _translated(
+    series: pl.Series, translate: Callable[[pl.Series], tuple[dict[str, float], Scale | None] | None]
+) -> tuple[pl.Series, Scale | None] | None:
     if series.dtype != pl.String:
         return None
     texts = series.set(series.str.strip_chars().str.to_lowercase().is_in(_MISSING), None)
     different = texts.drop_nulls().unique()
-    if not 0 < len(different) <= _MOST_SCORES or (written := written_numbers(different)) is None:
+    if not 0 < len(different) <= _MOST_SCORES or (found := translate(different)) is None:
         return None
-    return texts.replace_strict(written[0], default=None, return_dtype=pl.Float64), written[1]
+    return texts.replace_strict(found[0], default=None, return_dtype=pl.Float64), found[1]
 
 
 def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:

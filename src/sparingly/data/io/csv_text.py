@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +24,9 @@ else:
 
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "\\t": "\t"}
 _LONGEST_FIELD = 2**31 - 1
-# A line in which every field is longer holds texts, not names of columns.
+# A line in which every field is longer, or a number, holds values, not names of columns.
 _LONGEST_NAME = 25
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 
 class CsvText:
@@ -101,7 +103,8 @@ class CsvText:
         return max(",", "\t", ";", "|", key=first.count)
 
     def _check_header(self) -> None:
-        is_text = len(self.header) > 1 and all(len(name) > _LONGEST_NAME for name in self.header)
+        names = [name for name in self.header if not _NUMBER.fullmatch(name)]
+        is_text = len(self.header) > 1 and all(len(name) > _LONGEST_NAME for name in names)
         if not any(self.header) or is_text:
             raise InputError(
                 "the first line names no columns",

@@ -44,11 +44,15 @@ def is_workbook(path: Path) -> bool:
 
 
 def open_workbook(path: Path, sheet: str | None = None) -> TableSource:
-    """Return one sheet as a table of texts: the first that is not hidden, or the named one."""
+    """Return one sheet as a table of texts: the named one, or the first shown that holds a table."""
     with files.naming(path):
         try:
             with zipfile.ZipFile(path) as archive:
-                rows = _Workbook(archive, path).rows(sheet)
+                workbook = _Workbook(archive, path)
+                # A sheet with nothing but notes is passed over.
+                sheets = [sheet] if sheet is not None else workbook.sheets
+                tables = (workbook.rows(name) for name in sheets)
+                rows = next(filter(_is_table, tables), None) or workbook.rows(sheets[0])
         except SparinglyError:
             raise
         except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, ValueError, IndexError) as error:
@@ -80,6 +84,12 @@ def _without_title(rows: list[tuple[int, dict[int, str | None]]]) -> list[tuple[
     return rows[next((place for place, width in enumerate(widths) if 2 * width >= widest), 0) :]
 
 
+def _is_table(rows: list[tuple[int, dict[int, str | None]]]) -> bool:
+    """Say whether rows have several columns below a header."""
+    widths = [sum(map(bool, cells.values())) for _, cells in rows]
+    return sum(width > 1 for width in widths) > 1
+
+
 class _Workbook:
     """The parts of a workbook that say what its cells hold."""
 
@@ -90,12 +100,20 @@ class _Workbook:
         if size > files.most_bytes(path.stat().st_size):
             raise InputError("the workbook unpacks to far more than its size", file=path, fix=files.TRUST_FIX)
 
-    def rows(self, sheet: str | None) -> list[tuple[int, dict[int, str | None]]]:
+        self.book = self._parse(_WORKBOOK)
+        self.entries = {entry.get("name", ""): entry for entry in _tagged(self.book, "sheet")}
+
+    @property
+    def sheets(self) -> list[str]:
+        """The sheets that are not hidden; all of them if every one is."""
+        shown = [name for name, entry in self.entries.items() if entry.get("state", "visible") == "visible"]
+        return shown or list(self.entries)
+
+    def rows(self, sheet: str) -> list[tuple[int, dict[int, str | None]]]:
         """Return the rows with their numbers, each with its cells by column."""
-        book = self._parse(_WORKBOOK)
-        properties = next(_tagged(book, "workbookPr"), None)
+        properties = next(_tagged(self.book, "workbookPr"), None)
         start = _START_1904 if _is_true(properties, "date1904") else _START
-        target = self._target(book, sheet)
+        target = self._target(sheet)
         texts = self._shared_texts()
         dates = self._date_styles()
         rows: list[tuple[int, dict[int, str | None]]] = []
@@ -109,18 +127,15 @@ class _Workbook:
                 rows.append((number, cells))
         return rows
 
-    def _target(self, book: ElementTree.Element, name: str | None) -> str:
-        """Return the place in the archive of the named sheet, or of the first one."""
-        sheets = {entry.get("name", ""): entry for entry in _tagged(book, "sheet")}
-        shown = [title for title, entry in sheets.items() if entry.get("state", "visible") == "visible"]
-        title = name or next(iter(shown or sheets))
-        if title not in sheets:
-            raise UnknownNameError("sheet", title, sheets)
+    def _target(self, sheet: str) -> str:
+        """Return the place in the archive of a sheet."""
+        if sheet not in self.entries:
+            raise UnknownNameError("sheet", sheet, self.entries)
         targets = {
             relation.get("Id"): relation.get("Target", "")
             for relation in _tagged(self._parse("xl/_rels/workbook.xml.rels"), "Relationship")
         }
-        target = targets[sheets[title].get(_RELATION)]
+        target = targets[self.entries[sheet].get(_RELATION)]
         return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
     def _shared_texts(self) -> list[str]:

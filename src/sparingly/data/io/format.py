@@ -87,7 +87,7 @@ class Head:
             .rstrip("\r")
         )
         try:
-            separator = max("\t", ";", ",", key=lambda sign: (line.count(sign), sign == "\t"))
+            separator = max("\t", ";", "|", ",", key=lambda sign: (line.count(sign), sign == "\t"))
             return next(csv.reader([line], delimiter=separator), [])
         except csv.Error:
             return []

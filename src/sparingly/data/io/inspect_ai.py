@@ -29,6 +29,7 @@ from sparingly.data.io.opening import source_of
 from sparingly.data.io.parquet import parquet_names
 from sparingly.data.io.roles import SAMPLE_COLUMNS, SCORE_PREFIX, are_samples
 from sparingly.data.join import join
+from sparingly.data.roles import TableRoles
 from sparingly.data.values import as_list, as_mapping
 
 _JOURNAL = "_journal/start.json"
@@ -74,11 +75,12 @@ class InspectLogs(LogFormat):
         """Read the samples of a log, of every log in a folder, or of a table."""
         if path.is_dir():
             logs = list(_logs(path))
-            sets = [assemble(log, _of_log(log, options), options) for log in logs]
-            return join(sets, [log.stem for log in logs]).with_parts(name=str(path))
-        is_log = Head(path).content.startswith((MAGIC, b"{"))
-        outputs = _of_log(path, options) if is_log else _of_table(source_of(path, {}), options)
-        return assemble(path, outputs, options)
+            return join([_read_log(log, options) for log in logs], [log.stem for log in logs]).with_parts(
+                name=str(path)
+            )
+        if Head(path).content.startswith((MAGIC, b"{")):
+            return _read_log(path, options)
+        return assemble(path, _of_table(source_of(path, {}), options), options)
 
 
 def _logs(folder: Path) -> Iterator[Path]:
@@ -106,9 +108,21 @@ def _parts(path: Path) -> Iterator[Any]:
             yield files.parse_json(archive.read(name), path / name)
 
 
-def _of_log(path: Path, options: Options) -> Iterator[LoggedOutput]:
-    parts, key = _parts(path), str(options.get("model") or "model")
-    run = as_mapping(as_mapping(next(parts), "header").get("eval"), "eval")
+def _read_log(path: Path, options: Options) -> EvalSet:
+    """Read a log; a note says when its run did not come to its end."""
+    parts = _parts(path)
+    header = as_mapping(next(parts), "header")
+    outputs = list(_of_log(path, as_mapping(header.get("eval"), "eval"), parts, options))
+    status = str(header.get("status") or "started")
+    there = f"{len(outputs):,} of its outputs are there"
+    notes = (f"{path.name}: the run did not end (status: {status}); {there}.",)
+    return assemble(path, outputs, options, TableRoles(str(path), (), notes * (status != "success")))
+
+
+def _of_log(
+    path: Path, run: dict[str, Any], parts: Iterator[Any], options: Options
+) -> Iterator[LoggedOutput]:
+    key = str(options.get("model") or "model")
     if key not in run:
         raise InputError(f"the log does not say its {key}", file=path, field="eval")
     for part in parts:

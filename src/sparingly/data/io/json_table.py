@@ -1,13 +1,14 @@
 """Tables in JSON: a list of objects, one object a line, an object of lists; and nested values of any table.
 
-Objects inside a row become columns with dotted names (``judge.score``), and so do lists of named scores. A
-list of outputs becomes a row for each. A list of chat messages becomes the
+Objects inside a row become columns with dotted names (``judge.score``), and so do lists of named scores, also
+where a cell holds them as text. A list of outputs becomes a row for each. A list of chat messages becomes the
 conversation as raters read it, one message a paragraph; an answer of the assistant at its end becomes a
 column of its own (``messages.answer``). Other lists stay as they are.
 """
 
 from __future__ import annotations
 
+import ast
 import io
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -23,7 +24,7 @@ from sparingly.data.io.format import LINES, Head
 from sparingly.data.io.frames import from_values
 from sparingly.data.io.records import array_records
 from sparingly.data.io.roles import plain_name, words_of
-from sparingly.data.io.vocabulary import HEADS, NAMES, PREFERENCES
+from sparingly.data.io.vocabulary import HEADS, NAMES, PREFERENCES, REPEATED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +35,7 @@ Rows = Callable[[], Iterator[tuple[int, dict[str, Any]]]]
 _ROLES, _CONTENTS = ("role", "from", "speaker"), ("content", "value", "text")
 _ASSISTANT = ("assistant", "gpt", "model", "bot", "ai", "chatgpt")
 _SPEAKERS = (*_ASSISTANT, "user", "human", "customer", "system")
+_OBJECT_IN_TEXT = r"""^\s*\[?\s*\{\s*['"][^'"]+['"]\s*:"""
 _MESSAGES_IN_TEXT = r'^\s*\[\s*\{\s*"(role|from|speaker|content|value)"\s*:'
 
 
@@ -135,7 +137,7 @@ def flatten(source: TableSource) -> TableSource:
     """Return a table in which objects are columns with dotted names and conversations are texts."""
     columns: dict[str, pl.Series] = {}
     for name in source.names:
-        for series in _flat(source.column(name)):
+        for series in _flat(_parsed(source.column(name))):
             columns[series.name] = series
     line = source.line
     for name in [name for name in columns if _is_output(name) and _is_pair(columns, columns[name])]:
@@ -154,6 +156,42 @@ def flatten(source: TableSource) -> TableSource:
     return TableSource(source.file, list(columns), columns.__getitem__, line, source.is_text)
 
 
+_MOST_PARSED = 50_000
+
+
+def _parsed(series: pl.Series) -> pl.Series:
+    """Return objects that cells hold as texts, of JSON or as Python prints them; other columns as they are.
+
+    What a model wrote may be JSON, too: an output is only opened where it is nothing but one text.
+    """
+    if series.dtype != pl.String or not len(first := series.drop_nulls().head(1)):
+        return series
+    if not first.str.contains(_OBJECT_IN_TEXT).all():
+        return series
+    texts = series.set(series.str.strip_chars() == "", None)
+    parsed = _parsed_as(texts)
+    if parsed is None or not (isinstance(parsed.dtype, pl.Struct) or _holds_objects(parsed)):
+        return series
+    if isinstance(parsed.dtype, pl.Struct) and _is_output(series.name):
+        inner = parsed.dtype.fields
+        return parsed if len(inner) == 1 and inner[0].dtype == pl.String else series
+    return parsed
+
+
+def _parsed_as(texts: pl.Series) -> pl.Series | None:
+    try:
+        return texts.str.json_decode(infer_schema_length=None)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        pass
+    if len(texts) > _MOST_PARSED:
+        return None
+    try:
+        values = [None if text is None else ast.literal_eval(text) for text in texts]
+        return pl.Series(texts.name, values, strict=False)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, pl.exceptions.PolarsError):
+        return None
+
+
 def _line_of(line: Callable[[int], int], places: pl.Series, row: int) -> int:
     return line(int(places[row]))
 
@@ -161,26 +199,26 @@ def _line_of(line: Callable[[int], int], places: pl.Series, row: int) -> int:
 def _rows_in(columns: dict[str, pl.Series], name: str) -> tuple[pl.Series, dict[str, pl.Series]] | None:
     """Return the rows that a column of lists stands for, as places of the rows around and as columns.
 
-    Objects that name a model beside a text are its outputs; texts under a name of outputs, where no other
-    column has one, are repeated outputs.
+    Objects that name a model beside a text are its outputs; texts, or objects with a text, under a name of
+    outputs, where no other column has one, are repeated outputs.
     """
     series = columns[name]
     inner = getattr(series.dtype, "inner", None)
-    if isinstance(inner, pl.Struct):
-        names = [plain_name(field.name) for field in inner.fields]
-        if not (set(names) & {*NAMES["model"], "name"} and set(names) & set(NAMES["output"])):
+    fields = [plain_name(field.name) for field in inner.fields] if isinstance(inner, pl.Struct) else []
+    names_models = bool(set(fields) & {*NAMES["model"], "name"} and set(fields) & set(NAMES["output"]))
+    if not names_models:
+        may_repeat = _is_output(name) or bool(set(words_of(name)[-1:]) & REPEATED)
+        has_texts = inner == pl.String or bool(set(fields) & set(NAMES["output"]))
+        if not (has_texts and may_repeat) or any(map(_is_output, columns.keys() - {name})):
             return None
-    elif inner != pl.String or not _is_output(name) or any(map(_is_output, columns.keys() - {name})):
-        return None
     filled = series.list.len().fill_null(0)
     if int(filled.sum()) == 0:
         return None
     frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series})
     frame = frame.filter(filled > 0).with_columns(nth=pl.int_ranges(1, pl.col("part").list.len() + 1))
     frame, repeat = frame.explode("part", "nth"), f"{name}.repeat"
-    if isinstance(inner, pl.Struct):
-        return frame["place"], {part.name: part for part in _flat(frame["part"].alias(name))}
-    return frame["place"], {name: frame["part"].alias(name), repeat: frame["nth"].alias(repeat)}
+    parts = {part.name: part for part in _flat(frame["part"].alias(name))}
+    return frame["place"], parts if names_models else {**parts, repeat: frame["nth"].alias(repeat)}
 
 
 def _is_pair(columns: Iterable[str], outputs: pl.Series) -> bool:

@@ -31,6 +31,7 @@ from sparingly.data.io.roles import (
     is_variant,
     judge_or_human,
     looks_like_model,
+    looks_like_person,
     plain_name,
     said_roles,
     words_of,
@@ -44,6 +45,7 @@ from sparingly.data.io.vocabulary import (
     IDS_OF,
     JUDGE_WORDS,
     JUDGING,
+    JUDGING_WORDS,
     NAMES,
     NO_ITEMS,
     NO_MODELS,
@@ -394,7 +396,9 @@ class _Layout:
         if len(best) < 2 <= len(weak) and self._kinds_by_model(weak):
             best = weak
         if len(best) > 1 and (all(_is_side(model) for model in best) or self._no_model_column()):
-            is_known = any(_is_side(model) or looks_like_model(model) for model in best)
+            is_known = self._are_scored(best) or any(
+                _is_side(model) or looks_like_model(model) for model in best
+            )
             return best, set(best.values()) if is_known else set()
         plain = {plain_name(name): name for name in texts}
         for sides in _SIDES:
@@ -458,8 +462,14 @@ class _Layout:
             self._kinds_by_model(by_name)
         ):
             # What stands beside the outputs tells what the models are called.
-            return bare, set(named_texts)
+            by_name = bare
+        if self._are_scored(by_name) or all(_is_side(_bare_side(name)) for name in ordered):
+            named_texts = ordered
         return by_name, set(named_texts)
+
+    def _are_scored(self, outputs: Mapping[str, str]) -> bool:
+        """Say whether each text has a column of its own beside it, as outputs have their scores."""
+        return any(len(by_model) == len(outputs) for by_model in self._kinds_by_model(outputs).values())
 
     def _kinds_by_model(self, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Return the further columns of every model by kind: ``{"judge": {"gpt-4o": "gpt-4o_judge"}}``."""
@@ -516,6 +526,9 @@ class _Layout:
                     self._claim(name, "preference", detail=detail)
                 form.preference, form.preference_by_judge = (name, words), by_judge
                 return
+            if set(profile.words) & {"preference", "preferred", "winner", "better"}:
+                detail = "does not say which output is better: write a, b or tie"
+                self._claim(name, "ignored", detail=detail, doubtful=True, other="preference", why="values")
 
     def _with_sides(self, column: str, models: list[str], names: Mapping[str, str]) -> ColumnProfile:
         """Put the side in place of the name of its model, where a column gives the better model by name."""
@@ -637,6 +650,10 @@ class _Layout:
                 self._claim(column, "input")
                 form.inputs.append(column)
                 return
+            if compared and inputs is not None and ids < inputs and self._numbers_outputs(column):
+                self._claim(column, "epoch")
+                form.single["epoch"] = column
+                return
             is_row = compared and inputs is not None and ids == rows > inputs
             may_group = ids < rows and (not compared or plain_name(column) == "docid")
             is_group = may_group and inputs is not None and ids < inputs
@@ -734,19 +751,23 @@ class _Layout:
 
     def _take_epoch(self) -> None:
         """Take the column that numbers a model's outputs for an input, where nothing else names items."""
-        form, source = self.form, self.form.source
+        form = self.form
         if "item" in form.single or "epoch" in form.single or not form.inputs:
             return
+        if (name := next(filter(self._numbers_outputs, self.epochs), None)) is not None:
+            self._claim(name, "epoch")
+            form.single["epoch"] = name
+
+    def _numbers_outputs(self, column: str) -> bool:
+        """Say whether a column tells the outputs of a model for an input apart, by a few numbers."""
+        form, source = self.form, self.form.source
         keys = [*form.inputs, *([form.single["model"]] if "model" in form.single else [])]
         cells = pl.DataFrame([source.column(key) for key in keys])
         most = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
-        for name in self.epochs:
-            numbers = source.column(name)
-            # The id of a run is no number of an output.
-            if 1 < numbers.n_unique() <= 2 * most and not cells.with_columns(numbers).is_duplicated().any():
-                self._claim(name, "epoch")
-                form.single["epoch"] = name
-                return
+        numbers = source.column(column)
+        # The id of a run is no number of an output.
+        is_few = 1 < numbers.n_unique() <= 2 * most
+        return is_few and not cells.with_columns(numbers).is_duplicated().any()
 
     # --- ratings and judges ---
 
@@ -767,7 +788,7 @@ class _Layout:
         if rater is not None and score is None:
             # Judges and raters often stand beside a score with a longer name.
             score = next((name for name in self.free if _is_score_of(self.profiles[name], rater)), None)
-        if rater is not None and rater not in self.said and self.profiles[rater].models_in_values():
+        if rater is not None and rater not in self.said and self._are_judges(self.profiles[rater]):
             several = self.profiles[rater].distinct > 1
             if score is not None and (several or plain_name(score) in JUDGING["score"]):
                 form.judges, form.single["judged"] = rater, score
@@ -775,6 +796,7 @@ class _Layout:
                 self.free.pop(score, None)
             form.has_judge = True
             return
+        form.has_judge = rater is None and self._names_a_judge()
         if rater is None and score is None and self._take_rater_columns():
             return
         by_column = bool(form.several["aspect"]) and rater is not None
@@ -808,6 +830,15 @@ class _Layout:
             if column is not None:
                 form.single[role] = column
         form.are_ratings = True
+
+    def _are_judges(self, raters: ColumnProfile) -> bool:
+        """Say whether the raters are models; where people are among them, the reader tells them apart."""
+        return raters.models_in_values() and not any(map(looks_like_person, raters.sample.unique()))
+
+    def _names_a_judge(self) -> bool:
+        """Say whether a column such as ``evaluation.judge`` names a model, whose the scores beside it are."""
+        profiles = map(self.profiles.__getitem__, self.free)
+        return any({*part.words} & JUDGING_WORDS and part.models_in_values() for part in profiles)
 
     def _take_rater_columns(self) -> bool:
         """Take columns of several raters (``annotator_1``, ``annotator_2``) as ratings of one aspect."""
@@ -945,6 +976,9 @@ def _outcome(text: str, sides: list[set[str]]) -> float | None:
         if better is None or "=" in compared["sign"]:
             return None if better is None else 0.0
         return better if ">" in compared["sign"] else -better
+    if text.startswith("[[") and text.endswith("]]"):
+        # As MT-Bench has it: [[A]], [[B]], or [[C]] for a tie.
+        text = "tie" if text == "[[c]]" else text[2:-2]
     match = _OUTCOME.fullmatch(text)
     bare = match["side"] if match is not None else text
     usual = [{pair[place] for pair in _SIDES if "0" not in pair} for place in (0, 1)]

@@ -33,6 +33,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
 from sparingly.data.io.format import Format, Options, names_in
 from sparingly.data.io.records import digest_id
+from sparingly.data.io.roles import nuisance_in_name
 from sparingly.data.io.words import word_number
 from sparingly.data.join import score_roles
 from sparingly.data.roles import ColumnRole, TableRoles, check_said
@@ -118,7 +119,15 @@ class LogFormat(Format):
         ]
         columns += [ColumnRole(name, "reference", why="said") for name in data.references]
         columns += [ColumnRole(name, "ignored", why="said") for name in ignored]
-        return data.with_parts(roles=replace(known, columns=(*columns, *score_roles(data))))
+        columns += [part if part.column in roles else _doubted(part) for part in score_roles(data)]
+        return data.with_parts(roles=replace(known, columns=tuple(columns)))
+
+
+def _doubted(part: ColumnRole) -> ColumnRole:
+    """Return the role of a score, in doubt where its name is that of a time, a count or a price."""
+    if part.role != "metric" or not (looks_like := nuisance_in_name(part.column)):
+        return part
+    return replace(part, detail=f"{part.detail}, looks like {looks_like}", doubtful=True, other="ignored")
 
 
 def _with_score_roles(data: EvalSet, roles: Mapping[str, str | Iterable[str]]) -> tuple[EvalSet, list[str]]:

@@ -18,7 +18,14 @@ import numpy as np
 
 from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
-from sparingly.data.io.columns import TableSource, is_numeric, parsed_texts, written_scores
+from sparingly.data.io.columns import (
+    TableSource,
+    is_numeric,
+    marks_in_words,
+    parsed_texts,
+    plain_numbers,
+    written_scores,
+)
 from sparingly.data.io.vocabulary import (
     EPOCHS,
     FILLERS,
@@ -40,12 +47,14 @@ from sparingly.data.io.vocabulary import (
     REFERENCE_WORDS,
     SPEAKERS,
     SPOKEN,
+    STRAYS,
     SUMMARIES,
     VARIANTS,
     WEAK,
 )
 from sparingly.data.io.words import is_verdict, kind_of, plain_word
-from sparingly.data.roles import ColumnRole, SaidRoles
+from sparingly.data.roles import LOW_MAY_BE_GOOD, ColumnRole, SaidRoles
+from sparingly.data.scale import Scale
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +72,7 @@ _MODEL_NAME = re.compile(
     r"|o[134]-|falcon|vicuna|alpaca|sonnet|opus|haiku|grok|nova|jamba|bloom|\bt5\b|bard|\d+b\b|llm|nllb|deepl",
     re.IGNORECASE,
 )
+_PERSON = re.compile(r"(?!.*(judge|auto|model|bot))[^\W\d_]+([ ._][^\W\d_]+\.?)*", re.IGNORECASE)
 _SAMPLE = 3000
 # Marks are whole numbers up to this, or any halves on few steps.
 _MOST_MARKS, _FEW_STEPS, _HIGHEST_MARK = 20, 11, 100
@@ -90,6 +100,8 @@ def _in_english(word: str) -> tuple[str, ...]:
     return (word,)
 
 
+_SCORED = PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS
+_TRUTH = ("true", "false")
 _CJK = "\u2e80"
 
 
@@ -98,9 +110,40 @@ def plain_name(name: str) -> str:
     return "".join(words_of(name))
 
 
+def looks_like_person(name: str) -> bool:
+    """Say whether the name of a rater is like a person's: letters alone, and no model's."""
+    return _PERSON.fullmatch(name.strip()) is not None and not looks_like_model(name)
+
+
 def looks_like_model(name: str) -> bool:
     """Say whether a name is like those of language models."""
     return _MODEL_NAME.search(name) is not None
+
+
+_SCALE_IN_NAME = re.compile(
+    r"[(\[]\s*(?:scale:?\s*)?(-?\d+)\s*(?:[-–—…:,]|\.\.+|to|bis|à|a)\s*(\d+)\s*[)\]]", re.I
+)
+
+
+def named_scale(name: str, numbers: pl.Series) -> Scale | None:
+    """Return the scale that a name gives in brackets, ``quality (1-5)``, where all numbers lie on it."""
+    match = _SCALE_IN_NAME.search(name)
+    if match is None or not float(match[1]) < float(match[2]):
+        return None
+    scale = Scale(float(match[1]), float(match[2]))
+    return scale if numbers.is_between(*scale).all() else None
+
+
+def nuisance_in_name(name: str, *, is_number: bool = True) -> str:
+    """Return what a name says that is neither a score nor a text to read, such as a time; else nothing."""
+    present, plain = set(words_of(name)), plain_name(name)
+    for kind, words in NUISANCE.items():
+        if plain in words or present & words:
+            alone = set() if is_number else {"words", "size", "lines", "turns"}
+            alone |= {"n"} if len(present) == 1 else set()
+            if kind != "a count" or present & (words - alone):
+                return kind
+    return ""
 
 
 # --- one column -----------------------------------------------------------------------------------
@@ -147,8 +190,9 @@ class ColumnProfile:
             return "text"
         if sample.dtype != pl.String:
             return "list"
-        if (written := written_scores(sample)) is not None:
-            self.numbers = written[0].drop_nulls()
+        plain = plain_numbers(sample) if source.is_text else None
+        self.numbers = self._written(sample) if plain is None else plain
+        if self.numbers is not None:
             return "number"
         if source.is_text or sample.head(20).str.contains(r"^\s*[+-]?[\d.]").all():
             parsed, unreadable = parsed_texts(sample)
@@ -222,6 +266,13 @@ class ColumnProfile:
             are_words and is_verdict(self.sample.unique())
         )
 
+    def _written(self, texts: pl.Series) -> pl.Series | None:
+        """Return the numbers of texts such as 4/5, and of words for marks under a score's name."""
+        written = written_scores(texts)
+        if written is None and (set(self.words) & _SCORED or self.words[:1] == ("how",)):
+            written = marks_in_words(texts)
+        return None if written is None else written[0].drop_nulls()
+
     @cached_property
     def is_running(self) -> bool:
         """Whether the values are whole numbers that count up from row to row."""
@@ -237,6 +288,8 @@ class ColumnProfile:
         """The lowest and the highest number as text."""
         if self.numbers is None or not len(self.numbers):
             return "0–1" if self.kind == "score" else ""
+        if (scale := named_scale(self.name, self.numbers)) is not None:
+            return f"{scale.low:g}–{scale.high:g}"
         low, high = float(self.numbers.min()), float(self.numbers.max())  # type: ignore[arg-type]
         return f"{low:.3g}–{high:.3g}"
 
@@ -259,15 +312,12 @@ class ColumnProfile:
         present = set(self.words)
         if present and present <= SUMMARIES and self.kind == "number":
             return "a summary"
-        if self.kind in ("text", "empty") and self.has_texts:
+        is_answered = self.kind == "score" and self.sample.dtype == pl.String
+        if is_answered or (self.kind in ("text", "empty") and self.has_texts):
+            # Yes and no are answers, whatever was asked about.
             return ""
-        for kind, words in NUISANCE.items():
-            if self.plain in words or present & words:
-                alone = {"words", "size", "lines", "turns"} if self.kind != "number" else set()
-                alone |= {"n"} if len(present) == 1 else set()
-                if kind == "a count" and not present & (words - alone):
-                    continue
-                return kind
+        if looks_like := nuisance_in_name(self.name, is_number=self.kind == "number"):
+            return looks_like
         if self.kind == "text":
             for kind, pattern in (("a date", _DATE), ("an address", _ADDRESS), ("a hash", _HASH)):
                 if self.sample.str.contains(pattern).all():
@@ -300,9 +350,11 @@ def judge_or_human(profile: ColumnProfile) -> str:
 
 def name_fit(role: str, profile: ColumnProfile) -> float:
     """Return how well a column's name fits a role: 2 for the likeliest name, above 0 for a likely one."""
-    if profile.plain in NAMES[role]:
-        is_weak = role == "output" and profile.plain in WEAK
-        return (0.5 if is_weak else 2.0) - NAMES[role].index(profile.plain) / 100
+    singular = profile.plain.removesuffix("s")
+    for plain, fit in ((profile.plain, 2.0), (singular, 1.5 * (profile.plain not in STRAYS))):
+        if plain in NAMES[role] and fit:
+            is_weak = role == "output" and plain in WEAK
+            return (0.5 if is_weak else fit) - NAMES[role].index(plain) / 100
     heads, words = HEADS.get(role, frozenset()), set(profile.words)
     if role in SPEAKERS:
         speakers = SPEAKERS[role]
@@ -402,12 +454,18 @@ class ColumnFacts(Protocol):
 
 
 def rest_role(
-    profile: ColumnProfile, facts: ColumnFacts, *, has_human: bool, has_judge: bool, is_vector: bool
+    profile: ColumnProfile,
+    facts: ColumnFacts,
+    *,
+    has_human: bool,
+    has_judge: bool,
+    is_vector: bool,
+    beside_checks: bool = False,
 ) -> ColumnRole:
     """Say what a further column is, by its name and its values.
 
     ``has_human``: another column certainly holds labels of people. ``has_judge``: one names an automatic
-    judge.
+    judge. ``beside_checks``: other columns are answers to a list of yes-or-no questions.
     """
     name, nuisance = profile.name, profile.nuisance()
     known = judge_or_human(profile)
@@ -426,8 +484,28 @@ def rest_role(
             return ColumnRole(name, "column", why="values")
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
-        return ColumnRole(name, "column", why="values", has_texts=texts)
-    if not (profile.is_named_score or known) and (facts.same_in_item or profile.kind == "score"):
+        part = ColumnRole(name, "column", why="values", has_texts=texts)
+        named = set(profile.words) & (PLAIN_WORDS | {"label"}) if known == "human" else {profile.head} & MARKS
+        were_scores = bool(named - {"note"})
+        if (
+            were_scores
+            and not facts.same_in_item
+            and profile.distinct <= _MOST_MARKS
+            and profile.length < READABLE
+        ):
+            return replace(part, detail="not read as scores", doubtful=True, other="human")
+        return part
+    if profile.kind == "score" and not (profile.is_named_score or known or facts.same_in_item):
+        # One more of a list of questions, or something else that is so or not.
+        is_list = profile.sample.dtype == pl.String and profile.sample[0].strip().lower() not in _TRUTH
+        if profile.filled < _MOSTLY:
+            return ColumnRole(
+                name, "human", name, detail=f"{profile.present:,} of {profile.count:,}", why="values"
+            )
+        if is_list and beside_checks:
+            return ColumnRole(name, "human", name, detail=profile.range, doubtful=True, other="metric")
+        return ColumnRole(name, "column", doubtful=is_list, other="human" if is_list else "", why="values")
+    if not (profile.is_named_score or known) and facts.same_in_item:
         return ColumnRole(name, "column", why="values")
     return _score_role(profile, known, facts.same_in_item, has_human=has_human, has_judge=has_judge)
 
@@ -441,17 +519,20 @@ def _score_role(
     human = ColumnRole(name, "human", name, detail=filled)
     metric = ColumnRole(name, "metric", name, detail=profile.range)
     if known == "human":
-        return human
+        return _with_direction(human, profile)
     if known == "metric" and not (same_in_item and profile.distinct > 1):
         return _with_direction(metric, profile)
     if same_in_item:
         return ColumnRole(name, "column", why="values")
     if known == "label" and (profile.is_ordinal or profile.filled < _MOSTLY):
-        return human
+        if profile.words[0] == "feedback" and len(profile.words) > 1 and profile.filled == 1.0:
+            # Trackers call all that was said of an output feedback, whoever said it.
+            return replace(human, doubtful=True, other="metric")
+        return _with_direction(human, profile)
     if set(profile.words) & LOWER_WORDS:
         return _with_direction(metric, profile)
     if profile.filled < _MOSTLY and (profile.is_ordinal or profile.is_named_score):
-        return replace(human, why="values")
+        return _with_direction(replace(human, why="values"), profile)
     if not profile.is_named_score and profile.is_running:
         return ColumnRole(name, "ignored", detail="looks like an index", why="values")
     if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
@@ -460,7 +541,9 @@ def _score_role(
         return _unnamed(profile, metric, "column" if has_human or has_judge else "human")
     if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
         return metric
-    likely, other = (human, "metric") if profile.is_named_score and profile.is_ordinal else (metric, "human")
+    # What is named after a bot is less likely to be people's.
+    may_be_human = profile.is_ordinal and profile.is_named_score and not set(profile.words) & HEADS["model"]
+    likely, other = (human, "metric") if may_be_human else (metric, "human")
     return replace(likely, doubtful=True, other=other)
 
 
@@ -473,13 +556,12 @@ def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRo
     return replace(metric, doubtful=True, other="column")
 
 
-def _with_direction(metric: ColumnRole, profile: ColumnProfile) -> ColumnRole:
-    """Return a metric, doubtful where its name is that of an error."""
+def _with_direction(part: ColumnRole, profile: ColumnProfile) -> ColumnRole:
+    """Return a metric or labels, doubtful where the name is that of errors."""
     if not set(profile.words) & LOWER_WORDS:
-        return metric
-    return ColumnRole(
-        metric.column, "metric", metric.name, detail="low may be good", doubtful=True, other="lower"
-    )
+        return part
+    detail = f"{part.detail}, {LOW_MAY_BE_GOOD}" if part.detail else LOW_MAY_BE_GOOD
+    return replace(part, detail=detail, doubtful=True, other="lower")
 
 
 def vectors(profiles: Iterable[ColumnProfile]) -> set[str]:
@@ -503,6 +585,8 @@ def best_column(role: str, profiles: Mapping[str, ColumnProfile], free: Iterable
     if role == "input" and len(able) > 1:
         # A template that is the same everywhere is no input beside a question that is not.
         able = [pair for pair in able if profiles[pair[1]].distinct > 1] or able
+    # A column without any value is the last that is meant.
+    able = [pair for pair in able if profiles[pair[1]].kind != "empty"] or able
     return max(able, key=lambda pair: pair[0])[1] if able else None
 
 

@@ -6,6 +6,7 @@ texts, ``roles`` says what the others are. Here the columns are read onto the gr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -31,6 +32,7 @@ from sparingly.data.io.columns import (
     from_words,
     in_file,
     is_numeric,
+    marks_in_words,
     numbers,
     parsed_texts,
     scores,
@@ -51,6 +53,7 @@ from sparingly.data.io.roles import (
     ColumnProfile,
     are_samples,
     is_epoch,
+    named_scale,
     plain_name,
     rest_role,
     vectors,
@@ -173,6 +176,11 @@ def from_frame(frame: Any, *, roles: Mapping[str, str | Iterable[str]] | None = 
 # --- Reading --------------------------------------------------------------------------------------
 
 REFERENCE = "reference"
+# Names of models that people do not have.
+_MACHINE = re.compile(
+    r"gpt|\bllm|(claude|gemini|llama|mistral|qwen|deepseek|prometheus)\W*\S*\d", re.IGNORECASE
+)
+_NOTHINGS = ("none", "nan", "null", "<na>", "n/a")
 _TWICE = 'Two columns are to be "{}". Leave one out: roles={{"{}": "ignored"}}.'
 
 
@@ -250,7 +258,15 @@ class _TableReader:
             for name, column in several["aspect"].items():
                 self._take_scores("aspect", name, column)
         preferences = self._preferences()
+        ratings = self._ratings() if form.are_ratings else Ratings()
         output = form.single.get("output")
+        if output is not None and (count := self._nothings(output)):
+            rows = len(self.source.column(output))
+            name = "outputs" if form.origins else output
+            self.notes.append(
+                f"{name}: {count:,} of {rows:,} texts say nothing but None, nan or null; leave them empty if "
+                "the output is missing."
+            )
         outputs = None if output is None or self.epoch is not None else grid.objects(self._texts(output))
         return EvalSet.from_arrays(
             grid.items.names,
@@ -262,7 +278,7 @@ class _TableReader:
             references=self._references(),
             columns=self.columns,
             cells=self.cells,
-            ratings=self._ratings() if form.are_ratings else Ratings(),
+            ratings=ratings,
             preferences=preferences,
             repeats=self._repeats(),
             file_order=grid.file_order,
@@ -294,6 +310,10 @@ class _TableReader:
     def _names(self, part: str) -> CodedNames:
         column = self.form.single[part]
         names = CodedNames.from_series(self.source.column(column), part, self.source)
+        if part == "model" and (alike := _alike(names.names)):
+            self.notes.append(
+                f"{column}: {alike} differ only in capitals; they are read as different models."
+            )
         if names.merged:
             differ = "name differs" if names.merged == 1 else "names differ"
             self.notes.append(
@@ -407,6 +427,7 @@ class _TableReader:
             fix += f", or add {role_argument(column, 'column')}"
         values, scale = scores(self.source.column(column), self.source, fix)
         field = f"{kind}:{name}"
+        scale = scale or named_scale(name, pl.Series(values).fill_nan(None).drop_nulls())
         if scale is not None:
             self.scales[field] = scale
         if self.epoch is not None:
@@ -425,6 +446,8 @@ class _TableReader:
             for profile in profiles.values()
             if profile.has_texts and set(profile.words[-1:]) & REASONS and len(profile.words) > 1
         }
+        checks = [profile for profile in profiles.values() if profile.kind == "score"]
+        beside_checks = sum(profile.is_named_score for profile in checks) > 1
         facts = {column: _GridFacts(self, column) for column in profiles}
 
         def role(column: str, has_human: bool) -> ColumnRole:
@@ -434,6 +457,7 @@ class _TableReader:
                 has_human=has_human,
                 has_judge=form.has_judge or profiles[column].words[:-1] in explained,
                 is_vector=column in numbered,
+                beside_checks=beside_checks,
             )
 
         sure = bool(form.several["aspect"]) or form.are_ratings
@@ -478,6 +502,10 @@ class _TableReader:
         self.form.roles.append(
             ColumnRole(column, "metric", names[0] if len(names) == 1 else "", detail=detail)
         )
+
+    def _nothings(self, column: str) -> int:
+        """Return how many texts are what programs write for a missing value."""
+        return int(self._texts(column).str.strip_chars().str.to_lowercase().is_in(_NOTHINGS).sum() or 0)
 
     def _texts(self, column: str) -> pl.Series:
         series = self.source.column(column)
@@ -561,7 +589,26 @@ class _TableReader:
     def _ratings(self) -> Ratings:
         ratings, known = rating_table(self.source, self.form, self.grid, self.extra)
         self.scales |= {fields.aspect(name): scale for name, scale in known.items()}
-        return ratings
+        people = [name for name in ratings.raters if _MACHINE.search(name) is None]
+        return (
+            ratings if len(people) == len(ratings.raters) or not people else self._of_people(ratings, people)
+        )
+
+    def _of_people(self, ratings: Ratings, people: list[str]) -> Ratings:
+        """Return the ratings of people; those of automatic judges among them become a metric for each."""
+        for code, name in enumerate(ratings.raters):
+            if name in people:
+                continue
+            own = ratings.take(ratings.rater == code)
+            for aspect in own.aspects:
+                scores = own.means(aspect, *self.grid.shape)
+                self.metrics[name if len(own.aspects) == 1 else f"{aspect} ({name})"] = scores
+            self.notes.append(f"{name} is read as an automatic judge: its scores are a metric, not labels.")
+        rows = np.array([code < 0 or ratings.raters[code] in people for code in ratings.rater], bool)
+        codes = np.array(
+            [people.index(name) if name in people else -1 for name in (*ratings.raters, "")], np.int32
+        )
+        return replace(ratings.take(rows, rater=codes[ratings.rater[rows]]), raters=tuple(people))
 
     def _roles(self) -> TableRoles:
         """Return the roles of the columns of the file, in their order."""
@@ -587,6 +634,15 @@ class _TableReader:
         profile = self._profile(part.column)
         partly = part.role == "human" and profile.filled < 0.995
         return replace(part, detail=f"{profile.present:,} of {profile.count:,}" if partly else profile.range)
+
+
+def _alike(names: Iterable[str]) -> str:
+    """Return the first names that are the same but for capitals: "GPT-4 and gpt-4"."""
+    first: dict[str, str] = {}
+    return next(
+        (f"{known} and {name}" for name in names if (known := first.setdefault(name.lower(), name)) != name),
+        "",
+    )
 
 
 class _GridFacts:
@@ -725,7 +781,7 @@ def _rated(source: TableSource, column: str, comments: Objects) -> tuple[Floats,
     series = source.column(column)
     if series.dtype != pl.String:
         return scores(series, source)
-    if written_scores(series) is not None:
+    if written_scores(series) is not None or marks_in_words(series) is not None:
         return scores(series, source)
     parsed, is_text = parsed_texts(series)
     texts = series.filter(is_text)

@@ -117,6 +117,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "article",
             "problem",
             "task",
+            "q",
         ),
     ),
     "output": (
@@ -132,7 +133,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             "result",
             "text",
         ),
-        *("content", "message", "transcript"),
+        *("content", "message", "transcript", "a"),
     ),
     "document": ("document", "documentid", "documentname", "doc", "docid", "docname"),
     "position": ("position", "docsegid", "positionindocument"),
@@ -150,6 +151,7 @@ JUDGING: dict[str, tuple[str, ...]] = {
     "seconds": ("seconds", "duration", "durationseconds", "timeseconds", "timespent"),
     "comment": ("comment", "comments", "remark"),
 }
+JUDGING_WORDS = word_set("judge evaluator grader")
 # Last words that tell the part of a text.
 HEADS = {
     "input": word_set(
@@ -176,7 +178,7 @@ FILLERS = word_set(
     "text texts content string str body raw value message msg name path full final description parts used"
     " sentence"
 )
-REFERENCE_WORDS = word_set("reference ref gold golden expected ideal target truth correct human example")
+REFERENCE_WORDS = word_set("reference ref gold golden expected ideal target truth true correct human example")
 VARIANTS = word_set(
     "version variant config configuration experiment run arm branch release setup treatment condition"
     " template strategy approach method policy pipeline group candidate agent temperature shots decoding"
@@ -225,7 +227,7 @@ JUDGE_WORDS = word_set(
 )
 HUMAN_WORDS = word_set(
     "human humans people annotator annotators annotation expert experts manual rater raters reviewer"
-    " reviewers mos csat crowd turker linguist editor mqm esa sqm da"
+    " reviewers teacher specialist sme mos csat crowd turker linguist editor mqm esa sqm da"
 )
 LABEL_WORDS = word_set(
     "label labels gold golden truth feedback thumbs thumb user customer vote votes upvote review likert"
@@ -233,6 +235,8 @@ LABEL_WORDS = word_set(
 )
 # Scales that people use, and that automatic metrics predict.
 PEOPLES_SCALES = word_set("mos csat mqm esa sqm da")
+# Lists of repeated outputs.
+REPEATED = word_set("samples sample attempts trials runs repeats repetitions drafts texts rollouts")
 # What models make, in names of texts.
 MADE_WORDS = word_set(
     "predicted generated produced synthesized simplified corrected rewritten paraphrased rephrased pred"
@@ -246,7 +250,7 @@ PLAIN_WORDS = word_set(
     " marks note evaluation good bad safe unsafe grounded relevant resolved solved answered appropriate"
     " polite"
     " coherent fluent adequate complete concise clear consistent harmful hallucinated toxic valid approved"
-    " accepted understandable factual faithful"
+    " accepted understandable factual faithful assessment"
 )
 MARKS = word_set("score scores rating ratings grade grades quality overall points marks note")
 LOWER_WORDS = word_set(

@@ -1,7 +1,7 @@
-"""Scores that are not written as numbers: pass and fail, yes and no, 4/5, 80 %, ★★★★☆.
+"""Scores that are not written as numbers: pass and fail, yes and no, 4/5, 80 %, ★★★★☆, poor … excellent.
 
-Words are read as 1 and 0. A column holds words of one kind and nothing else but missing values; a tie (with
-win and loss) is a half.
+Yes and no are read as 1 and 0. A column holds words of one kind and nothing else but missing values; a tie
+(with win and loss) is a half.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ KINDS: tuple[dict[str, float], ...] = (
     {"good": 1.0, "bad": 0.0},
     {"👍": 1.0, "👎": 0.0, "thumbs up": 1.0, "thumbs down": 0.0},
     {"up": 1.0, "down": 0.0},
-    {"accepted": 1.0, "rejected": 0.0, "approved": 1.0, "accept": 1.0, "reject": 0.0},
+    {"accepted": 1.0, "rejected": 0.0, "approved": 1.0, "accept": 1.0, "reject": 0.0}
+    | {"approve": 1.0, "deny": 0.0, "denied": 0.0},
+    {"✓": 1.0, "✗": 0.0, "✔": 1.0, "✘": 0.0, "✔️": 1.0, "✖": 0.0, "✖️": 0.0, "✅": 1.0, "❌": 0.0},
     {"like": 1.0, "dislike": 0.0},
     {"helpful": 1.0, "unhelpful": 0.0, "not helpful": 0.0},
     {"win": 1.0, "loss": 0.0, "tie": 0.5},
@@ -104,6 +106,7 @@ _NUMBER = r"(\d+(?:[.,]\d+)?)"
 _SHARE = re.compile(rf"{_NUMBER}\s*(?:/|of|out of|von|sur|de|su|van)\s*(\d+)(?:\s*stars?)?", re.IGNORECASE)
 _PERCENT = re.compile(rf"(-?)\s*{_NUMBER}\s*(?:%|percent)", re.IGNORECASE)
 _STARS = re.compile(rf"{_NUMBER}\s*(?:stars?|[★⭐]\ufe0f?)", re.IGNORECASE)
+_PLAIN = re.compile(_NUMBER)
 _DRAWN_STARS = re.compile(r"((?:[★⭐]\ufe0f?)*)([☆✩✰]*)")
 
 
@@ -113,10 +116,12 @@ def written_numbers(texts: Iterable[str]) -> tuple[dict[str, float], Scale] | No
     Their scale ends at what follows the stroke (which must be the same everywhere), at 1 for percentages
     (80 % is 0.8), and for stars at 5, or at the most that are drawn. It begins at 0 for percentages, for
     scales that end above 10, and where a score below 1 occurs; else at 1, as scales of marks and stars do.
-    None where a text is nothing of the kind, or two are of different kinds.
+    A bare number among them is on the same scale, but for percentages. None where a text is nothing of the
+    kind, or two are of different kinds.
     """
     numbers: dict[str, float] = {}
     ends: set[tuple[str, float]] = set()
+    has_bare = False
     for text in texts:
         plain = text.strip()
         if match := _SHARE.fullmatch(plain):
@@ -128,16 +133,77 @@ def written_numbers(texts: Iterable[str]) -> tuple[dict[str, float], Scale] | No
         elif plain and (match := _DRAWN_STARS.fullmatch(plain)):
             drawn = len(match[1].replace("\ufe0f", ""))
             number, end = float(drawn), ("stars", max(5.0, drawn + len(match[2])))
+        elif match := _PLAIN.fullmatch(plain):
+            numbers[text], has_bare = float(match[1].replace(",", ".")), True
+            continue
         else:
             return None
         numbers[text] = number
         ends.add(end)
-    if not numbers or len({kind for kind, _ in ends}) > 1 or (len(ends) > 1 and "share" in dict(ends)):
+    if not ends or len({kind for kind, _ in ends}) > 1 or (len(ends) > 1 and "share" in dict(ends)):
         return None
     kind, high = max(ends)
-    if not high > 0 or max(numbers.values()) > high or (kind == "percent" and min(numbers.values()) < 0):
+    if (
+        (has_bare and kind == "percent")
+        or not high > 0
+        or max(numbers.values()) > high
+        or (kind == "percent" and min(numbers.values()) < 0)
+    ):
         return None
     return numbers, Scale(0.0 if kind == "percent" or high > 10 or min(numbers.values()) < 1 else 1.0, high)
+
+
+# Words for marks, from the worst to the best; the first list that has all words of a column counts.
+_LADDERS = tuple(
+    tuple(step.strip().split("|") for step in ladder.split(","))
+    for ladder in (
+        "poor, fair, good, excellent",
+        "bad, poor, fair, good, excellent",
+        "very poor|terrible|awful, poor|bad, fair|average|ok|okay|acceptable|neutral|medium|mediocre, good,"
+        "excellent|very good|great|perfect",
+        "poor|terrible, fair|average|ok, good, very good, excellent|perfect",
+        "very bad, bad, neutral|ok|okay|average|neither, good, very good",
+        "disagree, neutral|neither|neither agree nor disagree, agree",
+        "strongly disagree, disagree|somewhat disagree, neutral|neither|neither agree nor disagree|undecided,"
+        "agree|somewhat agree, strongly agree",
+        "very dissatisfied, dissatisfied|somewhat dissatisfied, neutral|neither,"
+        "satisfied|somewhat satisfied, very satisfied",
+        "not at all, slightly|a little, moderately|somewhat, very|mostly, extremely|completely",
+        "never, rarely, sometimes, often|usually, always",
+        "low, medium, high",
+        "very low, low, medium, high, very high",
+        "sehr schlecht, schlecht, mittel|mittelmäßig|neutral|befriedigend, gut, sehr gut",
+        "très mauvais, mauvais, moyen|passable, bon, très bon|excellent",
+        "muy malo|muy mal, malo|mal, regular, bueno|bien, muy bueno|muy bien|excelente",
+    )
+)
+_LABELLED = re.compile(rf"{_NUMBER}\s*(?:[-–—:=.)]\s*|\s)\(?(?P<label>[^\W\d].*)")
+_MOST_STEPS = 11
+
+
+def worded_marks(texts: Iterable[str]) -> tuple[dict[str, float], Scale | None] | None:
+    """Return the numbers of marks in words (poor, fair, good), or with words (``1 - not at all``).
+
+    Words are numbered from 1 on, the worst first, and their scale is known; a number beside a word is taken
+    as it is. None where a text is nothing of the kind, there is only one mark, or good and bad are all.
+    """
+    plain = {text: plain_word(text) or "" for text in texts}
+    different = set(plain.values())
+    if not 2 <= len(different) <= _MOST_STEPS or any(different <= kind.keys() for kind in KINDS):
+        return None
+    for ladder in _LADDERS:
+        places = {word: float(place) for place, words in enumerate(ladder, start=1) for word in words}
+        if different <= places.keys():
+            return {text: places[word] for text, word in plain.items()}, Scale(1.0, float(len(ladder)))
+    matches = {word: _LABELLED.fullmatch(word) for word in different}
+    labels = {word: (match[1], match["label"]) for word, match in matches.items() if match is not None}
+    is_one_each = len({label for _, label in labels.values()}) == len(
+        {number for number, _ in labels.values()}
+    )
+    if len(labels) < len(different) or not is_one_each:
+        return None
+    numbers = {text: float(labels[word][0].replace(",", ".")) for text, word in plain.items()}
+    return (numbers, None) if len(set(numbers.values())) == len(labels) else None
 
 
 def mixed(value: Any, kind: dict[str, float]) -> InputError:

@@ -81,29 +81,31 @@ def make_evalset(
         missing=dict(missing) if isinstance(missing, Mapping) else dict.fromkeys(metric_qualities, missing),
     )
     count = len(recipe.items)
-    drawn = population.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
+    latents = population.draw_items(count, len(recipe.documents), len(recipe.domains), seed)
     abilities = population.draw_abilities(len(recipe.models), ability_spread, seed)
-    qualities = population.draw_quality(drawn, abilities, len(recipe.aspects), seed)
+    qualities = population.draw_quality(latents, abilities, len(recipe.aspects), seed)
     parts: dict[str, Any] = {
         "metrics": {
             name: population.draw_metric(qualities[0], quality, name, recipe.missing.get(name, 0.0), seed)
             for name, quality in metric_qualities.items()
         },
-        "columns": _columns(recipe, drawn, latent),
+        "columns": _columns(recipe, latents, latent),
         "aspects": {QUALITY: qualities[0]} if latent else {},
         "name": "synthetic",
     }
     rated = rng.generator(seed, "synthetic", "rated").permutation(count) < round(rated_share * count)
     if recipe.raters:
-        parts["ratings"] = draw_ratings(qualities, drawn, rated, recipe)
+        parts["ratings"] = draw_ratings(qualities, latents, rated, recipe)
     else:
         parts["aspects"] |= {
             name: np.where(rated[:, None], quality, np.nan)
             for name, quality in zip(recipe.aspects, qualities, strict=True)
         }
     if texts:
-        names = [recipe.domains[code] if code >= 0 else None for code in drawn.domain.tolist()]
-        sources, translations, outputs = write_texts(drawn.words, names, qualities[0] / population.BEST, seed)
+        names = [recipe.domains[code] if code >= 0 else None for code in latents.domain.tolist()]
+        sources, translations, outputs = write_texts(
+            latents.words, names, qualities[0] / population.BEST, seed
+        )
         parts |= {"sources": sources, "outputs": outputs}
         if references:
             parts["references"] = {REFERENCE: translations}

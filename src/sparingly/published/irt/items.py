@@ -424,8 +424,8 @@ class NormalItems(_ItemFit):
             if not len(unsafe):
                 return mixed
             share = share * 0.5
-            before = precision[:, unsafe]
-            mixed[:, unsafe] = before + share[unsafe] * (target[:, unsafe] - before)
+            old_precision = precision[:, unsafe]
+            mixed[:, unsafe] = old_precision + share[unsafe] * (target[:, unsafe] - old_precision)
         unsafe = np.flatnonzero(~abilities.is_positive(mixed, _SAFE_NORMAL))
         mixed[:, unsafe] = precision[:, unsafe]
         return mixed

@@ -245,9 +245,9 @@ class AnswerBatch:
         items = sorted({answer.item for answer in readable})
         raters = sorted({answer.rater for answer in readable})
         self.models = {data: models_of(connection, name, data) for data in budgets}
-        asked = ASKED.c
-        query = select(asked.data, asked.item, asked.model, asked.other, asked.round)
-        query = query.where(asked.campaign == name, asked.data.in_(budgets), asked.item.in_(items))
+        cells = ASKED.c
+        query = select(cells.data, cells.item, cells.model, cells.other, cells.round)
+        query = query.where(cells.campaign == name, cells.data.in_(budgets), cells.item.in_(items))
         self.round_of_cell = {tuple(cell): number for *cell, number in connection.execute(query)}
         # From when it was asked for again, an answer about an anchor belongs to the round that did.
         for data in budgets:

@@ -329,11 +329,11 @@ class Campaign(CampaignReader):
         """
         settings, history, larger = self.settings, self.history, unjudged(held)
         name = settings.data_named(data)
-        own: dict[str, Any] = {}
+        own_draw: dict[str, Any] = {}
         if budget is not None:
             if not 0.0 <= anchors <= 1.0:
                 raise UsageError(f"The share of outputs to judge again is from 0 to 1, not {anchors:g}.")
-            own = {"budget": str(checked_budget(budget, len(larger))), "anchors": float(anchors)}
+            own_draw = {"budget": str(checked_budget(budget, len(larger))), "anchors": float(anchors)}
         with self.database.reading() as connection:
             current = history.data_sets.at(connection, name, history.last_seq(connection))
         if not set(current.models) & set(larger.models):
@@ -365,13 +365,13 @@ class Campaign(CampaignReader):
                 if not is_own(selection)
             ]
             if any(selection.pairs is not None for _, selection in rounds) or (
-                not own and any(selection.models is not None for _, selection in rounds)
+                not own_draw and any(selection.models is not None for _, selection in rounds)
             ):
                 raise UsageError(
                     f"The strategy {settings.strategy} chooses the models for each item, so none can join "
                     "what it chose. Give new models a draw of their own: --budget 60."
                 )
-            if own and any(selection.probability is None for _, selection in rounds):
+            if own_draw and any(selection.probability is None for _, selection in rounds):
                 raise UsageError(
                     f"The items of {settings.strategy} were not drawn with known probabilities, so scores of "
                     "new models cannot be put beside the earlier ones. Leave out the budget."
@@ -380,14 +380,14 @@ class Campaign(CampaignReader):
             present = [model for model in larger.models if model in new or model in current.models]
             stored = unjudged(larger.take(models=present))
             key, digest = {"campaign": settings.name, "data": name}, stored.digest()
-            seq = journal.event("arrived", data=name, models=new, digest=digest, **own)
+            seq = journal.event("arrived", data=name, models=new, digest=digest, **own_draw)
             version = {**key, "seq": seq, "digest": digest, "content": to_bytes(stored)}
             connection.execute(insert(DATA_VERSIONS), version)
             connection.execute(insert(MODELS), [{**key, "model": model, "arrived": seq} for model in new])
             late = stored.take(models=new).models
             rows = [
                 {**key, **cell, "round": number, "seq": seq}
-                for number, selection in (() if own else rounds)
+                for number, selection in (() if own_draw else rounds)
                 for cell in cells_of_round(selection, late)
             ]
             if rows:
@@ -401,7 +401,7 @@ class Campaign(CampaignReader):
         with self.database.writing() as connection:
             journal = open_journal(connection, self.name, self._clock)
             presence = models_of(connection, self.name, name)
-            present = sorted(other for other in presence if presence[other].withdrawn is None)
+            present = sorted(key for key in presence if presence[key].withdrawn is None)
             if model not in present:
                 raise UnknownNameError("model", model, present)
             if len(present) < 3:

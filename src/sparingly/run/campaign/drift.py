@@ -44,14 +44,14 @@ class RaterDrift:
     @property
     def sentence(self) -> str:
         """Say whether raters have changed."""
-        again = f"{counted(self.outputs, 'output')} judged again scored {self.difference:+.3g} against before"
+        shift = f"{counted(self.outputs, 'output')} judged again scored {self.difference:+.3g} against before"
         if self.low is None or self.high is None:
-            return f"Too few to tell whether raters have changed: {again}; {FEWEST} are needed."
+            return f"Too few to tell whether raters have changed: {shift}; {FEWEST} are needed."
         ends = f"[{self.low:+.3g}, {self.high:+.3g}]"
         if not self.has_drifted:
-            return f"No sign that raters have changed: {again} {ends}."
+            return f"No sign that raters have changed: {shift} {ends}."
         change = "more severe" if self.difference < 0 else "more lenient"
-        return f"Raters have become {change} on {self.aspect}: {again} {ends}."
+        return f"Raters have become {change} on {self.aspect}: {shift} {ends}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -70,30 +70,30 @@ def rater_drift(
     seq = campaign.last_seq() if at is None else at
     name, ratings = campaign.settings.data_named(data), campaign.ratings(at=seq)
     with campaign.database.reading() as connection:
-        again = {
+        anchor_rounds = {
             (cell.item, cell.model): cell.round for cell in anchors_at(connection, campaign.name, name, seq)
         }
     # The last score of every rater, before and after an output was asked for again.
     scores: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in ratings:
         cell = (row["item"], row["model"])
-        if row["data"] == name and cell in again:
-            key = (row["aspect"], *cell, row["round"] == again[cell])
+        if row["data"] == name and cell in anchor_rounds:
+            key = (row["aspect"], *cell, row["round"] == anchor_rounds[cell])
             scores.setdefault(key, {})[row["rater"]] = row["score"]
-    found = []
+    drifts = []
     for aspect in campaign.settings.aspects:
         pairs = [
             (scores[aspect, *cell, False], scores[aspect, *cell, True])
-            for cell in sorted(again)
+            for cell in sorted(anchor_rounds)
             if (aspect, *cell, True) in scores and (aspect, *cell, False) in scores
         ]
         if not pairs:
             continue
-        differences = np.array([np.mean([*now.values()]) - np.mean([*then.values()]) for then, now in pairs])
+        differences = np.array([np.mean([*new.values()]) - np.mean([*old.values()]) for old, new in pairs])
         count, mean = len(pairs), float(differences.mean())
         half = None
         if count >= FEWEST:
             half = student(LEVEL, count - 1.0) * float(differences.std(ddof=1)) / float(np.sqrt(count))
         ends = (None, None) if half is None else (mean - half, mean + half)
-        found.append(RaterDrift(name, aspect, count, mean, *ends))
-    return found
+        drifts.append(RaterDrift(name, aspect, count, mean, *ends))
+    return drifts

@@ -76,8 +76,8 @@ class DataSnapshot:
     @property
     def strategy_data(self) -> EvalSet:
         """The set without the models that have draws of their own: what the strategy knows."""
-        own = {name for draw in self.own_draws for name in draw.models}
-        names = [name for name in self.data.models if name not in own]
+        own_models = {name for draw in self.own_draws for name in draw.models}
+        names = [name for name in self.data.models if name not in own_models]
         return self.data if len(names) == len(self.data.models) else self.data.take(models=names)
 
 
@@ -111,8 +111,8 @@ class History:
         )
         # Rounds are drawn from the models that were there when the first was drawn, however many come later.
         first = self.data_sets.at(connection, data, rounds[0][2] if rounds else seq)
-        own = {name for draw in own_draws for name in draw.models}
-        first = first.take(models=[name for name in first.models if name not in own])
+        own_models = {name for draw in own_draws for name in draw.models}
+        first = first.take(models=[name for name in first.models if name not in own_models])
         latest = self.data_sets.at(connection, data, seq)
         return DataSnapshot(
             name=data,
@@ -160,14 +160,14 @@ class History:
             .order_by(table.seq)
         )
         # What was judged again to see whether raters have changed counts in no score.
-        again = {
+        anchor_cells = {
             (cell.item, cell.model, cell.round)
             for cell in anchors_at(connection, self.settings.name, data, seq)
         }
         last = {
             tuple(row[name] for name in _COLUMNS[:5]): row
             for row in rows.mappings()
-            if (row["item"], row["model"], row["round"]) not in again
+            if (row["item"], row["model"], row["round"]) not in anchor_cells
         }
         # In the order of what they are about, not of their arrival: the same answers give the same set.
         return [dict(last[key]) for key in sorted(last)]
@@ -279,10 +279,10 @@ def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[
 
 def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
     """Return every answer up to a number as it came in, with the columns that ``record`` reads and more."""
-    table, asked = RATINGS.c, ASKED.c
-    cell = [table[name] == asked[name] for name in ("campaign", "data", "item", "model", "other")]
+    table, asked_cells = RATINGS.c, ASKED.c
+    cell = [table[name] == asked_cells[name] for name in ("campaign", "data", "item", "model", "other")]
     query = (
-        select(RATINGS, asked.probability)
+        select(RATINGS, asked_cells.probability)
         .join(ASKED, and_(*cell))
         .where(table.campaign == campaign, table.seq <= seq)
         .order_by(table.seq)
@@ -387,10 +387,12 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
         )
     )
     present = models_of(connection, settings.name, data)
-    asked = [tuple(row) for row in rows]
-    again = anchors_at(connection, settings.name, data, seq)
-    asked += [(cell.round, LAST_PLACE + place, cell.item, cell.model, "") for place, cell in enumerate(again)]
-    cells = sorted(row for row in asked if all(present[name].is_present(seq) for name in row[3:] if name))
+    requests = [tuple(row) for row in rows]
+    anchors = anchors_at(connection, settings.name, data, seq)
+    requests += [
+        (cell.round, LAST_PLACE + place, cell.item, cell.model, "") for place, cell in enumerate(anchors)
+    ]
+    cells = sorted(row for row in requests if all(present[name].is_present(seq) for name in row[3:] if name))
     aspects = tuple(settings.aspects)
     return [
         Question(
@@ -419,7 +421,7 @@ def unanswered(
         .distinct()
     )
     # An anchor is judged where it was judged in its own round; anything else in any.
-    again = {
+    anchor_cells = {
         (data, cell.item, cell.model, "", cell.round)
         for data in sets
         for cell in anchors_at(connection, settings.name, data, seq)
@@ -429,7 +431,7 @@ def unanswered(
         judged |= {tuple(row)[:5], tuple(row)}
 
     def is_judged(question: Question, aspect: str) -> bool:
-        is_anchor = (*question.cell, question.round) in again
+        is_anchor = (*question.cell, question.round) in anchor_cells
         return (*question.cell, aspect, *((question.round,) if is_anchor else ())) in judged
 
     return [

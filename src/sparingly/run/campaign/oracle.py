@@ -41,7 +41,7 @@ class Claims:
             journal = Journal(connection, self.campaign, self.clock)
             if journal.closed is not None or paused_at(connection, self.campaign) is not None:
                 return []
-            now = timestamp(self.clock())
+            moment = timestamp(self.clock())
             room = count if most_calls is None else min(count, most_calls - self.calls(connection))
             table = CLAIMS.c
             rows = connection.execute(
@@ -57,7 +57,7 @@ class Claims:
                 free += [
                     question
                     for question in unanswered(connection, settings, seq, questions)
-                    if claimed_until.get(question.cell, "") <= now
+                    if claimed_until.get(question.cell, "") <= moment
                 ]
             claimed = free[: max(0, room)]
             for question in claimed:

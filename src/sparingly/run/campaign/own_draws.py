@@ -40,11 +40,11 @@ def drawn_from(connection: Connection, history: History, snapshot: DataSnapshot,
     It is the set with these models alone, and with what the labels that were there before their first round
     make one expect of them.
     """
-    settings, before = history.settings, snapshot
+    settings, first_snapshot = history.settings, snapshot
     if draw.first_as_of is not None and draw.first_as_of != snapshot.seq:
-        before = history.at(connection, snapshot.name, draw.first_as_of)
-    present = [name for name in draw.models if name in before.data.models]
-    return draw_view(before.data, settings.aspect, present, settings.seed)
+        first_snapshot = history.at(connection, snapshot.name, draw.first_as_of)
+    present = [name for name in draw.models if name in first_snapshot.data.models]
+    return draw_view(first_snapshot.data, settings.aspect, present, settings.seed)
 
 
 def full_draw(connection: Connection, history: History, snapshot: DataSnapshot, draw: OwnDraw) -> Selection:
@@ -62,18 +62,18 @@ def next_own_round(
     connection: Connection, history: History, snapshot: DataSnapshot, draw: OwnDraw, size: int | None
 ) -> Selection | Finished:
     """Return the next items for some new models; ``Finished`` where their budget is spent."""
-    full = full_draw(connection, history, snapshot, draw)
+    whole_draw = full_draw(connection, history, snapshot, draw)
     start = sum(len(selection) for selection in draw.rounds)
-    end = len(full) if size is None else min(start + size, len(full))
-    if start >= len(full):
+    end = len(whole_draw) if size is None else min(start + size, len(whole_draw))
+    if start >= len(whole_draw):
         return Finished(ALL_JUDGED)
     columns: dict[str, Any] = {
         name: value[start:end]
-        for name, value in vars(full).items()
+        for name, value in vars(whole_draw).items()
         if isinstance(value, np.ndarray) and name != "pool"
     }
-    columns["signature"] = replace(full.signature, n=end - start)
-    return replace(full, **columns)
+    columns["signature"] = replace(whole_draw.signature, n=end - start)
+    return replace(whole_draw, **columns)
 
 
 def next_anchors(snapshot: DataSnapshot, draw: OwnDraw, rows: int, aspect: str, seed: int) -> Anchors:
@@ -104,37 +104,37 @@ def with_own_draws(
     if options.get("by") is not None:
         raise UsageError("Groups are not estimated beside models with draws of their own: leave out by.")
     settings, data, parts, notes = history.settings, snapshot.data, [estimate], []
-    given = {name: value for name, value in options.items() if name in _REQUEST}
+    request = {name: value for name, value in options.items() if name in _REQUEST}
     labels = data.truth(settings.aspect)
-    given["scale"] = given.get("scale") or data.truth_scale(settings.aspect)
+    request["scale"] = request.get("scale") or data.truth_scale(settings.aspect)
     for draw in snapshot.own_draws:
         names = [name for name in draw.models if name in data.models]
         columns = [data.models.index(name) for name in names]
         if not names or np.isnan(labels[:, columns]).all():
             continue
-        rounds, answered = list(draw.rounds), set(data.items[~np.isnan(labels[:, columns]).all(axis=1)])
+        rounds, judged_items = list(draw.rounds), set(data.items[~np.isnan(labels[:, columns]).all(axis=1)])
         # The last rounds that nobody has answered are not missing by chance.
-        while rounds and answered.isdisjoint(rounds[-1].items):
+        while rounds and judged_items.isdisjoint(rounds[-1].items):
             rounds.pop()
-        full = full_draw(connection, history, snapshot, draw)
-        handed_out = first_rows(full, sum(len(selection) for selection in rounds))
+        whole_draw = full_draw(connection, history, snapshot, draw)
+        handed_out = first_rows(whole_draw, sum(len(selection) for selection in rounds))
         view = drawn_from(connection, history, snapshot, draw).take(models=names)
-        parts.append(estimate_new_models(data, handed_out, view, settings.aspect, EstimateRequest(**given)))
+        parts.append(estimate_new_models(data, handed_out, view, settings.aspect, EstimateRequest(**request)))
         notes.append(OWN.format(items=len(handed_out), models=", ".join(names)))
     if len(parts) == 1:
         return estimate
-    known = data.take(models=[name for part in parts for name in part.models])
-    joint = join_estimates(parts, known, settings.aspect)
+    joined_data = data.take(models=[name for part in parts for name in part.models])
+    joint = join_estimates(parts, joined_data, settings.aspect)
     signature = joint.signature
     if signature is not None:
-        rows = np.flatnonzero(~np.isnan(known.truth(settings.aspect)).all(axis=1))
-        used = known.truth(settings.aspect)[rows]
+        rows = np.flatnonzero(~np.isnan(joined_data.truth(settings.aspect)).all(axis=1))
+        used_labels = joined_data.truth(settings.aspect)[rows]
         signature = replace(
             signature,
             estimator=f"{signature.estimator}{WITH_BANK}",
             n=len(rows),
-            labels=digest_scores(known.items[rows], known.models, used),
-            inputs=known.digest(without_truth(known, settings.aspect).without_labels().fields),
+            labels=digest_scores(joined_data.items[rows], joined_data.models, used_labels),
+            inputs=joined_data.digest(without_truth(joined_data, settings.aspect).without_labels().fields),
             version=__version__,
         )
     estimator = f"{joint.estimator}, new models by bank"

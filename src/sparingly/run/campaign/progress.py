@@ -174,8 +174,8 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         select(*cells, func.count().label("count")).where(ASKED.c.campaign == name).group_by(*cells),
     )
     for data in settings.budgets:
-        again = anchors_at(connection, name, data, campaign.history.last_seq(connection))
-        asked_counts.update((data, cell.round) for cell in again)
+        anchor_cells = anchors_at(connection, name, data, campaign.history.last_seq(connection))
+        asked_counts.update((data, cell.round) for cell in anchor_cells)
     # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
     aspects = (

@@ -202,10 +202,10 @@ class PageBoard:
             self._open = set(self._index.questions)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
-        answered = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
-        touched = {page for _, page in answered}
+        answers = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
+        touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
-        for rater, page in answered:
+        for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
             pages[page] = None
@@ -317,8 +317,10 @@ class PageBoard:
         if not self._has_judged(rater, _board_key(self._index, cell, round)):
             return {}
         data, item, model, second = cell
-        table, again = RATINGS.c, self._index.again.get(cell)
-        in_round = [] if again is None else [table.round == again if round == again else table.round != again]
+        table, anchor = RATINGS.c, self._index.again.get(cell)
+        in_round = (
+            [] if anchor is None else [table.round == anchor if round == anchor else table.round != anchor]
+        )
         query = select(table.aspect, table.seq, table.score, table.comment).where(
             table.campaign == self.settings.name,
             table.data == data,

@@ -378,7 +378,7 @@ class CampaignReader:
         if self.compares(data):
             rounds = _answered_rounds(snapshot)
             is_sample = all(selection.probability is not None for selection in rounds)
-            found = compare_votes(
+            comparison = compare_votes(
                 self._with_sides(snapshot),
                 first,
                 second,
@@ -389,8 +389,8 @@ class CampaignReader:
                 sampled=is_sample,
                 alpha=alpha,
             )
-            notes = (*found.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
-            return replace(found, notes=notes)
+            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+            return replace(comparison, notes=notes)
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
         return compare_scores(estimate, *names, alpha=alpha, margin=margin)

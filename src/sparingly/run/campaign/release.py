@@ -131,14 +131,14 @@ def card_text(
     texts: bool,
 ) -> str:
     """Return the card. Its head is what data hubs read (title and licence), then sentences and tables."""
-    held = {
+    contents = {
         "ratings.csv": "every judgement that counts, one a line; raters are numbers",
         "data/": "the evaluation sets with texts, metrics and these judgements (JSON Lines)",
         "rounds/": "what each round asked for, with inclusion probabilities and a signature",
         "release.json": "the same settings for machines, with a digest of every file",
     }
     files_table = "\n".join(
-        f"| `{name}` | {text} |" for name, text in held.items() if texts or name != "data/"
+        f"| `{name}` | {text} |" for name, text in contents.items() if texts or name != "data/"
     )
     round_count = sum(len(selections) for selections in rounds.values())
     parts = [
@@ -273,12 +273,12 @@ def release_files(
     content = {"ratings.csv": csv_bytes(rows, (*COLUMNS, COMMENT) if comments else COLUMNS)}
     with campaign.database.reading() as connection:
         marks = marks_at(connection, campaign.name, max((row["seq"] for row in rows), default=0))
-    if marked := [
+    if mark_rows := [
         {**{name: row[name] for name in _MARKED}, "marks": marks[row["seq"]]}
         for row in rows
         if row["seq"] in marks
     ]:
-        content["marks.jsonl"] = line_bytes(marked)
+        content["marks.jsonl"] = line_bytes(mark_rows)
     for name, stem in stems(list(rounds)).items():
         for number, selection in enumerate(public_rounds[name], 1):
             content[f"rounds/{stem}-{number}.json"] = json_bytes(selection.to_dict())

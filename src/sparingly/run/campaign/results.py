@@ -296,9 +296,9 @@ def agreements(campaign: CampaignReader, name: str, *, at: int | None = None) ->
     """Return the raters' agreement on every aspect that people are asked for."""
     data, seed = campaign.data(name, at=at), campaign.settings.seed
     measure = _agreement_of_comparisons if len(data.preferences) else _agreement_of_scores
-    drift = {one.aspect: (one.sentence,) for one in rater_drift(campaign, name, at=at)}
+    drift = {result.aspect: (result.sentence,) for result in rater_drift(campaign, name, at=at)}
     agreed = (measure(name, data, aspect, seed) for aspect in campaign.settings.aspects)
-    return tuple(replace(one, notes=(*drift.get(one.aspect, ()), *one.notes)) for one in agreed)
+    return tuple(replace(result, notes=(*drift.get(result.aspect, ()), *result.notes)) for result in agreed)
 
 
 def _agreement_of_scores(name: str, data: EvalSet, aspect: str, seed: int) -> AspectAgreement:

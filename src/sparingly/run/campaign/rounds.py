@@ -150,7 +150,7 @@ class RoundDrawer:
     def _own_outstanding(self, connection: Connection, snapshot: DataSnapshot, draw: OwnDraw) -> int:
         """Return how many answers to the rounds of some new models are missing, anchors included."""
         items = {item for selection in draw.rounds for item in selection.items}
-        again = {
+        anchor_cells = {
             (cell.item, cell.model, cell.round)
             for cell in anchors_at(connection, self.settings.name, snapshot.name, snapshot.seq)
         }
@@ -158,7 +158,7 @@ class RoundDrawer:
             question
             for question in questions_at(connection, self.settings, snapshot.name, snapshot.seq)
             if (question.model in draw.models and question.item in items)
-            or (question.item, question.model, question.round) in again
+            or (question.item, question.model, question.round) in anchor_cells
         ]
         missing = unanswered(connection, self.settings, snapshot.seq, questions)
         return sum(len(question.aspects) for question in missing)
@@ -237,11 +237,11 @@ class RoundDrawer:
     ) -> None:
         data, number, text = snapshot.name, snapshot.round_count + 1, as_json(selection.to_dict())
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
-        again: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
         if anchors is not None and anchors.cells:
-            again = {"anchors": list(map(list, anchors.cells)), "anchor_probability": anchors.probability}
+            extra = {"anchors": list(map(list, anchors.cells)), "anchor_probability": anchors.probability}
         seq = journal.event(
-            "round", data=data, number=number, as_of=snapshot.seq, digest=digest, rows=len(selection), **again
+            "round", data=data, number=number, as_of=snapshot.seq, digest=digest, rows=len(selection), **extra
         )
         signature, key = selection.signature, {"campaign": self.settings.name, "data": data}
         connection.execute(
@@ -277,8 +277,8 @@ class RoundDrawer:
         if spent + cost > limit:
             noun = "comparisons" if pairs else "outputs"
             raise DataError(f"The round asks for {cost} {noun}, and the budget leaves {limit - spent}.")
-        own = self.history.own_models(connection, data, journal.last_seq)
-        cells = cells_of_round(selection, [name for name in present.models if name not in own])
+        own_models = self.history.own_models(connection, data, journal.last_seq)
+        cells = cells_of_round(selection, [name for name in present.models if name not in own_models])
         if not cells:
             raise UsageError(f"The round asks about no model that is still in the data set {data}.")
         connection.execute(insert(ASKED), [{**key, **cell, "round": number, "seq": seq} for cell in cells])
@@ -399,9 +399,9 @@ def outlook(drawer: RoundDrawer, data: str) -> CampaignOutlook:
     with drawer.database.reading() as connection:
         seq = drawer.history.last_seq(connection)
         status = set_status(connection, drawer.history, data, seq)
-        own = drawer.history.own_models(connection, data, seq)
+        own_models = drawer.history.own_models(connection, data, seq)
         models = drawer.history.data_sets.at(connection, data, seq).models
-        present = [name for name in models if name not in own]
+        present = [name for name in models if name not in own_models]
     decision: Selection | Finished | None = None
     notes: tuple[str, ...] = ()
     finished = status.finished

@@ -70,8 +70,8 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
         redrawn: Selection | Finished
         try:
             if is_own(selection):
-                redrawn, again = drawer.redraw_own(snapshot, selection.row(0).models or (), len(selection))
-                if asked_again.get(number, set()) != set(again.cells):
+                redrawn, anchors = drawer.redraw_own(snapshot, selection.row(0).models or (), len(selection))
+                if asked_again.get(number, set()) != set(anchors.cells):
                     problems.append(f"{title}: the outputs to judge again are not those that follow from it.")
             else:
                 redrawn = drawer.decide(snapshot)
@@ -132,12 +132,15 @@ def _asked_problems(
     # one with which a model came late, for all rounds before.
     expected: set[tuple[Any, ...]] = set()
     for seq in {row.seq for row in rows}:
-        present, own = history.data_sets.at(connection, data, seq), history.own_models(connection, data, seq)
+        present, own_names = (
+            history.data_sets.at(connection, data, seq),
+            history.own_models(connection, data, seq),
+        )
         numbers = [number for number, first in first_seq.items() if first == seq]
         for number in numbers or [number for number, first in first_seq.items() if first < seq]:
             if number <= len(rounds):
                 selection = rounds[number - 1]
-                left_out = set() if is_own(selection) else own
+                left_out = set() if is_own(selection) else own_names
                 models = [name for name in present.models if name not in left_out]
                 cells = cells_of_round(selection, models)
                 expected |= {tuple({**cell, "round": number}[name] for name in _CELL) for cell in cells}

@@ -47,8 +47,8 @@ def fits_link(name: str) -> bool:
 def whole_letters(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the code points that a span in UTF-16 units touches; letters cut in half are taken whole."""
     encoded = _encoded(text)
-    before, through = encoded[: 2 * start], encoded[: 2 * end]
-    return len(before.decode("utf-16-le", "ignore")), len(through.decode("utf-16-le", "replace"))
+    prefix, through = encoded[: 2 * start], encoded[: 2 * end]
+    return len(prefix.decode("utf-16-le", "ignore")), len(through.decode("utf-16-le", "replace"))
 
 
 def units(text: str) -> int:

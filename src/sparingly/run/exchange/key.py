@@ -100,11 +100,11 @@ class Key:
         Questions of the rater come first; ``tokens`` must all be among the outputs. A control item, which is
         shown under the id of its original, is not found. None where there is none.
         """
-        needed = set(tokens)
+        needed_tokens = set(tokens)
         matches = [
             question
             for question in self._by_item.get(item, ())
-            if needed <= question.by_token.keys() and question.control is None
+            if needed_tokens <= question.by_token.keys() and question.control is None
         ]
         of_rater = [question for question in matches if question.rater == rater]
         return next(iter(of_rater or matches), None)

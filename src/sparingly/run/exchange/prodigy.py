@@ -101,8 +101,8 @@ def _rows(
         choices = [{"id": f"{score:g}", "text": f"{score:g}"} for score in scores_of(scale, levels)]
         for output in question.outputs:
             line = {"text": output.text or "", "options": choices, "label": aspect}
-            named = {**meta, "token": output.token, "aspect": aspect}
-            yield _hashed({**line, **context, "meta": named})
+            output_meta = {**meta, "token": output.token, "aspect": aspect}
+            yield _hashed({**line, **context, "meta": output_meta})
 
 
 def scores_of(scale: Scale, levels: int | None) -> list[float]:

@@ -281,8 +281,8 @@ def _assigned(
             )
         for question in by_item[task.item]:
             outputs = tuple(Output((model,)) for model in task.models if model in question.models)
-            before = question.before or tuple(Passage(item) for item in task.context)
-            yield data, replace(question, rater=task.rater, outputs=outputs, before=before)
+            context = question.before or tuple(Passage(item) for item in task.context)
+            yield data, replace(question, rater=task.rater, outputs=outputs, before=context)
 
 
 def _unanswered(
@@ -360,10 +360,10 @@ class _TaskMaker:
                 raise MissingDataError("The set has no outputs, so there is nothing to show to raters.")
             if id(data) not in texts:
                 texts[id(data)] = QuestionTexts(data)
-            filled = texts[id(data)].fill(question, before=self.context_before, after=self.context_after)
-            single = number if filled.document is None else None
-            place = (filled.rater, filled.data, filled.round, filled.document, single)
-            documents.setdefault(place, []).append(filled)
+            with_texts = texts[id(data)].fill(question, before=self.context_before, after=self.context_after)
+            single = number if with_texts.document is None else None
+            place = (with_texts.rater, with_texts.data, with_texts.round, with_texts.document, single)
+            documents.setdefault(place, []).append(with_texts)
         tokens = model_tokens(models, self.seed, self.salt)
         tasks = [
             task

@@ -86,7 +86,7 @@ def form_named(name: str, place: Place, what: str = "form") -> Form:
     """Return the form with a name, if it can be asked at a place; an unknown name is an error."""
     form: type[Form] | None = catalogue.find_class(name, (Form.kind,))
     if form is None or place not in form.places:
-        raise UnknownNameError(what, name, [known.name for known in forms(place)])
+        raise UnknownNameError(what, name, [known_form.name for known_form in forms(place)])
     return form()
 
 

@@ -246,8 +246,8 @@ class _GrowingLists:
 
     def share(self, unit: TaskUnit) -> None:
         """Give a unit to the two raters who have least; among equals to those who shared least."""
-        first, *others = self.with_room(unit, 2)
-        second = min(others, key=lambda name: (self.loads[name], self.together[tuple(sorted((first, name)))]))
+        first, *peers = self.with_room(unit, 2)
+        second = min(peers, key=lambda name: (self.loads[name], self.together[tuple(sorted((first, name)))]))
         self.give(unit, first, second)
 
 
@@ -263,12 +263,12 @@ def hand_out(
     raters; the others go where least is. Then the rest, the largest first, each to the rater with least:
     loads then differ by at most the largest unit.
     """
-    needed = sum(map(len, units)) * (1.0 + shared / len(units))
+    judgements = sum(map(len, units)) * (1.0 + shared / len(units))
     room = sum(limits[name] for name in raters)
-    if room < needed:
+    if room < judgements:
         raise UsageError(
-            f"The raters take {room:g} items together, and {needed:.0f} are to be judged, shared ones twice: "
-            "raise the load, name more raters, or choose fewer items."
+            f"The raters take {room:g} items together, and {judgements:.0f} are to be judged, shared ones "
+            "twice: raise the load, name more raters, or choose fewer items."
         )
     order = _drawn_order([unit.name for unit in units], seed, "raters units")
     shuffled = [units[number] for number in order]
@@ -362,19 +362,19 @@ def assign(
     lists: dict[str, list[RaterTask]] = {}
     for name, own_units in units_of.items():
         # Unit by unit in a drawn order, each unit in its own.
-        order = _drawn_order([f"{name}\x1f{own.name}" for own in own_units], seed, "raters order")
+        order = _drawn_order([f"{name}\x1f{task_unit.name}" for task_unit in own_units], seed, "raters order")
         lists[name] = [
             RaterTask(
                 rater=name,
                 place=0,
                 item=item,
                 models=models[item],
-                unit=own.name,
-                shared=own.name in shared_units,
+                unit=task_unit.name,
+                shared=task_unit.name in shared_units,
                 context=context[item],
             )
-            for own in (own_units[number] for number in order)
-            for item in own.items
+            for task_unit in (own_units[number] for number in order)
+            for item in task_unit.items
         ]
     notes = []
     if len(components) > 1:
@@ -400,16 +400,16 @@ def _placed(
     lists: Mapping[str, Sequence[RaterTask]], names: Sequence[str], seed: int
 ) -> tuple[RaterTask, ...]:
     """Return the tasks of all raters, each with its place in its list and its outputs in a drawn order."""
-    placed = [(place, task) for name in names for place, task in enumerate(lists[name])]
+    place_tasks = [(place, task) for name in names for place, task in enumerate(lists[name])]
     # One stream for all outputs of all tasks: a stream for each task would take most of the time.
-    keys = [f"{task.rater}\x1f{task.item}\x1f{model}" for _, task in placed for model in task.models]
+    keys = [f"{task.rater}\x1f{task.item}\x1f{model}" for _, task in place_tasks for model in task.models]
     draws = rng.stream(rng.keys_of(keys), seed, "raters outputs").tolist()
     tasks, start = [], 0
-    for place, task in placed:
+    for place, task in place_tasks:
         stop = start + len(task.models)
         pairs = zip(draws[start:stop], task.models, strict=True)
-        shown = tuple(model for _, model in sorted(pairs, key=itemgetter(0)))
-        tasks.append(replace(task, place=place, models=shown))
+        shown_models = tuple(model for _, model in sorted(pairs, key=itemgetter(0)))
+        tasks.append(replace(task, place=place, models=shown_models))
         start = stop
     return tuple(tasks)
 

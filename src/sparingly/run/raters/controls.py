@@ -310,16 +310,16 @@ def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
         unchanged = int((gaps == 0).sum())
         change = float(np.abs(gaps).mean())
         return ControlScore(rater, kind, n, unchanged, 0, n - unchanged, change, float("nan"), float("nan"))
-    right, wrong = int((gaps > 0).sum()), int((gaps < 0).sum())
+    right, wrong_count = int((gaps > 0).sum()), int((gaps < 0).sum())
     return ControlScore(
         rater=rater,
         kind=kind,
         n=n,
         right=right,
-        tied=n - right - wrong,
-        wrong=wrong,
+        tied=n - right - wrong_count,
+        wrong=wrong_count,
         difference=float(gaps.mean()),
-        sign_p=sign_test(right, wrong),
+        sign_p=sign_test(right, wrong_count),
         wilcoxon_p=float(signed_rank(gaps[:, None], "greater").p[0]),
     )
 

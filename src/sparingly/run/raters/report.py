@@ -120,10 +120,10 @@ def rater_flags(
                 np.delete(values, number),
             )
             usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
-            seen = sentence.format(
+            finding = sentence.format(
                 value=value, usual=usual, gap=abs(value - usual), word=words[0 if value < usual else 1]
             )
-            flags.append(RaterFlag(rater, check, value, usual, float(p[number]), f"{rater} {seen}."))
+            flags.append(RaterFlag(rater, check, value, usual, float(p[number]), f"{rater} {finding}."))
     return tuple(flags)
 
 

@@ -127,9 +127,9 @@ def _check(state: State, selection: Selection) -> None:
     if selection.pairs is not None:
         return
     requested = asked_cells(state.data, [selection])
-    again = (requested & state.asked).any(axis=1)
-    if again.any():
-        item = state.data.items[int(np.argmax(again))]
+    repeats = (requested & state.asked).any(axis=1)
+    if repeats.any():
+        item = state.data.items[int(np.argmax(repeats))]
         raise DataError(f'The strategy {selection.signature.method} asks for the item "{item}" again.')
     if int(requested.sum()) > state.left:
         raise DataError(

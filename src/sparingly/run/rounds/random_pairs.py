@@ -73,12 +73,12 @@ class RandomPairs(Strategy):
         compared, different = compared_cells(state), different_cells(data)
         remaining = np.array([name not in state.withdrawn for name in models])
         open_cells = different & ~compared & remaining[first] & remaining[second]
-        done, available = int(compared.sum()), int(open_cells.sum())
-        if done >= limit:
+        compared_count, available = int(compared.sum()), int(open_cells.sum())
+        if compared_count >= limit:
             return Finished("the budget is spent.")
         if not available:
             return Finished("every two outputs that differ were compared.")
-        count = min(limit - done, available, state.size or limit)
+        count = min(limit - compared_count, available, state.size or limit)
         rows, places = _next_cells(state, open_cells, different, count)
         pairs = np.empty(count, object)
         pairs[:] = [(models[first[place]], models[second[place]]) for place in places]
@@ -99,12 +99,12 @@ class RandomPairs(Strategy):
 
 def _same_sentence(data: EvalSet) -> str:
     """Say how many outputs have the same text, where some have."""
-    if not (same := int(same_cells(data).sum())):
+    if not (same_count := int(same_cells(data).sum())):
         return ""
-    whose = f"On {same} of {counted(len(data), 'item')} both wrote the same"
+    scope = f"On {same_count} of {counted(len(data), 'item')} both wrote the same"
     if len(data.models) > 2:
-        whose = f"{counted(same, 'pair')} of outputs have the same text"
-    return f"{whose}: nobody is asked, and they count as ties."
+        scope = f"{counted(same_count, 'pair')} of outputs have the same text"
+    return f"{scope}: nobody is asked, and they count as ties."
 
 
 def _next_cells(state: State, open_cells: Mask, different: Mask, count: int) -> tuple[Ints, Ints]:
@@ -113,8 +113,8 @@ def _next_cells(state: State, open_cells: Mask, different: Mask, count: int) -> 
     first, second = pair_indices(len(data.models))
     rows, places, turns = [], [], []
     names = [
-        "\x1f".join(sorted((data.models[one], data.models[other])))
-        for one, other in zip(first, second, strict=True)
+        "\x1f".join(sorted((data.models[left_model], data.models[right_model])))
+        for left_model, right_model in zip(first, second, strict=True)
     ]
     for pair in range(pairs):
         order = np.flatnonzero(different[:, pair])

@@ -62,8 +62,8 @@ def replay(
 def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:
     """Return the set with the truth as an aspect, and the aspect; a metric leaves the metrics."""
     if truth in data.metrics and truth not in data.aspects:
-        others = data.only(name for name in data.fields if name != fields.metric(truth))
-        return others.with_aspect(truth, data.metrics[truth]), truth
+        other_fields = data.only(name for name in data.fields if name != fields.metric(truth))
+        return other_fields.with_aspect(truth, data.metrics[truth]), truth
     return data, truth
 
 

@@ -104,12 +104,12 @@ def _read_vectors(data: EvalSet, model: str, ids: list[Id], *, outputs: bool) ->
     # An array of vectors has one more axis than a column of lists.
     has_axis = values.ndim > (2 if outputs else 1)
     flat = list(values.reshape(len(ids), -1)) if has_axis else values.ravel().tolist()
-    filled = [
+    present = [
         (vector_id, value)
         for vector_id, value in zip(ids, flat, strict=True)
         if value is not None and not (isinstance(value, float) and np.isnan(value))
     ]
-    return NamedVectors([part[0] for part in filled], [part[1] for part in filled], f'the column "{name}"')
+    return NamedVectors([part[0] for part in present], [part[1] for part in present], f'the column "{name}"')
 
 
 def _place_vectors(

@@ -253,8 +253,8 @@ def load_base(name: str, longest: int) -> BaseTransformer:
     # Transformers of the RoBERTa kind count their places from behind the padding's number.
     spare = pad + 1 if pad < _FEW_IDS else 0
     places = [config[name] - spare for name in ("max_position_embeddings", "n_positions") if config.get(name)]
-    most = int(min(longest, tokenizer.model_max_length, *places))
-    tokens = EncoderTokenizer(tokenizer.backend_tokenizer.to_str(), int(pad), most)
+    max_tokens = int(min(longest, tokenizer.model_max_length, *places))
+    tokens = EncoderTokenizer(tokenizer.backend_tokenizer.to_str(), int(pad), max_tokens)
     return BaseTransformer(_encoding_part(model), config, tokens)
 
 
