@@ -33,8 +33,8 @@ def methods(
     if kind is not None and kind not in KINDS:
         raise UsageError(f'"{kind}" is no kind of method. Kinds are: {", ".join(KINDS)}.')
     if name is not None:
-        named = method_class(name)
-        emit(describe_method(named)) if json else show_method(named)
+        method_type = method_class(name)
+        emit(describe_method(method_type)) if json else show_method(method_type)
         return
     listed = [method for method in registered().values() if kind in (None, method.kind)]
     emit([describe_method(method) for method in listed]) if json else show_methods(listed)

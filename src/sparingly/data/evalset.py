@@ -676,12 +676,12 @@ def _many_names(names: Sequence[str] | NamedArrays, limit: int = 12) -> str:
     return ", ".join(list(names)[:limit]) + (f" … ({len(names)})" if len(names) > limit else "")
 
 
-def the_only(kind: str, name: str | None, known: Iterable[str], how: str | None = None) -> str:
+def the_only(kind: str, name: str | None, present: Iterable[str], how: str | None = None) -> str:
     """Return the name, or the only one there is where none is given; otherwise an error lists them all.
 
     ``how`` says how to name one, where that is not the argument of the kind's name.
     """
-    names = list(known)
+    names = list(present)
     if name is not None:
         if name not in names:
             raise UnknownNameError(kind, name, names)

@@ -35,7 +35,7 @@ def join(sets: Sequence[EvalSet], names: Sequence[str]) -> EvalSet:
     sets = _matched_by_input(_named_by_task(list(sets)))
     for place, data in enumerate(sets[1:], 1):
         earlier = sets[:place]
-        if not any({*data.items} & {*other.items} or {*data.models} & {*other.models} for other in earlier):
+        if not any({*data.items} & {*peer.items} or {*data.models} & {*peer.models} for peer in earlier):
             raise DataError(
                 f"{names[place]} has no item in common with {' and '.join(names[:place])}: its items are "
                 f"called {_examples(data.items)}, the others {_examples(sets[0].items)}. "

@@ -118,13 +118,13 @@ class _ArenaReader:
         if record.get("winner") in BOTH_BAD:
             extra["winner"] = record["winner"]
         rater = next((name for name in _RATERS if record.get(name) is not None), None)
-        who = record[rater] if rater else None
+        ids = record[rater] if rater else None
         self.builder.preference(
             item,
             record["model_a"],
             record["model_b"],
             value,
-            rater=", ".join(map(str, who)) if isinstance(who, list) else as_id(who, rater) if rater else None,
+            rater=", ".join(map(str, ids)) if isinstance(ids, list) else as_id(ids, rater) if rater else None,
             extra={name: content for name, content in extra.items() if name != rater},
         )
 

@@ -60,10 +60,10 @@ def open_workbook(path: Path, sheet: str | None = None) -> TableSource:
                 f"the workbook cannot be read ({error})", file=path, fix="Save it again, or save it as CSV"
             ) from None
     rows = _without_title([(number, cells) for number, cells in rows if any(cells.values())])
-    numbers, filled = [number for number, _ in rows], [cells for _, cells in rows]
-    if len(filled) < 2:
+    numbers, texts = [number for number, _ in rows], [cells for _, cells in rows]
+    if len(texts) < 2:
         raise InputError("there is no row below the header", file=path)
-    header = {place: name.strip() for place, name in filled[0].items() if name and name.strip()}
+    header = {place: name.strip() for place, name in texts[0].items() if name and name.strip()}
     files.check_columns(path, len(header))
     if len(set(header.values())) < len(header):
         twice = next(name for name in header.values() if list(header.values()).count(name) > 1)
@@ -71,7 +71,7 @@ def open_workbook(path: Path, sheet: str | None = None) -> TableSource:
             f'the column "{twice}" is there twice', file=path, line=numbers[0], fix="Rename one of them"
         )
     columns = {
-        name: pl.Series(name, [cells.get(place) for cells in filled[1:]], pl.String)
+        name: pl.Series(name, [cells.get(place) for cells in texts[1:]], pl.String)
         for place, name in header.items()
     }
     return TableSource(path, list(columns), columns.__getitem__, lambda row: numbers[row + 1], is_text=True)

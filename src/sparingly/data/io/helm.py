@@ -64,8 +64,8 @@ class Helm(LogFormat):
     def recognises(self, head: Head) -> bool:
         """Look for a run's specification beside its instances or statistics."""
         folder = next(_run_folders(head.path), None) if head.is_directory else None
-        beside = (STATE, STATS, INSTANCES, PREDICTIONS)
-        return folder is not None and any((folder / name).is_file() for name in beside)
+        run_files = (STATE, STATS, INSTANCES, PREDICTIONS)
+        return folder is not None and any((folder / name).is_file() for name in run_files)
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read every run."""
@@ -195,7 +195,9 @@ class _HelmReader:
             of_trial = [prediction for prediction in predictions if prediction.trial == trial]
             # Where every possible answer was asked about, a statistic says which of them won.
             winner = trials.get(name, {}).get(trial, {}).get(_CHOSEN)
-            won = of_trial if len(of_trial) == 1 else [held for held in of_trial if held.answer == winner]
+            won = (
+                of_trial if len(of_trial) == 1 else [result for result in of_trial if result.answer == winner]
+            )
             if len(won) == 1:
                 answers[name] = won[0]
         return answers

@@ -112,14 +112,14 @@ def _from_records(path: Path, records: list[dict[str, Any]], rows: Rows | None) 
             values.append(value)
     for values in columns.values():
         values += [None] * (len(records) - len(values))
-    held = {}
+    series = {}
     for name, values in columns.items():
         try:
             lists = all(isinstance(value, list | None) for value in values)
-            held[name] = pl.Series(name, values) if lists else from_values(name, values, {})
+            series[name] = pl.Series(name, values) if lists else from_values(name, values, {})
         except (pl.exceptions.PolarsError, TypeError):
-            held[name] = from_values(name, values, {})
-    return _table(path, list(held), held.__getitem__, rows)
+            series[name] = from_values(name, values, {})
+    return _table(path, list(series), series.__getitem__, rows)
 
 
 def _leaves(record: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -149,7 +149,7 @@ def flatten(source: TableSource) -> TableSource:
             # Outputs in a list: a row for each.
             places, parts = rows
             columns = {
-                other: series.gather(places) for other, series in columns.items() if other != name
+                column: series.gather(places) for column, series in columns.items() if column != name
             } | parts
             line = None if source.line is None else partial(_line_of, source.line, places)
             break
@@ -211,11 +211,11 @@ def _rows_in(columns: dict[str, pl.Series], name: str) -> tuple[pl.Series, dict[
         has_texts = inner == pl.String or bool(set(fields) & set(NAMES["output"]))
         if not (has_texts and may_repeat) or any(map(_is_output, columns.keys() - {name})):
             return None
-    filled = series.list.len().fill_null(0)
-    if int(filled.sum()) == 0:
+    lengths = series.list.len().fill_null(0)
+    if int(lengths.sum()) == 0:
         return None
     frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series})
-    frame = frame.filter(filled > 0).with_columns(nth=pl.int_ranges(1, pl.col("part").list.len() + 1))
+    frame = frame.filter(lengths > 0).with_columns(nth=pl.int_ranges(1, pl.col("part").list.len() + 1))
     frame, repeat = frame.explode("part", "nth"), f"{name}.repeat"
     parts = {part.name: part for part in _flat(frame["part"].alias(name))}
     return frame["place"], parts if names_models else {**parts, repeat: frame["nth"].alias(repeat)}
@@ -281,8 +281,8 @@ _MOST_NAMED = 30
 def _named_scores(series: pl.Series) -> Iterator[pl.Series]:
     """Yield a column for each name in lists of objects with a name and a score: ``scores.fluency``."""
     fields = {field.name.lower(): field.name for field in series.dtype.inner.fields}  # type: ignore[attr-defined]
-    name = next((fields[known] for known in _SCORE_NAMES if known in fields), None)
-    value = next((fields[known] for known in _SCORE_VALUES if known in fields), None)
+    name = next((fields[key] for key in _SCORE_NAMES if key in fields), None)
+    value = next((fields[key] for key in _SCORE_VALUES if key in fields), None)
     if name is None or value is None:
         return
     frame = pl.DataFrame({"place": pl.int_range(len(series), eager=True), "part": series}).explode("part")
@@ -291,10 +291,10 @@ def _named_scores(series: pl.Series) -> Iterator[pl.Series]:
     if frame["name"].dtype != pl.String or frame.select("place", "name").is_duplicated().any():
         return
     names = frame["name"].unique(maintain_order=True).to_list()
-    for each in names if len(names) <= _MOST_NAMED else ():
-        own = frame.filter(pl.col("name") == each)
-        values = own["value"].clear(len(series)).scatter(own["place"], own["value"])
-        yield values.alias(f"{series.name}.{each}")
+    for title in names if len(names) <= _MOST_NAMED else ():
+        of_name = frame.filter(pl.col("name") == title)
+        values = of_name["value"].clear(len(series)).scatter(of_name["place"], of_name["value"])
+        yield values.alias(f"{series.name}.{title}")
 
 
 def _messages(series: pl.Series) -> pl.Series | None:
@@ -346,13 +346,13 @@ def _conversation(name: str, messages: pl.Series) -> Iterator[pl.Series]:
     frame = messages.alias("turns").to_frame()
     last = pl.col("turns").list.last().struct
     ends = frame.select(last.field("role").str.to_lowercase().is_in(_ASSISTANT)).to_series()
-    answered = int(ends.sum() or 0) >= 0.9 * max(1, int(messages.is_not_null().sum()))
-    turns = pl.col("turns").list.head(pl.col("turns").list.len() - 1) if answered else pl.col("turns")
+    has_answer = int(ends.sum() or 0) >= 0.9 * max(1, int(messages.is_not_null().sum()))
+    turns = pl.col("turns").list.head(pl.col("turns").list.len() - 1) if has_answer else pl.col("turns")
     field = pl.element().struct.field
     spoken = turns.list.eval(
         pl.concat_str(field("role"), pl.lit(": "), field("content").fill_null(""), ignore_nulls=True)
     ).list.join("\n\n")
-    alone = turns.list.first().struct.field("content")
-    yield frame.select(pl.when(turns.list.len() == 1).then(alone).otherwise(spoken).alias(name)).to_series()
-    if answered:
+    single = turns.list.first().struct.field("content")
+    yield frame.select(pl.when(turns.list.len() == 1).then(single).otherwise(spoken).alias(name)).to_series()
+    if has_answer:
         yield frame.select(last.field("content").alias(f"{name}.answer")).to_series()

@@ -105,8 +105,8 @@ class LangfuseTraces(LogFormat):
 
 
 def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
+    first, *words = name.split("_")
+    return first + "".join(word.capitalize() for word in words)
 
 
 def _outputs(
@@ -114,20 +114,18 @@ def _outputs(
 ) -> tuple[list[LoggedOutput], TableRoles]:
     outputs, models = [], []
     for place, record in enumerate(traces):
-        where, trace = f"trace {place + 1}", {_camel(name): value for name, value in record.items()}
+        spot, trace = f"trace {place + 1}", {_camel(name): value for name, value in record.items()}
         metadata = decoded(trace.get("metadata"))
         metadata = metadata if isinstance(metadata, dict) else {}
-        calls = [
-            step for step in as_list(decoded(trace.get("observations")), where) if isinstance(step, dict)
-        ]
-        called = {str(call["model"]) for call in calls if call.get("model")}
+        calls = [step for step in as_list(decoded(trace.get("observations")), spot) if isinstance(step, dict)]
+        names = {str(call["model"]) for call in calls if call.get("model")}
         key = str(options.get("model") or "model")
         models.append(
             {"metadata": metadata.get(key)}
             if "model" in options
             else {
                 "metadata": metadata.get("model"),
-                "called": next(iter(called)) if len(called) == 1 else None,
+                "called": next(iter(names)) if len(names) == 1 else None,
                 **{name: trace.get(name) for name in ("version", "release", "name")},
             }
         )
@@ -138,8 +136,8 @@ def _outputs(
             for score in (scores if isinstance(scores, list) else [])
             if isinstance(score, dict)
         ]
-        beside = {name: value for name, value in record.items() if _camel(name) not in _OWN}
-        beside |= scores if isinstance(scores, dict) else {}
+        extra = {name: value for name, value in record.items() if _camel(name) not in _OWN}
+        extra |= scores if isinstance(scores, dict) else {}
         outputs.append(
             LoggedOutput(
                 item=trace.get("id"),
@@ -158,11 +156,11 @@ def _outputs(
                 ]
                 + [
                     LogScore(name, value)
-                    for name, values in beside.items()
+                    for name, values in extra.items()
                     for value in (values if isinstance(values, list) else [values])
                 ],
                 columns=metadata,
-                place=where,
+                place=spot,
             )
         )
     return with_models(outputs, models, path.stem)

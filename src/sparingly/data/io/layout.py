@@ -178,9 +178,9 @@ class _Layout:
 
     # --- what the user and the names say ---
 
-    def _claim(self, column: str, role: str, **known: object) -> None:
+    def _claim(self, column: str, role: str, **parts: object) -> None:
         self.free.pop(column, None)
-        self.form.roles.append(ColumnRole(column, role, **known))  # type: ignore[arg-type]
+        self.form.roles.append(ColumnRole(column, role, **parts))  # type: ignore[arg-type]
 
     def _take_prefixes(self) -> None:
         for column in self.source.names:
@@ -245,8 +245,8 @@ class _Layout:
         self._claim(column, role)
         if role == "input":
             form.inputs.append(column)
-            other = {"instruction": "input", "input": "instruction"}.get(plain_name(column), "")
-            if (second := self._named(other)) is not None and self.profiles[second].kind == "text":
+            partner = {"instruction": "input", "input": "instruction"}.get(plain_name(column), "")
+            if (second := self._named(partner)) is not None and self.profiles[second].kind == "text":
                 # As in the files of Alpaca: a task, and what it is about.
                 self._claim(second, role)
                 form.inputs = sorted([column, second], key=lambda name: plain_name(name) != "instruction")
@@ -290,12 +290,12 @@ class _Layout:
         if len(models) == 2 and outputs:
             self._take_preference(models, outputs, names)
         labels = {model: outputs.get(model, model) if model.isdigit() else model for model in models}
-        used = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
+        busy = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
         rows = form.count
         columns = {
             name: pl.concat([self.source.column(name)] * len(models), rechunk=False)
             for name in self.source.names
-            if name not in used
+            if name not in busy
         }
         columns[MODEL] = pl.concat(
             [
@@ -309,13 +309,13 @@ class _Layout:
             long_name = kind if kind not in columns else f"{kind} of the models"
             columns[long_name] = _stacked(long_name, [by_model.get(model) for model in models], self.source)
             form.origins[long_name] = {labels[model]: column for model, column in by_model.items()}
-            said = {role for column in by_model.values() for role in self.said.get(column, ())}
-            if said and kind != OUTPUT:
+            roles = {role for column in by_model.values() for role in self.said.get(column, ())}
+            if roles and kind != OUTPUT:
                 # What is said of one model's scores holds for those of all.
                 self.said = {
                     name: parts for name, parts in self.said.items() if name not in by_model.values()
                 }
-                self.said[long_name] = tuple(said)
+                self.said[long_name] = tuple(roles)
         form.said = self.said
         line = self.source.line
         form.source = TableSource(
@@ -338,7 +338,7 @@ class _Layout:
             )
         for column in names.values():
             self._claim(column, "model")
-        for name in used:
+        for name in busy:
             del self.profiles[name]
             self.free.pop(name, None)
         for long_name in form.origins:
@@ -355,25 +355,25 @@ class _Layout:
         if not self._no_model_column() or best_column("output", self.profiles, self.free) is not None:
             return {}
         scored = [name for name in self.profiles if name in self.free or self._is_said_score(name)]
-        named = [
+        matching = [
             name
             for name in scored
             if looks_like_model(name)
             and self.profiles[name].kind in ("number", "score")
             and not set(words_of(name)) & SCORE_WORDS
         ]
-        return {SCORE: {name: name for name in named}} if len(named) > 1 else {}
+        return {SCORE: {name: name for name in matching}} if len(matching) > 1 else {}
 
     def _is_said_score(self, column: str) -> bool:
         return bool({"human", "metric", "column", "ignored"} & set(self.said.get(column, ())))
 
     def _outputs_by_model(self) -> tuple[dict[str, str], set[str]]:
         """Return the columns of outputs by model, and those columns that certainly are outputs."""
-        said = said_roles(self.said, "output")
+        columns = said_roles(self.said, "output")
         if said_roles(self.said, "model"):
             return {}, set()
-        if len(said) > 1:
-            return dict(zip(_without_affix(said), said, strict=True)), set(said)
+        if len(columns) > 1:
+            return dict(zip(_without_affix(columns), columns, strict=True)), set(columns)
         texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
         groups: dict[tuple[str, ...], dict[str, str]] = {}
         # Words such as "text" say little: scores beside them have to.
@@ -423,13 +423,13 @@ class _Layout:
         ]
         if len(named_texts) < 2 and best_column("output", self.profiles, self.free) is not None:
             return {}, set()
-        known = {best_column(role, self.profiles, self.free) for role in ("input", "reference", "document")}
-        known |= {best_column("output", self.profiles, self.free)} if len(named_texts) >= 2 else set()
+        fixed = {best_column(role, self.profiles, self.free) for role in ("input", "reference", "document")}
+        fixed |= {best_column("output", self.profiles, self.free)} if len(named_texts) >= 2 else set()
         others = [
             name
             for name in texts
             if name not in named_texts
-            and name not in known
+            and name not in fixed
             and self.profiles[name].has_texts
             and not set(words_of(name)) & STRAYS
             and not self.profiles[name].nuisance()
@@ -437,7 +437,7 @@ class _Layout:
             and plain_name(name) not in {plain for names in NAMES.values() for plain in names}
         ]
         candidates = [*named_texts, *others]
-        if not named_texts and known == {None} and others:
+        if not named_texts and fixed == {None} and others:
             # Nothing is known to be the input: it stands first.
             candidates = others[1:]
         if len(candidates) < 2:
@@ -481,9 +481,9 @@ class _Layout:
             splits = [(model, kind) for model, kind, _ in _splits(name) if plain_name(kind)]
             splits += [(_bare_side(model), kind) for model, kind in splits]
             splits += [(_bare_side(model, ANY_MODEL), kind) for model, kind in splits]
-            known = next(((model, kind) for model, kind in splits if model.lower() in models), None)
-            if known is not None:
-                kinds.setdefault(known[1].lower(), {}).setdefault(models[known[0].lower()], name)
+            match = next(((model, kind) for model, kind in splits if model.lower() in models), None)
+            if match is not None:
+                kinds.setdefault(match[1].lower(), {}).setdefault(models[match[0].lower()], name)
         complete = {kind: by for kind, by in kinds.items() if len(by) > 1}
         by_plain: dict[str, dict[str, str]] = {}
         for kind, by in complete.items():
@@ -516,8 +516,8 @@ class _Layout:
                     "model"
                 }
                 by_judge = by_name or any(
-                    plain_name(other) in JUDGING["rater"] and self.profiles[other].models_in_values()
-                    for other in self.free
+                    plain_name(second) in JUDGING["rater"] and self.profiles[second].models_in_values()
+                    for second in self.free
                 )
                 detail = f"{profile.present:,} of {profile.count:,}"
                 if by_judge:
@@ -556,12 +556,12 @@ class _Layout:
         why = "said"
         if not columns:
             why = "name"
-            named = [
+            matching = [
                 name
                 for name in self.free
                 if best_column("model", self.profiles, [name]) and self.profiles[name].kind != "empty"
             ]
-            best = best_column("model", self.profiles, named)
+            best = best_column("model", self.profiles, matching)
             if best is None:
                 return
             columns = [best]
@@ -570,14 +570,16 @@ class _Layout:
         if len(columns) == 1:
             self.form.single["model"] = columns[0]
             return
-        joined = pl.DataFrame([self.source.column(name).cast(pl.String) for name in columns])
-        self._add(MODEL, joined.select(pl.concat_str(pl.all(), separator=" / ")).to_series())
+        frame = pl.DataFrame([self.source.column(name).cast(pl.String) for name in columns])
+        self._add(MODEL, frame.select(pl.concat_str(pl.all(), separator=" / ")).to_series())
         self.form.single["model"] = MODEL
 
     def _add(self, name: str, series: pl.Series) -> None:
         source = self.form.source
-        held = {**{column: source.column(column) for column in source.names}, name: series.alias(name)}
-        self.form.source = TableSource(source.file, list(held), held.__getitem__, source.line, source.is_text)
+        table = {**{column: source.column(column) for column in source.names}, name: series.alias(name)}
+        self.form.source = TableSource(
+            source.file, list(table), table.__getitem__, source.line, source.is_text
+        )
 
     def _settle_texts(self) -> None:
         """Where names do not tell the input or the output, take the texts that are left, with a doubt."""
@@ -601,22 +603,22 @@ class _Layout:
             for name in strays
             if self._is_before_output(name) and self.profiles[name].filled == 1.0
         ]
-        needed = [role for role in ("input", "output") if not self._has(role)]
-        if len(needed) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
+        missing = [role for role in ("input", "output") if not self._has(role)]
+        if len(missing) == 2 and [plain_name(name) in WEAK_INPUTS for name in texts] == [True]:
             # Something was written about it, whatever that is called.
-            written = [name for name in strays if self.profiles[name].filled == 1.0]
-            texts += written[:1]
-        if not texts or not needed:
+            complete = [name for name in strays if self.profiles[name].filled == 1.0]
+            texts += complete[:1]
+        if not texts or not missing:
             return
-        if len(needed) == 2 and len(texts) == 1:
-            needed = ["output"]
-        if needed == ["output"] or len(needed) == 1:
-            usual = [name for name in texts if needed == ["input"] and plain_name(name) in WEAK_INPUTS]
+        if len(missing) == 2 and len(texts) == 1:
+            missing = ["output"]
+        if missing == ["output"] or len(missing) == 1:
+            usual = [name for name in texts if missing == ["input"] and plain_name(name) in WEAK_INPUTS]
             texts = [max(usual or texts, key=lambda name: self.profiles[name].length)]
-        for role, column in zip(needed, texts, strict=False):
+        for role, column in zip(missing, texts, strict=False):
             sure = role == "input" and plain_name(column) in WEAK_INPUTS
-            other = "" if sure else "column"
-            self._claim(column, role, doubtful=not sure, other=other, why="values", has_texts=True)
+            fallback = "" if sure else "column"
+            self._claim(column, role, doubtful=not sure, other=fallback, why="values", has_texts=True)
             if role == "input":
                 form.inputs.append(column)
             else:
@@ -924,7 +926,7 @@ def _without_affix(names: Iterable[str]) -> list[str]:
     """Return names without the words that all of them begin or end with."""
     columns = list(names)
     for place in ("after", "before"):
-        kinds = [{kind: model for model, kind, where in _splits(name) if where == place} for name in columns]
+        kinds = [{kind: model for model, kind, spot in _splits(name) if spot == place} for name in columns]
         shared = set.intersection(*map(set, kinds))
         if shared:
             kind = max(shared, key=len)
@@ -966,8 +968,8 @@ def _outcomes(profile: ColumnProfile, sides: list[set[str]]) -> dict[str, float]
     if set(plain.values()) == {"0", "1"} and not {"0", "1"} <= sides[0] | sides[1]:
         return None
     words = {value: _outcome(text, sides) for value, text in plain.items()}
-    known = {value: number for value, number in words.items() if number is not None}
-    return known if len(known) == len(words) and any(known.values()) else None
+    numbers = {value: number for value, number in words.items() if number is not None}
+    return numbers if len(numbers) == len(words) and any(numbers.values()) else None
 
 
 def _outcome(text: str, sides: list[set[str]]) -> float | None:

@@ -103,10 +103,10 @@ class LogFormat(Format):
     ) -> EvalSet:
         """Read a log, some scores of which people gave or nobody wants."""
         data = self.read(path, options)
-        known = data.roles or TableRoles(str(path), ())
+        file_roles = data.roles or TableRoles(str(path), ())
         data, ignored = _with_score_roles(data, roles)
-        terms = {**self.terms, **{part.role: part.column for part in known.columns}}
-        there = {
+        terms = {**self.terms, **{part.role: part.column for part in file_roles.columns}}
+        present = {
             "item": True,
             "input": data.sources is not None,
             "output": data.outputs is not None,
@@ -115,12 +115,12 @@ class LogFormat(Format):
             "preference": len(data.preferences) > 0,
         }
         columns = [
-            ColumnRole(terms[role], role, why="said") for role in there if there[role] and role in terms
+            ColumnRole(terms[role], role, why="said") for role in present if present[role] and role in terms
         ]
         columns += [ColumnRole(name, "reference", why="said") for name in data.references]
         columns += [ColumnRole(name, "ignored", why="said") for name in ignored]
         columns += [part if part.column in roles else _doubted(part) for part in score_roles(data)]
-        return data.with_parts(roles=replace(known, columns=tuple(columns)))
+        return data.with_parts(roles=replace(file_roles, columns=tuple(columns)))
 
 
 def _doubted(part: ColumnRole) -> ColumnRole:
@@ -133,13 +133,13 @@ def _doubted(part: ColumnRole) -> ColumnRole:
 def _with_score_roles(data: EvalSet, roles: Mapping[str, str | Iterable[str]]) -> tuple[EvalSet, list[str]]:
     """Return the set with metrics that are people's labels as aspects, and without those to be ignored."""
     human, ignored = list[str](), list[str]()
-    for name, said in check_said(roles, (*data.metrics, *data.aspects)).items():
-        if name in data.metrics and said[-1] in ("human", "ignored"):
-            (human if said[-1] == "human" else ignored).append(name)
-        elif said[-1] != ("human" if name in data.aspects else "metric"):
+    for name, roles_of in check_said(roles, (*data.metrics, *data.aspects)).items():
+        if name in data.metrics and roles_of[-1] in ("human", "ignored"):
+            (human if roles_of[-1] == "human" else ignored).append(name)
+        elif roles_of[-1] != ("human" if name in data.aspects else "metric"):
             raise UsageError(
                 f"{name} is a score {'of people' if name in data.aspects else 'in a log'}: it cannot be "
-                f"{said[-1]}. Leave out the role of {name}."
+                f"{roles_of[-1]}. Leave out the role of {name}."
             )
     if not human and not ignored:
         return data, []
@@ -325,28 +325,30 @@ def with_models(
     counts at which every trace with an output has a name. A trace that failed before is left out.
     Where models were given the same inputs, items are inputs; else each trace is an item.
     """
-    answered = [place for place, trace in enumerate(traces) if trace.output is not None]
+    ended = [place for place, trace in enumerate(traces) if trace.output is not None]
     places = dict.fromkeys(place for names in candidates for place in names)
-    model = next((place for place in places if all(candidates[trace].get(place) for trace in answered)), None)
-    if model is None or not answered:
-        named, model, left_out = [replace(trace, model=otherwise) for trace in traces], "the whole file", 0
+    model = next((place for place in places if all(candidates[trace].get(place) for trace in ended)), None)
+    if model is None or not ended:
+        result, model, left_out = ([replace(trace, model=otherwise) for trace in traces], "the whole file", 0)
     else:
-        named = [
+        result = [
             replace(trace, model=str(names[model]))
             for trace, names in zip(traces, candidates, strict=True)
             if names.get(model)
         ]
-        left_out = len(traces) - len(named)
+        left_out = len(traces) - len(result)
     by_input: dict[str | None, set[str]] = {}
-    for trace in named:
+    for trace in result:
         by_input.setdefault(trace.source, set()).add(trace.model)
     item = "id"
     if any(len(names) > 1 for names in by_input.values()):
         item = "input"
-        named = [replace(trace, item=None, columns={**trace.columns, "trace": trace.item}) for trace in named]
+        result = [
+            replace(trace, item=None, columns={**trace.columns, "trace": trace.item}) for trace in result
+        ]
     notes = (f"{left_out:,} of {len(traces):,} traces failed before they named a model, and are left out.",)
     columns = (ColumnRole(item, "item"), ColumnRole(model, "model"))
-    return named, TableRoles("", columns, notes if left_out else ())
+    return result, TableRoles("", columns, notes if left_out else ())
 
 
 def decoded(value: Any) -> Any:
@@ -383,8 +385,8 @@ def readable(value: Any) -> str | None:
         return "\n\n".join(f"{name}: {text}" for name, text in parts.items())
     if isinstance(value, list):
         turns = [(part.get("role") if isinstance(part, dict) else None, readable(part)) for part in value]
-        said = [(role, text) for role, text in turns if text is not None]
-        if len(said) == 1 or not any(role for role, _ in said):
-            return "\n".join(text for _, text in said) or None
-        return "\n\n".join(f"{role}: {text}" for role, text in said)
+        written_turns = [(role, text) for role, text in turns if text is not None]
+        if len(written_turns) == 1 or not any(role for role, _ in written_turns):
+            return "\n".join(text for _, text in written_turns) or None
+        return "\n\n".join(f"{role}: {text}" for role, text in written_turns)
     return None if value is None else _as_text(value)

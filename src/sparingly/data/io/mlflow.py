@@ -196,22 +196,21 @@ def _outputs(
 ) -> tuple[list[LoggedOutput], TableRoles]:
     outputs, models = [], []
     for place, trace in enumerate(traces):
-        where = f"traces[{place}]"
-        info = as_mapping(trace.get("info"), f"{where}.info")
+        spot = f"traces[{place}]"
+        info = as_mapping(trace.get("info"), f"{spot}.info")
         spans = [
-            as_mapping(span, where)
-            for span in as_list(as_mapping(trace.get("data"), where).get("spans"), where)
+            as_mapping(span, spot) for span in as_list(as_mapping(trace.get("data"), spot).get("spans"), spot)
         ]
         root = next((span for span in spans if not (span.get("parent_span_id") or span.get("parent_id"))), {})
-        attributes = as_mapping(root.get("attributes"), where)
-        metadata = as_mapping(info.get("trace_metadata") or info.get("request_metadata"), where)
-        tags = as_mapping(info.get("tags"), where)
+        attributes = as_mapping(root.get("attributes"), spot)
+        metadata = as_mapping(info.get("trace_metadata") or info.get("request_metadata"), spot)
+        tags = as_mapping(info.get("tags"), spot)
         models.append(_model_names(tags, metadata, spans, options))
         assessments = [
-            as_mapping(value, where) for value in as_list(info.get("assessments"), f"{where}.assessments")
+            as_mapping(value, spot) for value in as_list(info.get("assessments"), f"{spot}.assessments")
         ]
         expected = {
-            _assessment_name(value): _expected(as_mapping(value["expectation"], where))
+            _assessment_name(value): _expected(as_mapping(value["expectation"], spot))
             for value in assessments
             if value.get("expectation")
         }
@@ -221,11 +220,11 @@ def _outputs(
                 model="",
                 source=readable(decoded(attributes.get("mlflow.spanInputs", info.get("request_preview")))),
                 output=readable(decoded(attributes.get("mlflow.spanOutputs", info.get("response_preview")))),
-                scores=list(_scores(assessments, where)),
+                scores=list(_scores(assessments, spot)),
                 references={name: value for name, value in expected.items() if isinstance(value, str)},
                 columns={name: value for name, value in expected.items() if not isinstance(value, str)}
                 | {name: value for name, value in tags.items() if not name.startswith("mlflow.")},
-                place=where,
+                place=spot,
             )
         )
     return with_models(outputs, models, path.stem)
@@ -237,7 +236,7 @@ def _model_names(
     """Return what may name the model of a trace, the likeliest first."""
     if option := options.get("model"):
         return {"option": tags.get(option) or metadata.get(option)}
-    called = {
+    models = {
         str(decoded(name))
         for span in spans
         for key in ("mlflow.llm.model", "gen_ai.request.model", "mlflow.chat.model")
@@ -246,7 +245,7 @@ def _model_names(
     return {
         **{tag: tags.get(tag) for tag in _MODEL_TAGS},
         "logged model": metadata.get("mlflow.modelId"),
-        "called": next(iter(called)) if len(called) == 1 else None,
+        "called": next(iter(models)) if len(models) == 1 else None,
         "run": metadata.get("mlflow.sourceRun"),
     }
 
@@ -261,15 +260,15 @@ def _assessment_name(assessment: dict[str, Any]) -> str:
     return str(assessment.get("assessment_name") or assessment.get("name"))
 
 
-def _scores(assessments: list[dict[str, Any]], where: str) -> Iterator[LogScore]:
+def _scores(assessments: list[dict[str, Any]], spot: str) -> Iterator[LogScore]:
     scores = []
     for assessment in assessments:
         if assessment.get("feedback") is None:
             continue
-        source = as_mapping(assessment.get("source"), where)
+        source = as_mapping(assessment.get("source"), spot)
         score = LogScore(
             _assessment_name(assessment),
-            as_mapping(assessment["feedback"], where).get("value"),
+            as_mapping(assessment["feedback"], spot).get("value"),
             source.get("source_type") == "HUMAN",
             source.get("source_id"),
             assessment.get("rationale"),

@@ -64,8 +64,8 @@ def _open_dataset(folder: Path) -> TableSource:
                 fix=f"Name one: {splits[-1]}" if splits else "Save it again",
             )
         folder = splits[0]
-    named = [part.get("filename", "") for part in _data_files(folder)]
-    parts = [folder / name for name in named] or sorted(folder.glob("*.arrow"))
+    file_names = [part.get("filename", "") for part in _data_files(folder)]
+    parts = [folder / name for name in file_names] or sorted(folder.glob("*.arrow"))
     return _from_arrow(folder, parts)
 
 

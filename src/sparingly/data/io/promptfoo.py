@@ -122,10 +122,10 @@ def _scores(result: dict[str, Any]) -> Iterator[LogScore]:
         yield LogScore("score", result.get("score"))
     elif by_assertions:
         yield LogScore("pass", all(part.get("pass") for part in by_assertions))
-    named = as_mapping(result.get("namedScores") or grading.get("namedScores"), "namedScores")
-    yield from (LogScore(name, value) for name, value in named.items())
+    named_scores = as_mapping(result.get("namedScores") or grading.get("namedScores"), "namedScores")
+    yield from (LogScore(name, value) for name, value in named_scores.items())
     for part, kind in zip(parts, kinds, strict=True):
         if kind.get("type") == "human":
             yield LogScore("human rating", part.get("pass"), True, comment=grading.get("comment"))
-        elif kind.get("type") and str(kind.get("metric")) not in named:
+        elif kind.get("type") and str(kind.get("metric")) not in named_scores:
             yield LogScore(str(kind["type"]), part.get("score"))

@@ -94,9 +94,9 @@ def _in_english(word: str) -> tuple[str, ...]:
     """Return what a word means, and of a compound its parts: ``kundenfrage`` is *customer* and *question*."""
     if word in MEANINGS:
         return (MEANINGS[word],)
-    for cut in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 3)):
-        if word[cut:] in MEANINGS:
-            return (*_in_english(word[:cut]), MEANINGS[word[cut:]])
+    for end in range(2 if word[0] > _CJK else 3, len(word) - (1 if word[-1] > _CJK else 3)):
+        if word[end:] in MEANINGS:
+            return (*_in_english(word[:end]), MEANINGS[word[end:]])
     return (word,)
 
 
@@ -202,16 +202,16 @@ class ColumnProfile:
                 return "number" if source.is_text else "text"
             if not parsed.count() and not unreadable.any():
                 return "empty"
-        few = sample.filter(sample.str.len_chars() <= 12).unique()
-        if 0 < len(few) <= 20:
+        short = sample.filter(sample.str.len_chars() <= 12).unique()
+        if 0 < len(short) <= 20:
             # A letter alone ("y") is a word only among others of its kind.
-            kind = kind_of(few) or {}
-            known = [word for text in few if (word := plain_word(text) or "") in kind]
-            share = len(known) / len(few) * (len(known) == len(few) or max(map(len, known), default=0) > 1)
+            kind = kind_of(short) or {}
+            hits = [word for text in short if (word := plain_word(text) or "") in kind]
+            share = len(hits) / len(short) * (len(hits) == len(short) or max(map(len, hits), default=0) > 1)
             # One other word is a mistake to be named; where others come often, the words are categories.
             words = sample.str.to_lowercase().str.replace_all("_", " ").str.strip_chars()
             is_usual = len(sample) < 20 or words.is_in(list(kind)).mean() >= 0.9  # type: ignore[operator]
-            if share >= 0.5 and is_usual and sample.is_in(few.implode()).mean() == 1.0:
+            if share >= 0.5 and is_usual and sample.is_in(short.implode()).mean() == 1.0:
                 return "score"
         return "text"
 
@@ -468,7 +468,7 @@ def rest_role(
     judge. ``beside_checks``: other columns are answers to a list of yes-or-no questions.
     """
     name, nuisance = profile.name, profile.nuisance()
-    known = judge_or_human(profile)
+    role = judge_or_human(profile)
     texts = profile.has_texts
     if profile.kind == "empty":
         return ColumnRole(name, "ignored", detail="empty", why="values")
@@ -479,13 +479,13 @@ def rest_role(
     if profile.kind == "list" or facts.differs_in_cell:
         return ColumnRole(name, "column", why="values", has_texts=texts)
     is_number_of = profile.words[:1] in (("n",), ("num",), ("number",), ("count",))
-    if nuisance and (known != "human" or is_number_of or nuisance not in ("a count", "a version")):
+    if nuisance and (role != "human" or is_number_of or nuisance not in ("a count", "a version")):
         if nuisance in ("a count", "a date", "a version") and facts.same_in_item:
             return ColumnRole(name, "column", why="values")
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
         part = ColumnRole(name, "column", why="values", has_texts=texts)
-        named = set(profile.words) & (PLAIN_WORDS | {"label"}) if known == "human" else {profile.head} & MARKS
+        named = set(profile.words) & (PLAIN_WORDS | {"label"}) if role == "human" else {profile.head} & MARKS
         were_scores = bool(named - {"note"})
         if (
             were_scores
@@ -495,7 +495,7 @@ def rest_role(
         ):
             return replace(part, detail="not read as scores", doubtful=True, other="human")
         return part
-    if profile.kind == "score" and not (profile.is_named_score or known or facts.same_in_item):
+    if profile.kind == "score" and not (profile.is_named_score or role or facts.same_in_item):
         # One more of a list of questions, or something else that is so or not.
         is_list = profile.sample.dtype == pl.String and profile.sample[0].strip().lower() not in _TRUTH
         if profile.filled < _MOSTLY:
@@ -505,9 +505,9 @@ def rest_role(
         if is_list and beside_checks:
             return ColumnRole(name, "human", name, detail=profile.range, doubtful=True, other="metric")
         return ColumnRole(name, "column", doubtful=is_list, other="human" if is_list else "", why="values")
-    if not (profile.is_named_score or known) and facts.same_in_item:
+    if not (profile.is_named_score or role) and facts.same_in_item:
         return ColumnRole(name, "column", why="values")
-    return _score_role(profile, known, facts.same_in_item, has_human=has_human, has_judge=has_judge)
+    return _score_role(profile, role, facts.same_in_item, has_human=has_human, has_judge=has_judge)
 
 
 def _score_role(
@@ -515,8 +515,8 @@ def _score_role(
 ) -> ColumnRole:
     """Say whether scores are labels of people or a metric; in doubt where neither name nor values tell."""
     name = profile.name
-    filled = f"{profile.present:,} of {profile.count:,}" if profile.filled < 0.995 else profile.range
-    human = ColumnRole(name, "human", name, detail=filled)
+    coverage = f"{profile.present:,} of {profile.count:,}" if profile.filled < 0.995 else profile.range
+    human = ColumnRole(name, "human", name, detail=coverage)
     metric = ColumnRole(name, "metric", name, detail=profile.range)
     if known == "human":
         return _with_direction(human, profile)
@@ -543,8 +543,8 @@ def _score_role(
         return metric
     # What is named after a bot is less likely to be people's.
     may_be_human = profile.is_ordinal and profile.is_named_score and not set(profile.words) & HEADS["model"]
-    likely, other = (human, "metric") if may_be_human else (metric, "human")
-    return replace(likely, doubtful=True, other=other)
+    best, second = (human, "metric") if may_be_human else (metric, "human")
+    return replace(best, doubtful=True, other=second)
 
 
 def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRole:

@@ -199,10 +199,10 @@ def read_long(
         clashes: Ids met both as a number and as a text.
     """
     try:
-        said = check_said(roles, source.names)
+        checked = check_said(roles, source.names)
     except UsageError as error:
         raise UsageError(f"{source.file}: {error}") from None
-    form = lay_out(source, said, name)
+    form = lay_out(source, checked, name)
     for part in ("item", "model", "rater"):
         column = form.single.get(part, "")
         if clashes and column in clashes:
@@ -296,10 +296,10 @@ class _TableReader:
         columns = [self._texts(name) for name in self.form.inputs]
         if len(columns) < 2:
             return columns[0] if columns else None
-        joined = pl.DataFrame(columns).select(
+        frame = pl.DataFrame(columns).select(
             pl.concat_str(pl.all().replace("", None), separator="\n\n", ignore_nulls=True)
         )
-        return joined.to_series().alias(columns[0].name)
+        return frame.to_series().alias(columns[0].name)
 
     def _make_grid(self) -> CellGrid:
         form, source = self.form, self.source
@@ -372,7 +372,7 @@ class _TableReader:
     def _settle_duplicates(self) -> None:
         """Read rows that say the same once; take others as repetitions where a column numbers them."""
         form, grid = self.form, self.grid
-        said = form.single.get("epoch")
+        column = form.single.get("epoch")
         nuisances = [
             name
             for name in self.source.names
@@ -380,13 +380,13 @@ class _TableReader:
             and not PREFIX.fullmatch(name)
             and ColumnProfile(self.source.column(name).head(200), self.source).nuisance()
         ]
-        for name in [said] if said else [name for name in form.rest if is_epoch(self._profile(name))]:
+        for name in [column] if column else [name for name in form.rest if is_epoch(self._profile(name))]:
             cells = pl.DataFrame(
                 {"cell": grid.by_cell.codes, "epoch": self.source.column(name).cast(pl.String)}
             )
             if not cells.is_duplicated().any():
                 self.epoch = name
-                if name != said:
+                if name != column:
                     form.rest.remove(name)
                     form.roles.append(ColumnRole(name, "epoch"))
                 return
@@ -462,8 +462,8 @@ class _TableReader:
 
         sure = bool(form.several["aspect"]) or form.are_ratings
         if not sure:
-            likely = [role(column, has_human=False) for column in profiles]
-            sure = any(part.role == "human" and not part.doubtful for part in likely)
+            roles = [role(column, has_human=False) for column in profiles]
+            sure = any(part.role == "human" and not part.doubtful for part in roles)
         for column in profiles:
             part = role(column, sure)
             if "column" in form.said.get(column, ()):
@@ -570,8 +570,8 @@ class _TableReader:
                 .to_numpy()
             )
         if form.preference_by_judge and form.preference is not None:
-            both = np.concatenate([(1 + values) / 2, (1 - values) / 2])
-            self.metrics[form.preference[0]] = self.grid.scores(form.preference[0], both)
+            shares = np.concatenate([(1 + values) / 2, (1 - values) / 2])
+            self.metrics[form.preference[0]] = self.grid.scores(form.preference[0], shares)
             return Preferences()
         decided = np.flatnonzero(~np.isnan(values))
         raters, rater = coded_column(self.source, form.single.get("rater"))
@@ -587,8 +587,8 @@ class _TableReader:
         )
 
     def _ratings(self) -> Ratings:
-        ratings, known = rating_table(self.source, self.form, self.grid, self.extra)
-        self.scales |= {fields.aspect(name): scale for name, scale in known.items()}
+        ratings, scales = rating_table(self.source, self.form, self.grid, self.extra)
+        self.scales |= {fields.aspect(name): scale for name, scale in scales.items()}
         people = [name for name in ratings.raters if _MACHINE.search(name) is None]
         return (
             ratings if len(people) == len(ratings.raters) or not people else self._of_people(ratings, people)
@@ -723,12 +723,12 @@ def rating_table(
         np.flatnonzero(~np.isnan(values) | _is_present(comments)) for values, comments in judged
     ]
     rows = np.concatenate(chosen)
-    texts = np.concatenate([comments[own] for (_, comments), own in zip(judged, chosen, strict=True)])
+    texts = np.concatenate([comments[places] for (_, comments), places in zip(judged, chosen, strict=True)])
     raters, rater = coded_column(source, form.single.get("rater"))
     by_row = form.single.get("aspect") is not None and len(scored) == 1
     aspects, aspect = (
         list(scored),
-        np.concatenate([np.full(len(own), code, np.int32) for code, own in enumerate(chosen)]),
+        np.concatenate([np.full(len(places), code, np.int32) for code, places in enumerate(chosen)]),
     )
     if by_row:
         aspects, codes = coded_column(source, form.single["aspect"])
@@ -741,7 +741,7 @@ def rating_table(
         model=grid.models.codes[rows],
         rater=rater[rows],
         aspect=aspect,
-        score=np.concatenate([values[own] for (values, _), own in zip(judged, chosen, strict=True)]),
+        score=np.concatenate([values[places] for (values, _), places in zip(judged, chosen, strict=True)]),
         seconds=times[rows],
         comment=texts if _is_present(texts).any() else None,
         raters=tuple(raters),

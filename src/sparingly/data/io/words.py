@@ -131,8 +131,8 @@ def written_numbers(texts: Iterable[str]) -> tuple[dict[str, float], Scale] | No
         elif match := _STARS.fullmatch(plain):
             number, end = float(match[1].replace(",", ".")), ("stars", 5.0)
         elif plain and (match := _DRAWN_STARS.fullmatch(plain)):
-            drawn = len(match[1].replace("\ufe0f", ""))
-            number, end = float(drawn), ("stars", max(5.0, drawn + len(match[2])))
+            count = len(match[1].replace("\ufe0f", ""))
+            number, end = float(count), ("stars", max(5.0, count + len(match[2])))
         elif match := _PLAIN.fullmatch(plain):
             numbers[text], has_bare = float(match[1].replace(",", ".")), True
             continue

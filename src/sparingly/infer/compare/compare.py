@@ -92,12 +92,12 @@ def compare(
             name for name in data.fields if not name.startswith("metric:") or name == f"metric:{judge}"
         )
     how: dict[str, Any] = {"target": target, "level": round(1.0 - alpha, 12), "scale": scale, "seed": seed}
-    found = estimate(data, selection, aspect, estimator=estimator, **how)
+    scores = estimate(data, selection, aspect, estimator=estimator, **how)
     base = None
-    if estimator is None and found.estimator == "greg" and not found.outcome.fallen_back:
-        base = estimate(data, selection, found.aspect, estimator="weighted_mean", **how)
+    if estimator is None and scores.estimator == "greg" and not scores.outcome.fallen_back:
+        base = estimate(data, selection, scores.aspect, estimator="weighted_mean", **how)
     return compare_scores(
-        found, *names, alpha=alpha, margin=margin, without_metrics=base, metrics=tuple(data.metrics)
+        scores, *names, alpha=alpha, margin=margin, without_metrics=base, metrics=tuple(data.metrics)
     )
 
 
@@ -132,8 +132,8 @@ def pair_of(data: EvalSet, first: str | None, second: str | None) -> tuple[str, 
     given = first if first is not None else second
     if given is None:
         return models[0], models[1]
-    other = models[1] if given == models[0] else models[0]
-    return (given, other) if first is not None else (other, given)
+    opponent = models[1] if given == models[0] else models[0]
+    return (given, opponent) if first is not None else (opponent, given)
 
 
 # --- by votes ---
@@ -174,35 +174,35 @@ def compare_votes(
             "compare them on 10 items or more."
         )
     of_judge = judge_votes(data, votes, frame, judge) if sampled else None
-    found = tally(votes, frame, places, target=target, alpha=alpha, judge=of_judge)
+    outcome = tally(votes, frame, places, target=target, alpha=alpha, judge=of_judge)
     gain = None
-    if of_judge is not None and (extra := round(found.votes * (found.judge_worth - 1.0))) > 0:
+    if of_judge is not None and (extra := round(outcome.votes * (outcome.judge_worth - 1.0))) > 0:
         gain = JudgeGain(of_judge.names, of_judge.voted_items, extra)
     margin_answer = None
     if margin is not None:
         size = parse_margin(margin, is_share=True, of="wins")
         margin_answer = MarginAnswer(
-            *names, size, found.lead_low, found.lead_high, 1.0 - alpha, is_share=True
+            *names, size, outcome.lead_low, outcome.lead_high, 1.0 - alpha, is_share=True
         )
     result = HeadToHead(
         first=names[0],
         second=names[1],
         aspect=aspect or "preferences",
         unit="comparison",
-        n=found.votes,
-        size=found.size,
-        estimate=found.rate,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
+        n=outcome.votes,
+        size=outcome.size,
+        estimate=outcome.rate,
+        low=outcome.low,
+        high=outcome.high,
+        p_value=outcome.p_value,
         alpha=alpha,
         target=target,
-        tally=found,
+        tally=outcome,
         margin=margin_answer,
         judge=gain,
         position=position_bias(pair, alpha),
     )
-    return replace(result, more=0 if result.settled else more_comparisons(found, alpha))
+    return replace(result, more=0 if result.settled else more_comparisons(outcome, alpha))
 
 
 def more_comparisons(found: WinTally, alpha: float) -> int | None:
@@ -210,10 +210,10 @@ def more_comparisons(found: WinTally, alpha: float) -> int | None:
     if not found.decided or abs(found.rate - 0.5) < 1e-9:
         return None
     try:
-        needed = comparisons_for(found.rate, alpha, POWER) / found.vote_worth
+        count = comparisons_for(found.rate, alpha, POWER) / found.vote_worth
     except UsageError:
         return None
-    return about(max(needed / (found.decided / found.votes) - found.votes, 0.0))
+    return about(max(count / (found.decided / found.votes) - found.votes, 0.0))
 
 
 def about(number: float) -> int:
@@ -242,20 +242,20 @@ def compare_scores(
             "sparingly rank shows the order on the chosen items."
         )
     places = found.models.index(first), found.models.index(second)
-    one, other = (np.array([place]) for place in places)
+    left_row, other = (np.array([place]) for place in places)
     lacking = [
         name for name, place in zip((first, second), places, strict=True) if np.isnan(found.scores[place])
     ]
     if lacking:
         raise DataError(f"{' and '.join(lacking)} {'was' if len(lacking) == 1 else 'were'} never judged.")
-    common = int(found.pairs.common_items(one, other)[0])
+    common = int(found.pairs.common_items(left_row, other)[0])
     if not common:
         raise DataError(
             f"No item was judged for both {first} and {second}: have both judged on the same items."
         )
     check_errors(found)
     difference = found.difference(first, second)
-    counts = found.pairs.discordant(one, other, np.array([difference.difference]))
+    counts = found.pairs.discordant(left_row, other, np.array([difference.difference]))
     p_value = float(found.pair_p_values()[places])
     error = difference.standard_error
     result = HeadToHead(
@@ -276,13 +276,13 @@ def compare_scores(
         is_rate=found.is_rate,
         margin=None
         if margin is None
-        else _margin(found, found.pairs, (one, other), (first, second), margin, alpha),
+        else _margin(found, found.pairs, (left_row, other), (first, second), margin, alpha),
         notes=found.notes,
     )
     gain = None
     if without_metrics is not None:
-        before = without_metrics.difference(first, second).standard_error
-        extra = round(common * ((before / error) ** 2 - 1.0)) if error > 0 and np.isfinite(before) else 0
+        raw = without_metrics.difference(first, second).standard_error
+        extra = round(common * ((raw / error) ** 2 - 1.0)) if error > 0 and np.isfinite(raw) else 0
         gain = JudgeGain(tuple(metrics), found.size, extra) if extra > 0 else None
     return replace(result, judge=gain, more=0 if result.settled else _more_items(result, error))
 
@@ -312,18 +312,18 @@ def _more_items(result: HeadToHead, error: float) -> int | None:
         if result.wins_by_item is not None:
             wins, losses = result.wins_by_item
             rate, decided = wins / (wins + losses), (wins + losses) / result.n
-            needed: float | None = comparisons_for(rate, result.alpha, POWER) / decided
+            items: float | None = comparisons_for(rate, result.alpha, POWER) / decided
         else:
             remaining = 1.0 - result.n / result.size if result.target == "set" else 1.0
             spread = error * math.sqrt(result.n / remaining) if remaining > 0 else 0.0
             if not spread > 0:
                 return None
             effect = abs(result.estimate) / spread
-            needed = items_for(effect, 2, 1.0 - result.alpha, POWER, MOST_LABELS)
+            items = items_for(effect, 2, 1.0 - result.alpha, POWER, MOST_LABELS)
     except SparinglyError:
         return None
-    if needed is None:
+    if items is None:
         return None
     if result.target == "set":
-        needed = needed / (1.0 + needed / result.size)
-    return about(max(needed - result.n, 0.0))
+        items = items / (1.0 + items / result.size)
+    return about(max(items - result.n, 0.0))

@@ -7,10 +7,29 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sparingly.base.errors import UsageError
-from sparingly.base.format import number_text
+from sparingly.base.format import counted, number_text
 from sparingly.infer.plan.sample_size import PERCENT, SD, Quantity
 
 Answer = Literal["yes", "no", "not yet"]
+
+
+@dataclass(frozen=True)
+class MarginLook:
+    """At which look a question that may be asked again was answered.
+
+    Attributes:
+        number: The number of the look; 0 before the first.
+        of: How many looks there are at most.
+        items: How many items it saw.
+        following: After how many items the next look is; None after the last.
+        ready: How many items are judged in the order in which they were drawn.
+    """
+
+    number: int
+    of: int
+    items: int
+    following: int | None
+    ready: int
 
 
 @dataclass(frozen=True)
@@ -26,6 +45,7 @@ class MarginAnswer:
         low, high: The ends of the interval of the difference, ``model`` less ``against``.
         level: The confidence of each end by itself, 1 − α.
         is_share: Whether all of these are shares, which are printed in points.
+        look: The look that gave the answer, where it may be asked again; ``level`` then holds over all looks.
     """
 
     model: str
@@ -35,6 +55,7 @@ class MarginAnswer:
     high: float
     level: float
     is_share: bool
+    look: MarginLook | None = None
 
     @property
     def answer(self) -> Answer:
@@ -50,8 +71,23 @@ class MarginAnswer:
 
     def __str__(self) -> str:
         """Return question and answer."""
+        return self._sentence() if self.look is None else f"{self._sentence()} {self._look_text(self.look)}"
+
+    def _look_text(self, look: MarginLook) -> str:
+        """Say at which look this was answered, and when the next one is."""
+        if not look.number:
+            return f"The first look is at {counted(look.following or 0, 'item')}; {look.ready} are judged."
+        here = f"look {look.number} of at most {look.of}, at {counted(look.items, 'item')}"
+        if self.answer != "not yet":
+            return f"Answered at {here}: later labels do not change it."
+        if look.following is None:
+            return "That was the last look: the budget is spent."
+        return f"This is {here}; the next is at {look.following}, and {look.ready} are judged."
+
+    def _sentence(self) -> str:
         asked = f"Is {self.model} at most {self._amount(self.margin)} worse than {self.against}?"
-        confidence = f"with {number_text(100 * self.level)} % confidence"
+        over = "" if self.look is None else " over all looks"
+        confidence = f"with {number_text(100 * self.level)} % confidence{over}"
         if self.is_equivalent:
             return f"{asked} Yes: the two are within {self._amount(self.margin)} of each other, {confidence}."
         if self.answer == "no":

@@ -60,8 +60,8 @@ def vote_table(table: Preferences, rows: Ints | Mask) -> VoteTable:
     sign = np.where(part.first < part.second, 1.0, -1.0)
     first = np.minimum(part.first, part.second).astype(np.int64)
     second = np.maximum(part.first, part.second).astype(np.int64)
-    shown = _shown_first(part, first, second) * sign
-    return VoteTable(part.item.astype(np.int64), first, second, sign * part.value + 0.0, shown)
+    order = _shown_first(part, first, second) * sign
+    return VoteTable(part.item.astype(np.int64), first, second, sign * part.value + 0.0, order)
 
 
 def _shown_first(part: Preferences, first: Ints, second: Ints) -> Floats:
@@ -123,16 +123,16 @@ class VoteFrame:
         """Return items × models: what comparisons with a model are drawn from."""
         if self.text is None:
             return np.ones((self.items, models), bool)
-        known = (self.text >= 0) & (self.text[:, [first]] >= 0)
-        return known if self.same_are_asked else known & ~self.same(first)
+        present = (self.text >= 0) & (self.text[:, [first]] >= 0)
+        return present if self.same_are_asked else present & ~self.same(first)
 
     def counts(self, first: int, second: int) -> tuple[int, int]:
         """Return on how many items two models can be compared, and on how many nobody has to be asked."""
         if self.text is None:
             return self.items, 0
         left, right = self.text[:, first], self.text[:, second]
-        both = (left >= 0) & (right >= 0)
-        return int(both.sum()), 0 if self.same_are_asked else int((both & (left == right)).sum())
+        paired = (left >= 0) & (right >= 0)
+        return int(paired.sum()), 0 if self.same_are_asked else int((paired & (left == right)).sum())
 
 
 def frame_of(data: EvalSet, votes: VoteTable) -> VoteFrame:
@@ -199,8 +199,8 @@ class CellVotes:
         share, total = weight / np.maximum(counts, 1.0), np.zeros(self.cells.shape)
         for model in np.flatnonzero(weight.any(axis=1)).tolist():
             part = self.frame.drawn_from(model, self.models) * share[model]
-            others = ((self.cells + means[model]) * part).sum(axis=1)
-            total[:, model] = self.cells[:, model] * part.sum(axis=1) - others
+            peers = ((self.cells + means[model]) * part).sum(axis=1)
+            total[:, model] = self.cells[:, model] * part.sum(axis=1) - peers
         return total
 
     @cached_property
@@ -208,9 +208,9 @@ class CellVotes:
         """The mean vote of every pair over the items that it is drawn from, and how many these are."""
         means, counts = np.zeros((self.models, self.models)), np.zeros((self.models, self.models))
         for model in range(self.models):
-            drawn = self.frame.drawn_from(model, self.models).astype(np.float64)
-            counts[model] = drawn.sum(axis=0)
-            total = self.cells[:, model] @ drawn - (self.cells * drawn).sum(axis=0)
+            in_frame = self.frame.drawn_from(model, self.models).astype(np.float64)
+            counts[model] = in_frame.sum(axis=0)
+            total = self.cells[:, model] @ in_frame - (self.cells * in_frame).sum(axis=0)
             means[model] = total / np.maximum(counts[model], 1.0)
         return means, counts
 
@@ -283,22 +283,22 @@ def judge_votes(data: EvalSet, votes: VoteTable, frame: VoteFrame, judge: str | 
         return None
     cells = np.stack([cells for _, cells in usable])
     if len(usable) == 1:
-        joined, fitted = cells[0], 0
+        cell, fits = cells[0], 0
     else:
         gaps = cells[:, votes.item, votes.first] - cells[:, votes.item, votes.second]
         ridge = 0.01 * len(votes) * np.eye(len(usable))
-        slopes, fitted = np.linalg.solve(gaps @ gaps.T + ridge, gaps @ votes.value), len(usable)
-        joined = np.einsum("k,kij->ij", slopes, cells)
-    return CellVotes(tuple(name for name, _ in usable), frame, joined, fitted)
+        slopes, fits = np.linalg.solve(gaps @ gaps.T + ridge, gaps @ votes.value), len(usable)
+        cell = np.einsum("k,kij->ij", slopes, cells)
+    return CellVotes(tuple(name for name, _ in usable), frame, cell, fits)
 
 
 def standard_cells(scores: Floats) -> Floats:
     """Return scores less their mean in standard deviations; a missing one is that of its model."""
-    known = ~np.isnan(scores)
-    if not known.any():
+    present = ~np.isnan(scores)
+    if not present.any():
         return np.zeros_like(scores)
-    counts = known.sum(axis=0)
-    means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(counts, 1)
-    filled = np.where(known, scores, np.where(counts > 0, means, means[counts > 0].mean()))
-    spread = float(filled.std())
-    return np.asarray((filled - filled.mean()) / spread) if spread > 1e-12 else np.zeros_like(scores)
+    counts = present.sum(axis=0)
+    means = np.where(present, scores, 0.0).sum(axis=0) / np.maximum(counts, 1)
+    complete = np.where(present, scores, np.where(counts > 0, means, means[counts > 0].mean()))
+    spread = float(complete.std())
+    return np.asarray((complete - complete.mean()) / spread) if spread > 1e-12 else np.zeros_like(scores)

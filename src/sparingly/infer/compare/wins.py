@@ -86,39 +86,39 @@ def tally(
     sums over items (``item_ratio``), and its interval that of as many votes as would give its error.
     """
     pair = votes.of_pair(*models)
-    size, same = frame.counts(*models)
+    size, same_texts = frame.counts(*models)
     wins, losses = (float(np.maximum(sign * pair.value, 0.0).sum()) for sign in (1.0, -1.0))
     items = len(np.unique(pair.item))
-    counts = WinTally(wins, losses, len(pair) - wins - losses, len(pair), items, same, size)
-    of = float(size - same) if target == "set" else math.inf
+    counts = WinTally(wins, losses, len(pair) - wins - losses, len(pair), items, same_texts, size)
+    cells = float(size - same_texts) if target == "set" else math.inf
     control = None if judge is None or items < FEWEST_FOR_JUDGE else _judge_of_pair(judge, pair, models)
     one_each = items == len(pair) and not pair.is_soft
     if one_each and control is None:
-        return _by_count(counts, of, alpha)
-    found = _by_ratio(counts, pair, of, alpha, control)
-    return _by_count(counts, of, alpha) if one_each and found.judge_worth == 1.0 else found
+        return _by_count(counts, cells, alpha)
+    result = _by_ratio(counts, pair, cells, alpha, control)
+    return _by_count(counts, cells, alpha) if one_each and result.judge_worth == 1.0 else result
 
 
 def _by_count(counts: WinTally, of: float, alpha: float) -> WinTally:
     """Return the tally of one vote for each item: exact, given how many were decided."""
     wins, losses, votes = counts.wins, counts.losses, float(counts.votes)
     # Outputs with the same text are ties that were not asked: so many comparisons stand for all.
-    whole = round(votes / counts.asked_share)
-    ends = discordant_interval(wins, losses, whole, of / counts.asked_share, 1.0 - 2.0 * alpha)
-    found = replace(
+    total = round(votes / counts.asked_share)
+    ends = discordant_interval(wins, losses, total, of / counts.asked_share, 1.0 - 2.0 * alpha)
+    result = replace(
         counts,
         p_value=float(discordant_p(wins, losses, votes, of)),
-        lead=(wins - losses) / whole,
+        lead=(wins - losses) / total,
         lead_low=float(ends[0]),
         lead_high=float(ends[1]),
     )
     if not counts.decided:
-        return found
+        return result
     in_set = math.inf
     if math.isfinite(of):
         in_set = max(round(float(proportion_interval(counts.decided, votes, of)[1]) * of), counts.decided)
     low, high = proportion_interval(wins, counts.decided, in_set, 1.0 - alpha)
-    return replace(found, rate=wins / counts.decided, low=float(low), high=float(high))
+    return replace(result, rate=wins / counts.decided, low=float(low), high=float(high))
 
 
 def _by_ratio(
@@ -133,9 +133,9 @@ def _by_ratio(
     reach = student(1.0 - 2.0 * alpha, lead.freedom) * lead.error if lead.freedom > 0 else math.inf
     ends = (max(lead.value - reach, -1.0), min(lead.value + reach, 1.0))
     low, high = (counts.asked_share * end for end in ends)
-    found = replace(counts, lead=counts.asked_share * lead.value, lead_low=low, lead_high=high)
+    result = replace(counts, lead=counts.asked_share * lead.value, lead_low=low, lead_high=high)
     if not counts.decided:
-        return found
+        return result
     rate = item_ratio((value + decided) / 2.0, decided, of, control and control.half)
     worth = 1.0
     if rate.uses_judge and rate.error > 0:
@@ -146,12 +146,12 @@ def _by_ratio(
     centre = min(max(rate.value, 0.0), 1.0)
 
     if not math.isfinite(rate.error):
-        return replace(found, rate=centre)
+        return replace(result, rate=centre)
     low, high, p_value = rate_of_error(centre, rate, labels, share, alpha)
-    found = replace(found, rate=centre, low=low, high=high, p_value=p_value)
+    result = replace(result, rate=centre, low=low, high=high, p_value=p_value)
     spread = share * (1.0 - share) / counts.decided
-    known = rate.error > 0 and spread > 0
-    return replace(found, judge_worth=worth, vote_worth=spread / rate.error**2 if known else 1.0)
+    valid = rate.error > 0 and spread > 0
+    return replace(result, judge_worth=worth, vote_worth=spread / rate.error**2 if valid else 1.0)
 
 
 def percents(low: float, high: float) -> str:
@@ -237,13 +237,13 @@ def item_ratio(top: Floats, bottom: Floats, of: float, control: ItemControl | No
     if joint <= 0 or gain <= cost or freedom < 1:
         return plain
     slope = joint / float(centred @ centred) * (gain - cost) / gain
-    left = deviation - slope * centred
+    residual = deviation - slope * centred
     if math.isinf(of):
         everywhere = slope * control.everywhere
-        everywhere[control.rows] += left
+        everywhere[control.rows] += residual
         variance = float(everywhere @ everywhere)
     else:
-        variance = remaining * float(left @ left)
+        variance = remaining * float(residual @ residual)
     adjusted = value - slope * float(control.judged.sum()) / total
     return ItemRatio(adjusted, math.sqrt(n / freedom * variance) / total, freedom, uses_judge=True)
 
@@ -286,29 +286,29 @@ class PositionBias:
     alpha: float
 
     def __str__(self) -> str:
-        said = "no position bias shown"
+        text = "no position bias shown"
         if self.p_value <= self.alpha:
-            said = f"people prefer what is shown {'first' if self.rate > 0.5 else 'second'}"
+            text = f"people prefer what is shown {'first' if self.rate > 0.5 else 'second'}"
         ends = percents(self.low, self.high)
-        return f"The output shown first won {100 * self.rate:.0f} % of decided comparisons {ends}: {said}."
+        return f"The output shown first won {100 * self.rate:.0f} % of decided comparisons {ends}: {text}."
 
 
 def position_bias(votes: VoteTable, alpha: float) -> PositionBias | None:
     """Return how often the output shown first won; None where the side is unknown or little was decided."""
-    known = votes.at((votes.shown != 0) & (votes.value != 0))
-    if len(known) < _FEWEST:
+    decisive = votes.at((votes.shown != 0) & (votes.value != 0))
+    if len(decisive) < _FEWEST:
         return None
-    first_won = (known.value * known.shown > 0).astype(np.float64)
-    pairs = np.unique(np.stack([known.first, known.second]), axis=1, return_inverse=True)[1].ravel()
-    forward = np.bincount(pairs, known.shown > 0)[pairs]
-    of_order = np.where(known.shown > 0, forward, np.bincount(pairs)[pairs] - forward)
+    first_won = (decisive.value * decisive.shown > 0).astype(np.float64)
+    pairs = np.unique(np.stack([decisive.first, decisive.second]), axis=1, return_inverse=True)[1].ravel()
+    forward = np.bincount(pairs, decisive.shown > 0)[pairs]
+    of_order = np.where(decisive.shown > 0, forward, np.bincount(pairs)[pairs] - forward)
     total = np.bincount(pairs)[pairs].astype(np.float64)
     # Both orders of a pair count alike; a pair that was shown in one order tells nothing.
     weight = np.where(of_order < total, total / (2.0 * of_order), 0.0)
     if (weight > 0).sum() < _FEWEST:
         return None
-    code = np.unique(known.item, return_inverse=True)[1]
+    code = np.unique(decisive.item, return_inverse=True)[1]
     ratio = item_ratio(_sums(code, weight * first_won), _sums(code, weight), math.inf)
 
     low, high, p_value = rate_of_error(ratio.value, ratio, float((weight > 0).sum()), ratio.value, alpha)
-    return PositionBias(ratio.value, low, high, p_value, len(known), alpha)
+    return PositionBias(ratio.value, low, high, p_value, len(decisive), alpha)

@@ -68,8 +68,8 @@ class Bank(Estimator):
     def linear(self, sample: JudgedSample, data: EvalSet, seed: int) -> LinearForm:
         """Return the difference estimator with predictions from metrics and from earlier models."""
         bank = predict_from_bank(sample, data, seed)
-        others, fallen_back, notes = greg_predictions(sample, data, np.flatnonzero(~bank.new), seed)
-        predicted = np.where(bank.new, bank.predicted, others)
+        by_metrics, fallen_back, notes = greg_predictions(sample, data, np.flatnonzero(~bank.new), seed)
+        predicted = np.where(bank.new, bank.predicted, by_metrics)
         parameters = PARAMETERS if bank.slopes.any() else 2.0 if predicted.any() else 1.0
         linear = difference_form(sample, predicted, parameters=parameters, widening=bank.widening)
         fallen_back |= bank.new & ~bank.slopes.any(axis=0)
@@ -117,8 +117,8 @@ class BankPredictions:
 def bank_notes(models: Sequence[str], new: Mask, slopes: Floats) -> tuple[str, ...]:
     """Say which of the new models people's scores of earlier ones sharpen, and which they do not."""
     notes = []
-    used = slopes[1] > 0
-    for mask, text in ((new & used, USED), (new & ~used, NO_USE)):
+    helpful = slopes[1] > 0
+    for mask, text in ((new & helpful, USED), (new & ~helpful, NO_USE)):
         names = [name for name, is_meant in zip(models, mask, strict=True) if is_meant]
         if names:
             notes.append(text.format(models=names[0] if len(names) == 1 else counted(len(names), "model")))
@@ -129,18 +129,18 @@ def predict_from_bank(sample: JudgedSample, data: EvalSet, seed: int) -> BankPre
     """Predict every model that has earlier ones from people's scores of these, and from metrics."""
     earlier = earlier_models(sample)
     new: Mask = np.asarray(earlier.any(axis=1))
-    base, added = np.zeros((2, sample.size, sample.models))
+    base, gain = np.zeros((2, sample.size, sample.models))
     banks: dict[bytes, LabelBank] = {}
     for model in np.flatnonzero(new).tolist():
         models = np.flatnonzero(earlier[model])
         if models.tobytes() not in banks:
             banks[models.tobytes()] = LabelBank.learn(sample, data, models, seed)
-        base[:, model], added[:, model] = banks[models.tobytes()].predict(sample, data, model, seed)
-    slopes = own_slopes(sample, np.stack([base, added])) * new
-    predicted = slopes[0] * base + slopes[1] * added
+        base[:, model], gain[:, model] = banks[models.tobytes()].predict(sample, data, model, seed)
+    slopes = own_slopes(sample, np.stack([base, gain])) * new
+    predicted = slopes[0] * base + slopes[1] * gain
     widening = np.ones(sample.models)
     for model in np.flatnonzero(slopes[1]).tolist():
-        widening[model] = _widening(sample, predicted[:, model], slopes[1, model] * added[:, model], model)
+        widening[model] = _widening(sample, predicted[:, model], slopes[1, model] * gain[:, model], model)
     return BankPredictions(new, predicted, slopes, widening)
 
 
@@ -180,16 +180,16 @@ class LabelBank:
         # Of an earlier model: what people said of the others, as it will be for a new one.
         of_others = _ratio(total[:, None] - deviation, counts[:, None] - judged + prior)
         learns = np.where(judged & (counts > 1)[:, None], weight, 0.0)
-        with_human, without = None, np.zeros(metrics.shape[2])
+        with_human, baseline = None, np.zeros(metrics.shape[2])
         if learns.any():
-            own = metrics[:, models]
+            own_metrics = metrics[:, models]
             rows = np.flatnonzero(learns.any(axis=1))
-            features = np.concatenate([own, of_others[:, :, None]], axis=2)[rows]
+            features = np.concatenate([own_metrics, of_others[:, :, None]], axis=2)[rows]
             scale = float(learns[rows].sum() / (learns[rows] > 0).sum())
             with_human = fit_ridge(features, deviation[rows], learns[rows] / scale).coefficients
             if metrics.shape[2]:
-                without = fit_ridge(own[rows], deviation[rows], learns[rows] / scale).coefficients
-        return cls(counts > 0, _ratio(total, counts + prior), metrics, with_human, without)
+                baseline = fit_ridge(own_metrics[rows], deviation[rows], learns[rows] / scale).coefficients
+        return cls(counts > 0, _ratio(total, counts + prior), metrics, with_human, baseline)
 
     def expected(self, model: int) -> Floats:
         """Return what is expected of a model on every item before it has a label."""
@@ -213,14 +213,14 @@ class LabelBank:
         features = self._features(model if column is None else column)
         if self.with_human is not None:
             base = features[:, :-1] @ self.without
-            added = features @ self.with_human - base
+            gain = features @ self.with_human - base
         else:
-            base, added = self._from_own_labels(sample, data, model, features, seed)
+            base, gain = self._from_own_labels(sample, data, model, features, seed)
         if self.known.all():
-            return base, added
+            return base, gain
         if not _same_chance(sample, self.known) and _is_inside(sample, self.known, model):
             return base, np.zeros_like(base)
-        return base, np.where(self.known, added - added[self.known].mean(), 0.0)
+        return base, np.where(self.known, gain - gain[self.known].mean(), 0.0)
 
     @staticmethod
     def _from_own_labels(
@@ -258,10 +258,10 @@ def _metric_features(
     if not has_features(data):
         return np.zeros((sample.size, sample.models, 0))
     groups = fold_groups(sample)
-    own = predict_scores(data, labels, weights=weights, groups=groups, seed=seed).held_out
-    own = own - own.mean(axis=0)
-    level = np.repeat(own.mean(axis=1, keepdims=True), sample.models, axis=1)
-    return np.stack([own, level], axis=2)
+    held_out = predict_scores(data, labels, weights=weights, groups=groups, seed=seed).held_out
+    held_out = held_out - held_out.mean(axis=0)
+    level = np.repeat(held_out.mean(axis=1, keepdims=True), sample.models, axis=1)
+    return np.stack([held_out, level], axis=2)
 
 
 def _ratio(total: Floats, count: Floats) -> Floats:
@@ -275,9 +275,9 @@ def _prior_labels(deviation: Floats, counts: Ints) -> float:
         return 0.0
     means = deviation.sum(axis=1)[several] / counts[several]
     squares = (deviation**2).sum(axis=1)[several]
-    within = float((squares - counts[several] * means**2).sum() / (counts[several] - 1).sum())
-    between = float((means**2 - within / counts[several]).mean())
-    return within / max(between, within / 20.0) if within > 0 else 0.0
+    noise = float((squares - counts[several] * means**2).sum() / (counts[several] - 1).sum())
+    between = float((means**2 - noise / counts[several]).mean())
+    return noise / max(between, noise / 20.0) if noise > 0 else 0.0
 
 
 # --- earlier models that were judged on a part of the items ---
@@ -298,9 +298,9 @@ def _same_chance(sample: JudgedSample, known: Mask) -> bool:
 
 def _widening(sample: JudgedSample, predicted: Floats, added: Floats, model: int) -> float:
     """Return √(1 + V_S₁(added)/V_S(y − f̂)) of a model judged inside S₁; 1 of the others."""
-    known = added != 0.0
-    rows = np.flatnonzero(known[sample.rows])
-    if known.all() or not len(rows) or not _is_inside(sample, known, model):
+    changed = added != 0.0
+    rows = np.flatnonzero(changed[sample.rows])
+    if changed.all() or not len(rows) or not _is_inside(sample, changed, model):
         return 1.0
     judged = np.flatnonzero(sample.judged[:, model])
     error = sample.values[judged, model] - predicted[sample.rows[judged]]

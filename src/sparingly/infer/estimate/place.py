@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -106,6 +106,71 @@ def estimate_new_models(
     notes = (*notes, *bank_notes(drawn_from.models, learned, slopes))
     linear = replace(linear, fallen_back=fallen_back, notes=notes)
     return assemble(part, linear, drawn_from.models, request, aspect=aspect, estimator="bank")
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierPredictions:
+    """What labels of earlier models predict of new ones: items × models, from metrics and what these add.
+
+    ``slopes`` (2 × models) say how far both count before the new models have labels: 0 where that is unknown,
+    as a single earlier model does not say how far it predicts another.
+    """
+
+    base: Floats
+    added: Floats
+    slopes: Floats
+
+    @classmethod
+    def learn(cls, earlier: EvalSet, drawn_from: EvalSet, aspect: str, seed: int) -> EarlierPredictions:
+        """Learn from a set with the labels of earlier models; ``drawn_from`` holds the new ones."""
+        everything, new = _sample_of_labels(earlier, aspect), list(drawn_from.models)
+        judged = np.flatnonzero(everything.judged.any(axis=0) & ~np.isin(earlier.models, new))
+        bank = LabelBank.learn(everything, without_truth(earlier, aspect), judged, seed)
+        base, added = np.zeros((2, len(earlier), len(new)))
+        if bank.with_human is None:
+            added[:] = bank.human[:, None]
+            return cls(base, added, np.zeros((2, len(new))))
+        for place, name in enumerate(new):
+            column = earlier.models.index(name)
+            base[:, place], added[:, place] = bank.predict(everything, earlier, column, seed)
+        return cls(base, added, np.ones((2, len(new))))
+
+
+def estimates_in_batches(
+    predictions: EarlierPredictions,
+    data: EvalSet,
+    looks: Iterable[Selection],
+    drawn_from: EvalSet,
+    aspect: str,
+    request: EstimateRequest,
+) -> Iterator[Estimate]:
+    """Yield the new models' scores at every look, each batch predicted from earlier labels only.
+
+    μ̂ = Σ_S (y_i − f_b(i) + N⁻¹ Σ_all f_b)/π_i / Σ_S 1/π_i over batches b, the items between two looks. The
+    slopes of f_b are learned from the new model's labels of the batches before b. Given what was known before
+    it every batch is unbiased, so what one look adds to another is independent of it.
+
+    Args:
+        predictions: What labels predict that were there before the first batch.
+        data: All models with the labels of now.
+        looks: The rows of the draw up to every look, all of them judged, each with those of the look before.
+        drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
+        aspect: What was judged.
+        request: Target, level and kind of the intervals, scale and seed.
+    """
+    scores = data.truth(aspect)[:, [data.models.index(name) for name in drawn_from.models]]
+    parts, slopes = np.stack([predictions.base, predictions.added]), predictions.slopes
+    predicted, is_fixed = np.zeros_like(predictions.base), np.zeros(len(data), bool)
+    for selection in looks:
+        part = sample_from(drawn_from, scores, selection)
+        of_batch = np.einsum("kj,kij->ij", slopes, parts)
+        predicted = np.where(is_fixed[:, None], predicted, of_batch - part.whole_mean(of_batch))
+        is_fixed[part.rows] = True
+        linear = difference_form(part, predicted)
+        # The predictions of every batch have the mean 0 over all items.
+        linear = replace(linear, fixed=linear.fixed - part.whole_mean(predicted))
+        yield assemble(part, linear, drawn_from.models, request, aspect=aspect, estimator="bank")
+        slopes = own_slopes(part, parts)
 
 
 # --- one estimate of all models ---

@@ -248,20 +248,20 @@ def sample_from_arrays(
     if probabilities.ndim == 1:
         probabilities = probabilities[:, None]
     try:
-        drawn = np.broadcast_to(probabilities, values.shape)[rows]
+        chances = np.broadcast_to(probabilities, values.shape)[rows]
     except ValueError:
         raise UsageError(
             f"Probabilities are one number, one per item, or items × models {values.shape}, not "
             f"{probabilities.shape}."
         ) from None
-    if not ((drawn > 0) & (drawn <= 1)).all():
+    if not ((chances > 0) & (chances <= 1)).all():
         raise UsageError("Inclusion probabilities lie above 0 and are at most 1.")
     return JudgedSample(
         rows=rows,
         scores=values[rows],
-        probability=drawn,
+        probability=chances,
         size=total,
-        draw=np.asarray(drawn.max(axis=1)),
+        draw=np.asarray(chances.max(axis=1)),
         unit=dense(unit_codes[rows]),
         stratum=as_codes(strata, len(values), "strata")[rows],
         weights=None if weights is None else checked_weights(weights, total),

@@ -134,7 +134,11 @@ def by_model(sample: JudgedSample, linear: LinearForm) -> list[tuple[JudgedSampl
 
 
 def join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
-    """Return the joint errors of models, one or several a part, whose parts had draws of their own."""
+    """Return the joint errors of models, one or several a part, whose parts had draws of their own.
+
+    Parts that were judged in full have no error to learn: they ask for no units and no degrees of freedom.
+    """
+    sampled = [part for part in parts if part.fraction < 1.0] or parts
     ends = np.cumsum([len(part.shape) for part in parts])
     columns = np.cumsum([part.shape.shape[1] for part in parts])
     shape, stratum = np.zeros((ends[-1], columns[-1])), np.zeros(ends[-1], np.int64)
@@ -146,8 +150,8 @@ def join_separate_draws(parts: list[ScoreErrors]) -> ScoreErrors:
         covariance[models, models] = part.covariance
     return ScoreErrors(
         covariance=covariance,
-        freedom=min(part.freedom for part in parts),
-        units=min(part.units for part in parts),
+        freedom=min(part.freedom for part in sampled),
+        units=min(part.units for part in sampled),
         shape=shape,
         stratum=stratum,
         unit_name=parts[0].unit_name,

@@ -79,8 +79,8 @@ def agreement_with_people(
     )
     # Every pair of raters of an output, both ways round; an output counts once.
     present = ~np.isnan(scores)
-    both = present[:, :, None] & present[:, None, :] & ~np.eye(scores.shape[1], dtype=bool)
-    output, first, second = np.nonzero(both)
+    paired = present[:, :, None] & present[:, None, :] & ~np.eye(scores.shape[1], dtype=bool)
+    output, first, second = np.nonzero(paired)
     weight = 1.0 / (rater_counts[output] * (rater_counts[output] - 1.0))
     two = coefficients(
         scores[output, first],
@@ -126,8 +126,8 @@ def coefficients(
     sums = np.zeros((int(cluster.max()) + 1, 6))
     np.add.at(sums, cluster, parts)
     total = sums.sum(axis=0)
-    found = _from_sums(np.vstack([total, total - sums]))
-    kappa, ac1, correlation = (_with_ends(values, level) for values in found)
+    values_of = _from_sums(np.vstack([total, total - sums]))
+    kappa, ac1, correlation = (_with_ends(values, level) for values in values_of)
     exact = float(weight @ (x == y) / weight.sum())
     return PairCoefficients(len(x), kappa, ac1 if two_valued else None, correlation, exact)
 
@@ -136,13 +136,13 @@ def _from_sums(sums: Floats) -> tuple[Floats, Floats, Floats]:
     """Return κ, AC1 and the correlation from weighted sums of 1, x, y, x², y², xy, a row each."""
     with np.errstate(divide="ignore", invalid="ignore"):
         x, y, xx, yy, xy = (sums[:, 1:] / sums[:, :1]).T
-        apart = xx + yy - 2.0 * xy
+        distance = xx + yy - 2.0 * xy
         spread_x, spread_y = np.maximum(xx - x * x, 0.0), np.maximum(yy - y * y, 0.0)
         by_chance = spread_x + spread_y + (x - y) ** 2
-        kappa = np.where(by_chance > 1e-12, 1.0 - apart / by_chance, np.nan)
+        kappa = np.where(by_chance > 1e-12, 1.0 - distance / by_chance, np.nan)
         share = (x + y) / 2.0
         expected = 2.0 * share * (1.0 - share)
-        ac1 = (1.0 - apart - expected) / (1.0 - expected)
+        ac1 = (1.0 - distance - expected) / (1.0 - expected)
         product = np.sqrt(spread_x * spread_y)
         correlation = np.where(product > 1e-12, (xy - x * y) / product, np.nan)
     return kappa, ac1, correlation

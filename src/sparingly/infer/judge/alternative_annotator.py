@@ -55,14 +55,14 @@ def alternative_annotator(
     scores, cluster, judge = ratings_by_person(labelled, ratings)
     p_values, advantages = [], []
     for person in range(scores.shape[1]):
-        others = np.delete(scores, person, axis=1)
-        rows = np.flatnonzero(~np.isnan(scores[:, person]) & ~np.isnan(others).all(axis=1))
+        peers = np.delete(scores, person, axis=1)
+        rows = np.flatnonzero(~np.isnan(scores[:, person]) & ~np.isnan(peers).all(axis=1))
         items = np.unique(cluster[rows])
         if len(items) < FEWEST_ITEMS:
             continue
         distances = []
         for answer in (judge[rows], scores[rows, person]):
-            gap = others[rows] - answer[:, None]
+            gap = peers[rows] - answer[:, None]
             if labelled.two_valued:
                 distances.append(np.nanmean(np.abs(gap) > 1e-9, axis=1, where=~np.isnan(gap)))
             else:

@@ -61,20 +61,20 @@ def find_biases(labelled: LabelledOutputs, level: float, seed: int) -> tuple[Jud
     allows for errors that vary more in one part than in another), and by exchanging errors between clusters,
     or within them where the factor varies there (it holds for few labels and rare errors).
     """
-    found = []
+    listed = []
     tests = list(_factors(labelled))
     if tests and len(np.unique(labelled.error)) > 1:
         columns = np.stack([values for _, _, _, values in tests], axis=1)
         fits = [_weighted_slope(values, labelled, level) for values in columns.T]
         permuted = _permutation_p(columns, labelled, seed)
-        for (factor, name, labels, _), (effect, half, p), other in zip(tests, fits, permuted, strict=True):
-            found.append(
-                JudgeBias(factor, name, labels, effect, effect - half, effect + half, max(p, other), 0.0)
+        for (factor, name, labels, _), (effect, half, p), again_p in zip(tests, fits, permuted, strict=True):
+            listed.append(
+                JudgeBias(factor, name, labels, effect, effect - half, effect + half, max(p, again_p), 0.0)
             )
-    found += _position(labelled, level, seed)
-    corrected = holm(np.array([bias.p for bias in found]))
+    listed += _position(labelled, level, seed)
+    corrected = holm(np.array([bias.p for bias in listed]))
     biases = [
-        JudgeBias(**{**vars(bias), "corrected": float(p)}) for bias, p in zip(found, corrected, strict=True)
+        JudgeBias(**{**vars(bias), "corrected": float(p)}) for bias, p in zip(listed, corrected, strict=True)
     ]
     return tuple(sorted(biases, key=lambda bias: (bias.corrected, bias.p, -abs(bias.effect))))
 
@@ -109,8 +109,8 @@ def _factors(labelled: LabelledOutputs) -> Iterator[tuple[str, str, int, Floats]
 
 def _family(model: str) -> str:
     """Return what models of one maker are called: the letters that their names begin with."""
-    found = re.match(r"[^\W\d_]{2,}", model.rpartition("/")[2])
-    return found.group().lower() if found else model
+    match = re.match(r"[^\W\d_]{2,}", model.rpartition("/")[2])
+    return match.group().lower() if match else model
 
 
 def _weighted_slope(values: Floats, labelled: LabelledOutputs, level: float) -> tuple[float, float, float]:
@@ -158,16 +158,16 @@ def _permutation_p(columns: Floats, labelled: LabelledOutputs, seed: int) -> Flo
     means = np.stack([np.bincount(cluster, column) for column in columns.T], axis=1) / sizes[:, None]
     inside = columns - means[cluster]
     overall = columns - columns.mean(axis=0)
-    within = (inside**2).sum(axis=0) > 0.5 * (overall**2).sum(axis=0)
+    inner = (inside**2).sum(axis=0) > 0.5 * (overall**2).sum(axis=0)
     p_values = np.full(columns.shape[1], np.nan)
     generator = rng.generator(seed, "judge bias")
-    if within.any():
+    if inner.any():
         part = residual - (np.bincount(cluster, residual) / sizes)[cluster]
-        p_values[within] = _exceeded(inside[:, within], part, cluster, generator)
-    if not within.all():
+        p_values[inner] = _exceeded(inside[:, inner], part, cluster, generator)
+    if not inner.all():
         totals = np.bincount(cluster, residual)
-        places = means[:, ~within] - means[:, ~within].mean(axis=0)
-        p_values[~within] = _exceeded(places, totals - totals.mean(), np.zeros(groups, np.int64), generator)
+        places = means[:, ~inner] - means[:, ~inner].mean(axis=0)
+        p_values[~inner] = _exceeded(places, totals - totals.mean(), np.zeros(groups, np.int64), generator)
     return p_values
 
 
@@ -176,12 +176,12 @@ def _exceeded(columns: Floats, values: Floats, block: Ints, generator: np.random
     order = np.argsort(block, kind="stable")
     columns, values, block = columns[order], values[order], block[order]
     observed = np.abs(values @ columns) * (1.0 - 1e-9)
-    reached = np.zeros(columns.shape[1])
+    counts = np.zeros(columns.shape[1])
     step = max(1, _BLOCK // len(values))
     for start in range(0, DRAWS, step):
         keys = block + generator.random((min(step, DRAWS - start), len(values)))
-        reached += (np.abs(values[np.argsort(keys, axis=1)] @ columns) >= observed).sum(axis=0)
-    return (1.0 + reached) / (DRAWS + 1.0)
+        counts += (np.abs(values[np.argsort(keys, axis=1)] @ columns) >= observed).sum(axis=0)
+    return (1.0 + counts) / (DRAWS + 1.0)
 
 
 def _position(labelled: LabelledOutputs, level: float, seed: int) -> list[JudgeBias]:
@@ -196,18 +196,18 @@ def _position(labelled: LabelledOutputs, level: float, seed: int) -> list[JudgeB
     straight = votes.first[rows] == low
     pairs = np.unique(np.stack([votes.item[rows], low, high], axis=1), axis=0, return_inverse=True)[1].ravel()
     orders = [np.bincount(pairs[part], minlength=int(pairs.max()) + 1) for part in (straight, ~straight)]
-    both = np.flatnonzero((orders[0] > 0) & (orders[1] > 0))
-    if len(both) < FEWEST_LABELS:
+    usable = np.flatnonzero((orders[0] > 0) & (orders[1] > 0))
+    if len(usable) < FEWEST_LABELS:
         return []
     for_first = [
-        np.bincount(pairs[part], votes.value[rows][part], minlength=len(orders[0]))[both] / order[both]
+        np.bincount(pairs[part], votes.value[rows][part], minlength=len(orders[0]))[usable] / order[usable]
         for part, order in zip((straight, ~straight), orders, strict=True)
     ]
     # The share of wins of the first, less a half; where the order says nothing, both votes cancel.
     lead = (for_first[0] + for_first[1]) / 4.0
     item_of_pair = np.zeros(len(orders[0]), np.int64)
     item_of_pair[pairs] = votes.item[rows]
-    cluster = np.unique(item_of_pair[both], return_inverse=True)[1]
+    cluster = np.unique(item_of_pair[usable], return_inverse=True)[1]
     groups, effect = int(cluster.max()) + 1, float(lead.mean())
     sums = np.bincount(cluster, lead - effect)
     deviation = np.sqrt((sums**2).sum() * groups / max(groups - 1, 1)) / len(lead)
@@ -220,7 +220,9 @@ def _position(labelled: LabelledOutputs, level: float, seed: int) -> list[JudgeB
     signs = rng.generator(seed, "judge position").choice((-1.0, 1.0), (DRAWS, groups))
     totals = np.bincount(cluster, lead)
     p = max(p, float((1 + (np.abs(signs @ totals) >= abs(totals.sum()) - 1e-9).sum()) / (DRAWS + 1)))
-    return [JudgeBias(POSITION, "what comes first", len(both), effect, effect - half, effect + half, p, 0.0)]
+    return [
+        JudgeBias(POSITION, "what comes first", len(usable), effect, effect - half, effect + half, p, 0.0)
+    ]
 
 
 # --- examples to read ---

@@ -146,12 +146,12 @@ def _share_of_sum(
         log_size = [np.log(part / (1.0 - part)) for part in of_sizes]
         ends = []
         for end, size_end in ((ratio_low, log_size[1]), (ratio_high, log_size[2])):
-            away, size_away = np.log(end) - np.log(ratio), size_end - log_size[0]
-            known = np.isfinite(away) & np.isfinite(size_away)
-            joined = np.sqrt(np.where(known, away, 0.0) ** 2 + np.where(known, size_away, 0.0) ** 2)
+            reach, size_away = np.log(end) - np.log(ratio), size_end - log_size[0]
+            finite = np.isfinite(reach) & np.isfinite(size_away)
+            total = np.sqrt(np.where(finite, reach, 0.0) ** 2 + np.where(finite, size_away, 0.0) ** 2)
             sign = -1.0 if end is ratio_low else 1.0
             # Where the ratio itself is 0 or infinite, the two distances are added.
-            odds = np.where(known, log_size[0] + np.log(ratio) + sign * joined, size_end + np.log(end))
+            odds = np.where(finite, log_size[0] + np.log(ratio) + sign * total, size_end + np.log(end))
             ends.append(1.0 / (1.0 + np.exp(-odds)))
     # With one verdict only, everything good has it.
     value = np.where(m == 0, 1.0, np.where(n == 0, 0.0, value))
@@ -226,12 +226,12 @@ def calibration(labelled: LabelledOutputs, level: float, origin: float = 0.0) ->
     The offset is people's score where the judge's is ``origin``.
     """
     judge, people = labelled.on_people_scale, labelled.human
-    ones = np.ones((len(judge), 1))
+    unit = np.ones((len(judge), 1))
     offset, slope = _UNKNOWN, _UNKNOWN
     if np.ptp(judge) > 0:
-        line = np.hstack([ones, judge[:, None] - origin])
+        line = np.hstack([unit, judge[:, None] - origin])
         offset, slope = _least_squares(line, people, labelled.weight, labelled.cluster, level)
-    shift = _least_squares(ones, judge - people, labelled.weight, labelled.cluster, level)[0]
+    shift = _least_squares(unit, judge - people, labelled.weight, labelled.cluster, level)[0]
     values = np.unique(labelled.score)
     edges = (
         values if len(values) <= _VALUES else np.unique(np.quantile(labelled.score, np.arange(4) / _BANDS))
@@ -240,7 +240,7 @@ def calibration(labelled: LabelledOutputs, level: float, origin: float = 0.0) ->
     bands = []
     for code in np.unique(codes):
         part = codes == code
-        mean = _least_squares(ones[part], people[part], labelled.weight[part], labelled.cluster[part], level)[
+        mean = _least_squares(unit[part], people[part], labelled.weight[part], labelled.cluster[part], level)[
             0
         ]
         scores, weight = labelled.score[part], labelled.weight[part]

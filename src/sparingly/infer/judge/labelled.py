@@ -134,8 +134,8 @@ class LabelledOutputs:
         """Say which cut and which scales were taken, and what has no verdict."""
         notes = []
         if self.two_valued and not self.judge_is_two_valued:
-            other = f"{argument('cut')} sets another"
-            why = "as given" if self.cut_is_given else f"above the middle of its scale; {other}"
+            hint = f"{argument('cut')} sets another"
+            why = "as given" if self.cut_is_given else f"above the middle of its scale; {hint}"
             notes.append(f"{self.judge} counts as a pass from {number_text(self.cut)} on ({why}).")
         elif not self.two_valued and self.own is None:
             notes.append(
@@ -163,20 +163,20 @@ def labelled_outputs(
     row, model = np.nonzero(sample.judged)
     item = sample.rows[row]
     human, score = sample.scores[row, model], verdicts[item, model]
-    both = np.flatnonzero(~np.isnan(score))
-    given = verdicts[:, models]
-    places = np.nonzero(~np.isnan(given))
-    scored = given[places]
-    if not len(both):
+    scored_rows = np.flatnonzero(~np.isnan(score))
+    judged = verdicts[:, models]
+    places = np.nonzero(~np.isnan(judged))
+    scored = judged[places]
+    if not len(scored_rows):
         raise DataError(
             f"No labelled output has a score of {judge}: run the judge on the labelled outputs, too."
         )
     values = values_of(human, data.truth_scale(aspect))
     two_valued = values.two_valued or bool(np.isin(human, (0.0, 1.0)).all())
     people = Scale(*values.scale) if values.scale is not None else usual_scale(human) or _range(human)
-    own = usual_scale(scored, people)
+    scale = usual_scale(scored, people)
     if cut is None:
-        ends = own or _range(scored)
+        ends = scale or _range(scored)
         above = scored[scored > (ends.low + ends.high) / 2.0]
         cut_value = float(above.min()) if len(above) else ends.high
     elif not two_valued:
@@ -186,21 +186,21 @@ def labelled_outputs(
     else:
         cut_value = float(cut)
     document = document_codes(data)
-    weight = sample.share[row, model][both]
+    weight = sample.share[row, model][scored_rows]
     return LabelledOutputs(
         judge=judge,
         data=data,
-        item=item[both],
-        model=model[both],
-        human=human[both],
-        score=score[both],
+        item=item[scored_rows],
+        model=model[scored_rows],
+        human=human[scored_rows],
+        score=score[scored_rows],
         weight=weight / weight.mean(),
-        cluster=dense((item if document is None else document[item])[both]),
+        cluster=dense((item if document is None else document[item])[scored_rows]),
         verdicts=scored,
         verdict_models=models[places[1]],
-        unscored=given.size - len(scored),
+        unscored=judged.size - len(scored),
         people=people,
-        own=own,
+        own=scale,
         two_valued=two_valued,
         cut=cut_value,
         cut_is_given=cut is not None,

@@ -40,15 +40,15 @@ def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -
     if not has_features(data):
         return Rate(HUNDRED, HUNDRED, HUNDRED)
     raw = difference_form(sample)
-    before = float(np.trace(item_covariance(sample, raw.residual)))
-    if not before > 0:
+    raw_trace = float(np.trace(item_covariance(sample, raw.residual)))
+    if not raw_trace > 0:
         return None
     guarded = calibrate_predictions(sample, learn_values(data, sample, sample.scores, seed).held_out)
     linear = difference_form(sample, guarded.predicted, parameters=2.0)
     after = float(np.trace(item_covariance(sample, linear.residual, linear.parameters)))
     if guarded.fallen_back.all():
         return Rate(HUNDRED, HUNDRED, HUNDRED)
-    ratio = min(after / before, 1.0)
+    ratio = min(after / raw_trace, 1.0)
     squares = [_squares(sample, part) for part in (linear.residual, raw.residual)]
     units = group_sums((squares[0] - ratio * squares[1])[:, None], sample.cluster)[:, 0]
     count = len(units)
@@ -67,8 +67,8 @@ def _squares(sample: JudgedSample, residual: Floats) -> Floats:
 def only_metrics(data: EvalSet, names: Iterable[str]) -> EvalSet:
     """Return the set without its other metrics."""
     keep = {fields.metric(name) for name in names}
-    others = {fields.metric(name) for name in data.metrics} - keep
-    return data.only(name for name in data.fields if name not in others)
+    excluded = {fields.metric(name) for name in data.metrics} - keep
+    return data.only(name for name in data.fields if name not in excluded)
 
 
 # --- how many labels a goal needs ---

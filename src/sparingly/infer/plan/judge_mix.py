@@ -50,10 +50,10 @@ class JudgeMix:
         if not self.judges:
             return f"{goal}: {alone} of people, {_money(self.cost_alone)} in all; no judge saves its price."
         labels, calls = self.items * self.models, self.judged * self.models
-        each = " and ".join(f"{calls:,} {_noun(calls, 'call')} of {judge}" for judge in self.judges)
-        where = "" if self.judged == self.size else f" on {self.judged:,} random items"
+        asks = " and ".join(f"{calls:,} {_noun(calls, 'call')} of {judge}" for judge in self.judges)
+        scope = "" if self.judged == self.size else f" on {self.judged:,} random items"
         return (
-            f"{goal}: {labels:,} {_noun(labels, 'label')} of people and {each}{where}, {_money(self.cost)} "
+            f"{goal}: {labels:,} {_noun(labels, 'label')} of people and {asks}{scope}, {_money(self.cost)} "
             f"in all; people alone: {alone}, {_money(self.cost_alone)}."
         )
 
@@ -83,10 +83,10 @@ def divide(
     """
     if not 1 <= with_judge <= alone <= size:
         raise UsageError(f"A judge makes fewer items enough: {with_judge} of {alone} of {size} cannot be.")
-    everything = with_judge, size, with_judge * human_price + size * judge_price
+    full_plan = with_judge, size, with_judge * human_price + size * judge_price
     share = explained(alone, with_judge, size)
     if not 0 < share < 1 or judge_price == 0:
-        return everything
+        return full_plan
     best = math.sqrt(human_price * (1 - share)) + math.sqrt(judge_price * share)
     judged = min(size, max(alone, math.ceil(alone * math.sqrt(share / judge_price) * best)))
     items, fewest = items_with(share, alone, judged), min(FEWEST, alone)
@@ -94,7 +94,7 @@ def divide(
         # An estimate does not use a judge below so many items of people; fewer of the judge are enough then.
         items, judged = fewest, max(alone, math.ceil(share / (1 / alone - (1 - share) / fewest) - 1e-9))
     part = items, judged, items * human_price + judged * judge_price
-    return min(everything, part, key=lambda way: way[2])
+    return min(full_plan, part, key=lambda way: way[2])
 
 
 def explained(alone: int, with_judge: int, size: int) -> float:
@@ -119,15 +119,15 @@ def judge_prices(pilot: Pilot, prices: Mapping[str, float]) -> dict[str, float]:
     for name, price in prices.items():
         if not math.isfinite(price) or price < 0:
             raise UsageError(f"The price of {name} is a number of zero or more, not {price:g}.")
-        known = name
+        price_name = name
         if name == JUDGE and JUDGE not in metrics:
             # The metric that is called a judge, or the only one.
-            found = [metric for metric in metrics if JUDGE in metric.lower()]
-            found = found if len(found) == 1 else metrics
-            known = found[0] if len(found) == 1 else name
-        if name != HUMAN and known not in metrics:
+            candidates = [metric for metric in metrics if JUDGE in metric.lower()]
+            candidates = candidates if len(candidates) == 1 else metrics
+            price_name = candidates[0] if len(candidates) == 1 else name
+        if name != HUMAN and price_name not in metrics:
             raise UnknownNameError("metric", name, metrics, "Give prices as human=0.8 and METRIC=0.01.")
-        checked[known] = price
+        checked[price_name] = price
     if HUMAN not in checked or len(checked) < 2:
         raise UsageError(
             "Give two prices or more: of a person's label (human=0.8), and of a judge's (judge=0.01)."
@@ -155,8 +155,8 @@ def cheapest_mix(outlook: PlanOutlook, prices: Mapping[str, float]) -> tuple[Jud
     for subset in subsets:
         left_out = [name for name in judges if name not in subset]
         view = pilot_without(pilot, left_out, goals.for_differences, goals.seed) if left_out else pilot
-        each = replace(outlook, pilot=view)
-        plans[subset] = each, each.items_needed() or pilot.size
+        trial = replace(outlook, pilot=view)
+        plans[subset] = trial, trial.items_needed() or pilot.size
     alone, models = plans[()][1], pilot.models
     human = prices[HUMAN] * models
     best = JudgeMix((), alone, 0, alone * human, alone, alone * human, pilot.size, models)

@@ -298,10 +298,10 @@ class RandomParity:
             values = np.concatenate([values, better * part.values])
             if values.max() >= float(targets.max()) - _EQUAL and self.rule == "first_crossing":
                 break
-        drawn = self.dense[: len(values)]
-        needed = np.array([parity_size(drawn, values, target, self.rule) for target in targets])
-        raw = float((needed / self.target_sizes).mean())
-        return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, needed)
+        dense = self.dense[: len(values)]
+        reached_at = np.array([parity_size(dense, values, target, self.rule) for target in targets])
+        raw = float((reached_at / self.target_sizes).mean())
+        return Parity(raw / self.raw, raw, self.raw, self.targets, self.target_sizes, reached_at)
 
 
 def parity_size(sizes: Ints, values: Floats, target: float, rule: ParityRule = "stays") -> float:

@@ -130,8 +130,8 @@ class Sums:
     corner: Floats  # the same while the items stand still
     slope: Floats  # minus the first derivatives once the items have followed
 
-    def __add__(self, other: Sums) -> Sums:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+    def __add__(self, sums: Sums) -> Sums:
+        pairs = zip(vars(self).values(), vars(sums).values(), strict=True)
         return Sums(*(mine + theirs for mine, theirs in pairs))
 
 

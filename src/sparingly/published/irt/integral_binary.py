@@ -150,8 +150,8 @@ class BinarySums:
     spread: Floats  # the covariances of derivatives by two abilities
     pairs: Floats  # how much of the posteriors is at each point, with each product of two features
 
-    def __add__(self, other: BinarySums) -> BinarySums:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+    def __add__(self, sums: BinarySums) -> BinarySums:
+        pairs = zip(vars(self).values(), vars(sums).values(), strict=True)
         return BinarySums(*(mine + theirs for mine, theirs in pairs))
 
 

@@ -229,8 +229,8 @@ class ContinuousSums:
     common: Floats  # the mean of minus the second derivatives by m and log k, 2 x 2
     squares: float  # the mean of the squared residuals, in units of the noise
 
-    def __add__(self, other: ContinuousSums) -> ContinuousSums:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+    def __add__(self, sums: ContinuousSums) -> ContinuousSums:
+        pairs = zip(vars(self).values(), vars(sums).values(), strict=True)
         return ContinuousSums(*(mine + theirs for mine, theirs in pairs))
 
     def totals(self, frame: ScaleFrame) -> Totals:

@@ -80,6 +80,13 @@ class DataSnapshot:
         names = [name for name in self.data.models if name not in own_models]
         return self.data if len(names) == len(self.data.models) else self.data.take(models=names)
 
+    def latest_draw(self, names: Sequence[str]) -> OwnDraw | None:
+        """Return the own draw of one of some models whose first round came last; None where there is none."""
+        begun = [
+            draw for draw in self.own_draws if draw.first_as_of is not None and set(names) & set(draw.models)
+        ]
+        return max(begun, key=lambda draw: draw.first_as_of or 0, default=None)
+
 
 @dataclass(frozen=True)
 class Pause:

@@ -47,9 +47,8 @@ def drawn_from(connection: Connection, history: History, snapshot: DataSnapshot,
     return draw_view(first_snapshot.data, settings.aspect, present, settings.seed)
 
 
-def full_draw(connection: Connection, history: History, snapshot: DataSnapshot, draw: OwnDraw) -> Selection:
+def full_draw(view: EvalSet, draw: OwnDraw, seed: int) -> Selection:
     """Return all items that some new models may be judged on, in the order in which rounds hand them out."""
-    view, seed = drawn_from(connection, history, snapshot, draw), history.settings.seed
     # Another seed for every draw, or all new models would be judged on the same items.
     own_seed = rng.seed_list(seed, 1, "new models", *draw.models)[0]
     chosen = select(view, budget=draw.budget, seed=own_seed)
@@ -62,7 +61,7 @@ def next_own_round(
     connection: Connection, history: History, snapshot: DataSnapshot, draw: OwnDraw, size: int | None
 ) -> Selection | Finished:
     """Return the next items for some new models; ``Finished`` where their budget is spent."""
-    whole_draw = full_draw(connection, history, snapshot, draw)
+    whole_draw = full_draw(drawn_from(connection, history, snapshot, draw), draw, history.settings.seed)
     start = sum(len(selection) for selection in draw.rounds)
     end = len(whole_draw) if size is None else min(start + size, len(whole_draw))
     if start >= len(whole_draw):
@@ -116,9 +115,10 @@ def with_own_draws(
         # The last rounds that nobody has answered are not missing by chance.
         while rounds and judged_items.isdisjoint(rounds[-1].items):
             rounds.pop()
-        whole_draw = full_draw(connection, history, snapshot, draw)
+        view = drawn_from(connection, history, snapshot, draw)
+        whole_draw = full_draw(view, draw, settings.seed)
         handed_out = first_rows(whole_draw, sum(len(selection) for selection in rounds))
-        view = drawn_from(connection, history, snapshot, draw).take(models=names)
+        view = view.take(models=names)
         parts.append(estimate_new_models(data, handed_out, view, settings.aspect, EstimateRequest(**request)))
         notes.append(OWN.format(items=len(handed_out), models=", ".join(names)))
     if len(parts) == 1:

@@ -25,12 +25,13 @@ from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
-from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
+from sparingly.run.campaign.gate import answer_over_looks, batched_models
 from sparingly.run.campaign.history import (
     DataSnapshot,
     History,
@@ -393,7 +394,18 @@ class CampaignReader:
             return replace(comparison, notes=notes)
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
-        return compare_scores(estimate, *names, alpha=alpha, margin=margin)
+        found = compare_scores(estimate, *names, alpha=alpha, margin=margin)
+        draw = snapshot.latest_draw(names)
+        if found.margin is None or draw is None or draw.first_as_of is None:
+            return found
+        request = EstimateRequest(target=target, scale=snapshot.data.truth_scale(self.settings.aspect))
+        with self.database.reading() as connection:
+            batched = batched_models(connection, self.history, snapshot, draw)
+        if not set(names) <= set(draw.models):
+            before = self.estimate(data, at=draw.first_as_of, target=target, **options)
+            batched = replace(batched, estimate=before)
+        answer = answer_over_looks(batched, found.margin, self.settings.aspect, request, alpha)
+        return replace(found, margin=answer)
 
     def _with_sides(self, snapshot: DataSnapshot) -> EvalSet:
         """Return the answers with the side on which each output was shown, where that was saved."""

@@ -123,11 +123,11 @@ class Endpoint:
     def _turn(self) -> float:
         """Return how long to wait for one's turn, by the rate and by what the endpoint asked for."""
         with self._lock:
-            now = time.monotonic()
-            start = max(now, self._next)
+            moment = time.monotonic()
+            start = max(moment, self._next)
             if self.rate is not None:
                 self._next = start + 60.0 / self.rate
-            return start - now
+            return start - moment
 
     def _hold(self, pause: float) -> None:
         """Let all calls wait: a limit holds for the key, not for one question."""
@@ -149,22 +149,22 @@ class Endpoint:
             cause = getattr(error, "reason", error)
             raise _Again(f"the connection failed ({_words(cause)})") from None
         try:
-            written = json.loads(text)["choices"][0]["message"]["content"]
+            answer = json.loads(text)["choices"][0]["message"]["content"]
         except (ValueError, LookupError, TypeError, RecursionError):
             raise _Again("it sent no chat completion (is the address that of the API?)") from None
-        if not isinstance(written, str):
+        if not isinstance(answer, str):
             raise EndpointRefusedError("the model wrote no text")
-        return written
+        return answer
 
     def _refuse(self, error: urllib.error.HTTPError) -> NoReturn:
         """Raise what a status that is no success means."""
         with error:
             try:
                 reply = json.loads(error.read(_BLOCK))
-                said = reply["error"]["message"] if isinstance(reply.get("error"), dict) else reply["error"]
+                detail = reply["error"]["message"] if isinstance(reply.get("error"), dict) else reply["error"]
             except (ValueError, LookupError, TypeError, AttributeError, OSError, http.client.HTTPException):
-                said = error.reason
-        reason = f"status {error.code}: {self.scrubbed(one_line(str(said)))[:200]}".rstrip(": .")
+                detail = error.reason
+        reason = f"status {error.code}: {self.scrubbed(one_line(str(detail)))[:200]}".rstrip(": .")
         if 300 <= error.code < 400:
             place = urlsplit(error.headers.get("Location") or "").hostname
             raise self._failed(

@@ -154,8 +154,8 @@ def draw_probabilities(selection: Selection) -> VConcatChart:
     values = [row[name] for row in selection.rows() if row.get(name) is not None]
     chart = alt.Chart(inline([{"value": value} for value in values])).mark_bar(color=BLUE)
     x = alt.X("value:Q").bin(maxbins=20).title(f"{name} of a chosen item")
-    drawn = chart.encode(x=x, y=alt.Y("count()").title("items"))
-    return framed(drawn, f"{len(selection)} of {selection.signature.of} items chosen", selection.meaning, [])
+    bars = chart.encode(x=x, y=alt.Y("count()").title("items"))
+    return framed(bars, f"{len(selection)} of {selection.signature.of} items chosen", selection.meaning, [])
 
 
 def _points_on_lines(rows: list[dict[str, Any]], title: str, format: str = "") -> LayerChart | FacetChart:
@@ -277,12 +277,14 @@ def draw_curves(comparisons: Sequence[CurveComparison]) -> VConcatChart:
     if not comparisons:
         raise UsageError("A picture of curves needs at least one of them.")
     first = comparisons[0]
-    if len({(one.truth, one.curve.measure, one.random.items) for one in comparisons}) > 1:
+    if len({(entry.truth, entry.curve.measure, entry.random.items) for entry in comparisons}) > 1:
         raise UsageError("Curves in one picture must be of one set, one truth and one measure.")
-    if len({one.method for one in comparisons}) < len(comparisons):
+    if len({entry.method for entry in comparisons}) < len(comparisons):
         raise UsageError("A method is there twice: give every method once.")
     random, count = first.random, len(comparisons)
-    curves: dict[str, Any] = {f"{one.method} ({one.curve.average:.3f})": one.curve for one in comparisons}
+    curves: dict[str, Any] = {
+        f"{entry.method} ({entry.curve.average:.3f})": entry.curve for entry in comparisons
+    }
     curves[f"random, mean of {random.runs} draws ({random.average:.3f})"] = random
     labels = list(curves)
     colours = [*(COLOURS[place % len(COLOURS)] for place in range(count)), GREY]

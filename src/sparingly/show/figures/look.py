@@ -52,8 +52,8 @@ def framed(
         offset=12,
     )
     notes = [line for part in foot for line in _wrapped(part, int(_TEXT_LETTERS * share))]
-    small: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": "#555555"}
-    below = alt.Title(text=notes, orient="bottom", anchor="start", offset=14, **small)
+    note_style: dict[str, Any] = {"fontSize": 11, "fontWeight": "normal", "color": "#555555"}
+    below = alt.Title(text=notes, orient="bottom", anchor="start", offset=14, **note_style)
     description = one_line(f"{title}: {subtitle}")
     framing = alt.vconcat(chart, title=below, background="#FFFFFF", padding=14, description=description)
     styled: VConcatChart = framing.configure(font=FONT, **_CONFIG)

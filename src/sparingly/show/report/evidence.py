@@ -174,8 +174,8 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
     """Gather what follows from an evaluation set and what was chosen of it."""
     rounds = () if selection is None else (selection,)
     if selection is not None and selection.pairs is not None:
-        used = () if selection.probability is None else rounds
-        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=used, level=request.level)
+        samples = () if selection.probability is None else rounds
+        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=samples, level=request.level)
         return _from_comparisons(data, rounds, strengths, request.aspect or "preference", request)
     aspect = request.aspect
     if aspect is None:

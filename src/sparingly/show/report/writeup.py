@@ -119,8 +119,8 @@ def _method(signature: Signature) -> tuple[str, str]:
         design = getattr(values["design"], "text", "")
         idle = {"tau"} if design in ("top", "uniform") else set()
         idle |= {"quota", "bands"} if values["groups"] == Bare("none") else set()
-        used = [(name, value) for name, value in call.values if value not in _UNUSED and name not in idle]
-        return format_call(Call(POOL, tuple(used))), _POOL_PAPERS.get(design, _PIVOTAL)
+        pairs = [(name, value) for name, value in call.values if value not in _UNUSED and name not in idle]
+        return format_call(Call(POOL, tuple(pairs))), _POOL_PAPERS.get(design, _PIVOTAL)
     method: Method = (
         as_selector(signature.method)
         if signature.round is None

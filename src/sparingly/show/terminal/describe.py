@@ -37,9 +37,9 @@ def show_description(description: Description, data: EvalSet | None = None, limi
     gaps = []
     for part in description.coverage:
         if part.present < part.of:
-            there = f"{percent(part.share)} ({part.of - part.present} missing)"
+            coverage = f"{percent(part.share)} ({part.of - part.present} missing)"
             models = listing((f"{name} {count}" for name, count in part.models.items()), 4)
-            gaps.append((part.field, there, models, listing(part.examples, 3)))
+            gaps.append((part.field, coverage, models, listing(part.examples, 3)))
     if gaps:
         columns = ("field", "there", "models that lack it", "items, for example")
         show_table(columns, gaps[:limit], title="what is missing")
@@ -127,11 +127,11 @@ def _show_correlations(description: Description, limit: int) -> None:
         return pair.aspect, -differences, pair.metric
 
     aspects = {pair.aspect for pair in description.correlations}
-    most = max(3, limit // max(1, len(aspects)))
+    limit_each = max(3, limit // max(1, len(aspects)))
     rows = [
         (pair.aspect, pair.metric, *map(fixed, (pair.pooled, pair.within, pair.differences)))
         for _, pairs in groupby(sorted(description.correlations, key=order), key=lambda pair: pair.aspect)
-        for pair in islice(pairs, most)
+        for pair in islice(pairs, limit_each)
     ]
     if not rows:
         return

@@ -45,13 +45,13 @@ QUESTIONS = (
 def show_methods(methods: Sequence[type[Method]]) -> None:
     """Print the methods by what one wants to know, the common ones first, published ones last."""
     for question, kinds, common in QUESTIONS:
-        own = [method for method in methods if method.kind in kinds]
-        first = [method for name in common for method in own if method.name == name]
-        others = [method for method in own if method not in first]
-        others.sort(key=lambda method: (".published." in method.__module__, method.name))
+        of_kind = [method for method in methods if method.kind in kinds]
+        first = [method for name in common for method in of_kind if method.name == name]
+        following = [method for method in of_kind if method not in first]
+        following.sort(key=lambda method: (".published." in method.__module__, method.name))
         rows = [
             (method.name, ", ".join(method.needs) or "nothing", method.summary())
-            for method in (*first, *others)
+            for method in (*first, *following)
         ]
         if rows:
             line(question, style="bold")
