@@ -75,7 +75,10 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
         (f"{CURVE} -o x.gif", "x.gif is no name for a picture"),
         (f"{CURVE} -o x.svg --json", "not both"),
         (f"{CURVE} -o absent/x.svg", "the folder to write to does not exist"),
-        ("curve data.jsonl -a overall -o x.svg", "A curve needs at least one --method."),
+        (
+            "curve data.jsonl -a overall -o x.svg",
+            "Name a method to compare with random items: sparingly figure curve data.jsonl",
+        ),
         ("curve data.jsonl -m random -o x.svg", "Name one: sparingly figure curve data"),
         (
             "curve data.jsonl -m random -a overal -o x.svg",

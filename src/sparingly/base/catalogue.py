@@ -115,6 +115,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "esa": "sparingly.run.forms.spans:EsaForm",
         "mqm": "sparingly.run.forms.spans:MqmForm",
         "pair": "sparingly.run.forms.pair:PairForm",
+        "pass_fail": "sparingly.run.forms.pass_fail:PassFailForm",
         "ranking": "sparingly.run.forms.ranking:RankingForm",
         "score": "sparingly.run.forms.score:ScoreForm",
         "spans": "sparingly.run.forms.spans:SpansForm",

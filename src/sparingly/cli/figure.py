@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
+from sparingly.base.syntax import command_with
 from sparingly.cli.estimate import Aspect
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
 from sparingly.cli.parameters import about, several
@@ -49,8 +50,6 @@ def figure(
     from sparingly.show.figures.save import picture_kind, save_figure
     from sparingly.show.terminal.console import show_figure
 
-    if not method:
-        raise UsageError("A curve needs at least one --method.")
     if not json:
         if out is None:
             raise UsageError("Say where the picture goes: --out FILE, or print its data with --json.")
@@ -61,6 +60,9 @@ def figure(
         subject.check_answered()
         evalset = subject.data
         truth = subject.aspect(aspect)
+        if not method:
+            first = next((f"metric_var:metric={metric}" for metric in evalset.metrics), "diversity")
+            raise UsageError(f"Name a method to compare with random items: {command_with('--method', first)}")
     options: dict[str, Any] = {"measure": measure, "runs": runs}
     options = {name: value for name, value in options.items() if value is not None}
     with working("computing"):

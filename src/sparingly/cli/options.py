@@ -150,7 +150,12 @@ def the_aspect(data: EvalSet, aspect: str | None, typed: str) -> str:
     if aspect is not None or len(names) == 1:
         return names[0] if aspect is None else aspect
     if names:
-        fix = command_with("--aspect", names[0])
+        doubtful = (
+            {} if data.roles is None else {part.name: part for part in data.roles.columns if part.doubtful}
+        )
+        first = min(names, key=lambda name: name in doubtful)
+        more = [] if first not in doubtful else ["--role", f"{doubtful[first].column}=human"]
+        fix = command_with("--aspect", first, *more)
         raise UsageError(f"There are {len(names)} aspects: {listing(names)}. Name one: {fix}")
     columns = [] if data.roles is None else [part for part in data.roles.columns if part.role == "metric"]
     ways = [

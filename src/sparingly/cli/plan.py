@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -111,6 +112,7 @@ def plan(
         size = sample_size(**formula, **goals)
         emit(size.to_dict()) if json else show_sample_size(size, sources[0] if sources else "DATA")
         return
+    from sparingly.infer.plan.pilot import FEWEST_JUDGED
     from sparingly.infer.plan.plan import plan as look_ahead
 
     with subject_of(sources, reading, campaign) as subject:
@@ -120,8 +122,11 @@ def plan(
             name = subject.aspect(aspect)
             rounds = subject.campaign.rounds(campaign.data, at=campaign.at)
             pilot = rounds[0] if len(rounds) == 1 else None
-            if not data.judged(name).any():
-                # Before the first answer a metric stands in for what people will say.
+            judged = int(data.judged(name).any(axis=1).sum())
+            if not judged or (judged < FEWEST_JUDGED and data.metrics):
+                # At first a metric stands in for what people will say.
+                if judged:
+                    sys.stderr.write(f"note: {judged} judged items tell too little; planned without them.\n")
                 data, pilot, name = data.without_labels(), None, None
         elif len(data.aspects):
             name = subject.aspect(aspect)

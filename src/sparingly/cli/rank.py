@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, check_strengths, only_result
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
@@ -92,6 +92,11 @@ def rank(
             about = {"aspect": "preferences", "target": deciding.target or "population"}
             rankings[""] = rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
         elif (running := subject.campaign) is None:
+            if len(subject.data.models) == 1:
+                raise MissingDataError(
+                    f"{subject.title} has one model, {subject.data.models[0]}; a ranking needs two. For its "
+                    f"score: sparingly estimate {subject.typed}"
+                )
             name, data = subject.scores(aspect)
             with working("ranking"):
                 rankings[""] = order(data, subject.selection, name, **how)

@@ -16,7 +16,7 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target
+from sparingly.data.files import naming_target, text_lines
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -88,19 +88,32 @@ def serve(
     raters: Annotated[
         str, about("Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
-    form: Annotated[
-        str,
+    instructions: Annotated[
+        Path | None,
         about(
-            "What raters fill in for an output: score, stars, esa or mqm; esa and mqm mark errors. "
-            "Pairs (--ask pairs) have a form of their own."
+            "What raters read first: Markdown with a title, a scale in words, examples, consent.",
+            show_default=False,
         ),
-    ] = "score",
+    ] = None,
+    form: Annotated[
+        str | None,
+        about(
+            "What raters fill in for an output: pass_fail, stars, score, esa or mqm (these two mark errors); "
+            "pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have a form of their own.",
+            show_default=False,
+        ),
+    ] = None,
+    one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
     texts: Annotated[
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
     assignment: Annotated[
         Path | None, about("Who judges what, from sparingly assign; else whoever comes gets what is open.")
     ] = None,
+    overlap: Annotated[
+        float,
+        about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
+    ] = 0.1,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -121,6 +134,7 @@ def serve(
     sparingly serve wmt.db --raters anna,ben
     sparingly serve ab.jsonl --ask pairs --budget 60
     sparingly serve data.jsonl chosen.json --raters anna,ben
+    sparingly serve wmt.db --instructions guidelines.md
     sparingly serve wmt.db --form esa --once-links links.txt
     sparingly serve wmt.db --public https://judge.example.org
     ```
@@ -137,6 +151,8 @@ def serve(
         form=form,
         texts=texts,
         assignment=None if assignment is None else Assignment.load(assignment),
+        overlap=overlap,
+        one_by_one=one_by_one,
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
@@ -147,6 +163,12 @@ def serve(
             status = web.campaign.status()
             if not status.closed and not any(set_status.rounds for set_status in status.sets):
                 web.campaign.next()
+            if instructions is not None:
+                text = "\n".join(line for _, line in text_lines(instructions))
+                try:
+                    web.campaign.set_guidelines(text)
+                except InputError as error:
+                    raise error.at(file=instructions) from None
             web.board.refresh()
             if serving.renew_organiser:
                 web.access.retire_organiser(by="command line")

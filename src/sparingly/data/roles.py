@@ -136,15 +136,18 @@ class TableRoles:
             names = listing(
                 (part.name or part.column if other == "lower" else part.column for part in parts), 4
             )
+            if not other:
+                sentences.append(f"{names}: {parts[0].detail}")
+                continue
             if other == "lower":
                 way = one_of_several("lower_is_better", parts[0].name)
                 sentences.append(f"{names}: low may be good; if low is good, add {way}")
                 continue
-            ways = [role_argument(parts[0].column, known) for known in (role, other or "ignored")]
-            sentences.append(f"{names} may be {role} or {other or 'ignored'}: add {' or '.join(ways)}")
+            ways = [role_argument(parts[0].column, known) for known in (role, other)]
+            sentences.append(f"{names} may be {role} or {other}: add {' or '.join(ways)}")
         return [
-            sentence + (" (and so for the others)" if len(parts) > 1 else "")
-            for sentence, parts in zip(sentences, kinds.values(), strict=True)
+            sentence + (" (and so for the others)" if other and len(parts) > 1 else "")
+            for sentence, ((_, other), parts) in zip(sentences, kinds.items(), strict=True)
         ]
 
     def check_aspect(self, name: str) -> None:

@@ -1,6 +1,8 @@
-"""Nothing empty goes to people: what raters are to be shown is there."""
+"""What raters are shown: nothing empty, and outputs with the same text once."""
 
 from __future__ import annotations
+
+import unicodedata
 
 from sparingly.base.errors import MissingDataError, listing
 from sparingly.base.syntax import role_argument
@@ -28,3 +30,11 @@ def check_texts(data: EvalSet) -> None:
         fix = f"Add a column with what the models wrote, and name it: {role_argument('COLUMN', 'output')}."
     whom = "" if len(lacking) == len(data.models) else f" of {listing(lacking, 4)}"
     raise MissingDataError(f"{data.name or 'The data'}: there are no outputs{whom} to show to raters. {fix}")
+
+
+def same_text(text: str | None, *, exact: bool = False) -> str | None:
+    """Return what outputs with the same text have in common: the text without blanks at its ends, as NFC.
+
+    Where letters are marked, marks count them: with ``exact`` texts are the same letter by letter.
+    """
+    return text if text is None or exact else unicodedata.normalize("NFC", text.strip())

@@ -257,6 +257,19 @@ def test_texts_with_a_score_each_are_outputs_for_sure(tmp_path: Path) -> None:
     assert (role(data, "ours"), role(data, "theirs")) == ("output", "output")
 
 
+def test_one_of_the_outputs_that_are_side_by_side_may_be_named(tmp_path: Path) -> None:
+    records = [
+        {"Prompt": INPUTS[place], "Baseline": answer(place, 1), "Tuned": answer(place, 2)}
+        | {"Best": answer(place)}
+        for place in range(COUNT)
+    ]
+    assert role(read(tmp_path, records), "Baseline") == "output?"
+    data = read(tmp_path, records, roles={"Baseline": "output"})
+    assert data.models == ("Baseline", "Best", "Tuned")
+    assert (role(data, "Baseline"), role(data, "Best")) == ("output", "output?")
+    assert read(tmp_path, records, roles={"Baseline": "column"}).models == ("Best", "Tuned")
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 

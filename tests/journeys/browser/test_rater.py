@@ -126,7 +126,7 @@ def test_errors_are_marked_with_the_mouse(serve: Sites, window: Windows) -> None
     page.locator(".markable").dblclick(position={"x": 20, "y": 20})
     page.get_by_role("button", name="3 critical").click()
     expect(page.locator("mark.critical")).to_have_text("one")
-    page.get_by_role("button", name="Send and go on").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
     assert [row["score"] for row in site.ratings] == [75] * 3
 
@@ -164,6 +164,92 @@ def test_pairs_by_keyboard(serve: Sites, window: Windows) -> None:
     assert {abs(row["score"]) for row in site.ratings} == {1}
 
 
+def test_pairs_by_arrows_and_clicks_with_undo(serve: Sites, window: Windows) -> None:
+    outputs = [[f"{word} text {place}" for word in ("red", "green", "red")] for place in range(3)]
+    site = serve(small_set(outputs), strategy="pairs", budget=6, size=None)
+    page = window()
+    page.goto(site.link("anna"))
+    side, heading = page.locator(".side:visible"), page.get_by_role("heading", name="Nothing to judge now")
+    for key in ("ArrowLeft", "ArrowRight"):
+        count = len(site.ratings)
+        page.keyboard.press(key)
+        expect(page.locator("#said")).to_have_text("Saved.")
+        expect(page.locator("#judge input:checked")).to_have_count(0)
+        assert len(site.ratings) > count
+    # One key goes back to the last answer, another changes it.
+    page.keyboard.press("Backspace")
+    expect(page.get_by_text("You have judged this item")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("You have judged this item")).to_have_count(0)
+    assert {row["score"] for row in site.ratings if row["corrects"]} == {0.0}
+    # Selecting letters of a text does not choose it; a click does.
+    box = side.first.locator(".text").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    assert page.evaluate("document.getSelection().toString()")
+    assert page.locator(".versus :checked").count() == 0
+    page.mouse.click(2, 2)
+    side.nth(1).click()
+    expect(heading).to_be_visible()
+    assert site.web.campaign.questions() == ()
+
+
+def test_pass_or_fail_by_keys_one_after_the_other(serve: Sites, window: Windows, accessible: Any) -> None:
+    site = serve(two_items(), budget=2, size=2, scale=(0, 1), options={"one_by_one": True})
+    page = window()
+    page.goto(site.link("anna"))
+    expected = {}
+    for key, score in zip("121212", (1, 0, 1, 0, 1, 0), strict=True):
+        expect(page.locator(".output:visible")).to_have_count(1)
+        text = page.locator(".output:visible .text").inner_text()
+        expected[text] = score
+        page.keyboard.press(key)
+        expect(page.locator(".output:visible .text").filter(has_text=text)).to_have_count(0)
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    data = two_items()
+    assert data.outputs is not None
+    found = {
+        data.outputs[data.positions([row["item"]])[0], MODELS.index(row["model"])]: row["score"]
+        for row in site.ratings
+    }
+    assert found == expected
+    page.get_by_role("link", name="Change your last answer").click()
+    accessible(page)
+
+
+def test_guidelines_and_what_cannot_be_judged(serve: Sites, window: Windows, accessible: Any) -> None:
+    site, page = serve(two_items(), budget=1, size=1), window(**PHONE)
+    text = (
+        "# How good?\n\nRead.\n\n## Scale\n- 0: bad\n- 100: good\n\n## Consent\nYes.\n\n## About you\n- Age\n"
+    )
+    site.web.campaign.set_guidelines(text)
+    page.goto(site.link("anna"))
+    accessible(page)
+    page.get_by_label("Age").fill("40")
+    page.get_by_role("button", name="Begin").tap()
+    assert page.locator("#judge").count() == 0, "the browser asks for the consent"
+    page.get_by_label("I agree").check()
+    page.get_by_role("button", name="Begin").tap()
+    page.get_by_text("Guidelines").tap()
+    expect(page.get_by_text("Read.")).to_be_visible()
+    assert not page.evaluate("document.activeElement.matches('input, textarea')"), (
+        "no phone's keyboard opens unasked"
+    )
+    page.get_by_role("button", name="100 good").first.tap()
+    assert page.locator("input[type=number]").first.input_value() == "100"
+    for card in page.locator(".output").all()[1:]:
+        card.get_by_text("Cannot judge").tap()
+        card.locator("select").select_option("broken")
+    accessible(page)
+    page.locator("#send").tap()
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    assert [row["score"] for row in site.ratings] == [100]
+    assert site.web.campaign.status().sets[0].skipped == 2
+
+
 def test_a_reload_in_the_middle_loses_nothing(serve: Sites, window: Windows) -> None:
     site = serve(options={"form": "esa"})
     page, link = window(), site.link("anna")
@@ -175,7 +261,7 @@ def test_a_reload_in_the_middle_loses_nothing(serve: Sites, window: Windows) -> 
     page.keyboard.press("Control+Shift+ArrowRight")
     with page.expect_response(lambda answer: answer.url.endswith("/draft")):
         page.keyboard.press("1")
-    expect(page.locator("#said")).to_have_text("Draft kept.")
+    expect(page.locator("#said")).to_have_text("Draft saved.")
     marks = page.locator("input[name^=marks]").first.input_value()
     elsewhere = window()
     elsewhere.goto(link)
@@ -209,7 +295,7 @@ def test_an_answer_is_sent_again_until_it_arrives(serve: Sites, window: Windows)
     page.goto(site.link("anna"))
     for box in page.locator("input[type=number]").all():
         box.fill("10")
-    expect(page.locator("#said")).to_have_text("Draft kept.")
+    expect(page.locator("#said")).to_have_text("Draft saved.")
     lost = {"count": 0}
 
     def lose(route: Any) -> None:
@@ -261,7 +347,7 @@ def test_a_phone(serve: Sites, window: Windows) -> None:
         assert size is not None
         assert min(size["width"], size["height"]) >= 40
         label.tap()
-    page.get_by_role("button", name="Send and go on").tap()
+    # With the last one the page is sent.
     expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
     assert [row["score"] for row in site.ratings] == [4] * 3
 
@@ -324,13 +410,13 @@ def test_who_types_is_told_when_drafts_are_kept_no_more(serve: Sites, window: Wi
 
     page.route("**/draft", fail)
     box.fill("10")
-    expect(said).to_have_text("The server is busy: the draft is not kept yet.")
+    expect(said).to_have_text("The server is busy: the draft is not saved yet.")
     failing["on"] = False
     # Nobody needs to type for it to be tried again.
-    expect(said).to_have_text("Draft kept.")
+    expect(said).to_have_text("Draft saved.")
     site.web.access.retire("anna")
     box.fill("20")
-    expect(said).to_contain_text("Your session has ended, and drafts are kept no more")
+    expect(said).to_contain_text("Your session has ended, and drafts are not saved")
     page.goto(site.link("anna"))
     expect(box).to_have_value("10")
     window.complaints.clear()

@@ -15,7 +15,7 @@ def test_raters_at_once_on_a_server() -> None:
         where = server.new_address()
         with begin(where, made_set(20), budget=20, size=20) as campaign:
             campaign.next()
-        app = create_app(where, secret=SECRET, hosts=None, form="esa")
+        app = create_app(where, secret=SECRET, hosts=None, form="esa", overlap=0.0)
 
         def judge(name: str) -> int:
             visitor, count = Visitor(app, name), 0

@@ -49,7 +49,7 @@ def served(
     where = folder / "campaign.db"
     with begin(str(where), data, **changed) as campaign:
         campaign.next()
-    app = create_app(where, secret=SECRET, **{"hosts": None, **(options or {})})
+    app = create_app(where, secret=SECRET, **{"hosts": None, "overlap": 0.0, **(options or {})})
     try:
         yield app
     finally:

@@ -15,6 +15,7 @@ from sparingly.base.format import counted
 from sparingly.base.text import format_number
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.data.texts import same_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,15 +179,13 @@ def quotas(budget: float, capacities: Floats, shares: Floats, *, integral: bool)
 
 
 def rows_with_same_outputs(data: EvalSet, candidates: Ints) -> Ints:
-    """Return the candidates on which every model gave one and the same string; a missing output is none."""
+    """Return the candidates on which every model gave the same text; a missing output is none."""
     if data.outputs is None:
         raise MissingDataError("To skip items with the same outputs, the evaluation set must have outputs.")
     if len(data.models) < 2:
         raise UsageError("With one model all outputs of an item are the same: leave out same_outputs=skip.")
     outputs = data.outputs[candidates]
-    is_same = np.array(
-        [row[0] is not None and all(text == row[0] for text in row[1:]) for row in outputs], bool
-    )
+    is_same = np.array([row[0] is not None and len(set(map(same_text, row))) == 1 for row in outputs], bool)
     if is_same.all():
         raise UsageError("On every item all models wrote the same, so there is nothing to judge.")
     return np.asarray(candidates[is_same])

@@ -278,6 +278,9 @@ class _Layout:
         """Find columns of outputs or scores for each model; put the table into long form if there are."""
         form = self.form
         outputs, sure = self._outputs_by_model()
+        if set(said_roles(self.said, "output")) - set(outputs.values()):
+            # The only output was said, and it is no model's own column.
+            outputs = {}
         kinds = self._kinds_by_model(outputs) if len(outputs) > 1 else self._scores_by_model()
         models = list(outputs if len(outputs) > 1 else next(iter(kinds.values()), {}))
         if len(models) < 2:
@@ -374,7 +377,8 @@ class _Layout:
             return {}, set()
         if len(columns) > 1:
             return dict(zip(_without_affix(columns), columns, strict=True)), set(columns)
-        texts = [name for name in self.free if self.profiles[name].kind in ("text", "empty")]
+        able = {*self.free, *columns}
+        texts = [name for name in self.source.names if name in able and self._may_be_output(name)]
         groups: dict[tuple[str, ...], dict[str, str]] = {}
         # Words such as "text" say little: scores beside them have to.
         weak: dict[str, str] = {}
@@ -405,6 +409,9 @@ class _Layout:
             if plain.keys() >= set(sides):
                 return {plain[side]: plain[side] for side in sides}, {plain[side] for side in sides}
         return self._outputs_without_affix(texts) if self._no_model_column() else ({}, set())
+
+    def _may_be_output(self, column: str) -> bool:
+        return self.profiles[column].kind in ("text", "empty")
 
     def _no_model_column(self) -> bool:
         return best_column("model", self.profiles, self.free) is None
@@ -455,7 +462,7 @@ class _Layout:
                 and self.profiles[name].distinct >= 0.3 * len(self.profiles[name].sample)
             )
         ]
-        ordered = [name for name in self.free if name in alike]
+        ordered = [name for name in texts if name in alike]
         by_name = {name: name for name in ordered}
         bare = dict(zip(_without_affix(ordered), ordered, strict=True))
         if len(bare) == len(ordered) > 1 and len(self._kinds_by_model(bare)) > len(
@@ -528,7 +535,7 @@ class _Layout:
                 return
             if set(profile.words) & {"preference", "preferred", "winner", "better"}:
                 detail = "does not say which output is better: write a, b or tie"
-                self._claim(name, "ignored", detail=detail, doubtful=True, other="preference", why="values")
+                self._claim(name, "ignored", detail=detail, doubtful=True, why="values")
 
     def _with_sides(self, column: str, models: list[str], names: Mapping[str, str]) -> ColumnProfile:
         """Put the side in place of the name of its model, where a column gives the better model by name."""

@@ -493,7 +493,7 @@ def rest_role(
             and profile.distinct <= _MOST_MARKS
             and profile.length < READABLE
         ):
-            return replace(part, detail="not read as scores", doubtful=True, other="human")
+            return replace(part, detail="no scores: write numbers, 4/5, or pass and fail", doubtful=True)
         return part
     if profile.kind == "score" and not (profile.is_named_score or role or facts.same_in_item):
         # One more of a list of questions, or something else that is so or not.

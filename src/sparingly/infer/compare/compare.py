@@ -13,6 +13,7 @@ from sparingly.base.arrays import Ints
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError, listing
 from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method
+from sparingly.base.syntax import command_with, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
@@ -126,8 +127,8 @@ def pair_of(data: EvalSet, first: str | None, second: str | None) -> tuple[str, 
         raise UsageError(f"There is only one model, {listing(models)}: give a second file, or one with both.")
     if len(models) > 2:
         raise UsageError(
-            f"There are {len(models)} models: name two of {listing(models, 6)}, "
-            "or rank them all: sparingly rank."
+            f"There are {len(models)} models, {listing(models, 6)}: rank them all, or name two: "
+            + either(command_with(*models[:2]), f'sparingly.compare(data, "{models[0]}", "{models[1]}")')
         )
     given = first if first is not None else second
     if given is None:

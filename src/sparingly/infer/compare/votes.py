@@ -12,6 +12,7 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.tables import Preferences
+from sparingly.data.texts import same_text
 
 # The column of preferences that says which of the two was shown first (on the left): 1, −1; None if unknown.
 SHOWN_FIRST = "shown_first"
@@ -147,7 +148,8 @@ def frame_of(data: EvalSet, votes: VoteTable) -> VoteFrame:
 def text_codes(outputs: Objects) -> Ints:
     """Return a code for the text of every output, −1 where there is none; the same text has the same code."""
     code: dict[str, int] = {}
-    flat = (-1 if text is None else code.setdefault(text, len(code)) for text in outputs.ravel().tolist())
+    texts = map(same_text, outputs.ravel().tolist())
+    flat = (-1 if text is None else code.setdefault(text, len(code)) for text in texts)
     return np.fromiter(flat, np.int64, outputs.size).reshape(outputs.shape)
 
 

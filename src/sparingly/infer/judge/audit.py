@@ -259,10 +259,11 @@ def audit_for_report(
 ) -> JudgeAudit | None:
     """Return the audit for reports and pages; None where it does not fit.
 
-    It fits where people say pass or fail, the outputs were drawn at random, and a few metrics are there.
+    It fits where the outputs were drawn at random, and a few metrics are there. Where people grade, only
+    metrics that are called a judge are judges.
     """
-    judges = [name for name in data.metrics if name != aspect]
-    if not found.is_rate or not 0 < len(judges) <= MOST_JUDGES or aspect not in data.aspects:
+    judges = [name for name in data.metrics if name != aspect and (found.is_rate or "judge" in name.lower())]
+    if not 0 < len(judges) <= MOST_JUDGES or aspect not in data.aspects:
         return None
     if found.target == CHOSEN_ITEMS:
         return None

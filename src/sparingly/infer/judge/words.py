@@ -14,7 +14,7 @@ from sparingly.infer.judge.error_rates import Rate
 if TYPE_CHECKING:
     from sparingly.infer.judge.agreement import PairCoefficients
     from sparingly.infer.judge.audit import JudgeAudit
-    from sparingly.infer.judge.bias import JudgeBias
+    from sparingly.infer.judge.bias import JudgeBias, JudgeError
 
 # A judge that hardly errs is worth so many labels or more: how many more, few labels cannot say.
 _MOST = 1000
@@ -242,3 +242,39 @@ def alternative_text(audit: JudgeAudit) -> str:
         f"It {verdict} stand in for a person: {rates} beside {test.people} people "
         f"(ω of one half is needed, ε = {number_text(test.epsilon)})."
     )
+
+
+# --- tables ---
+
+_LONGEST = 150
+
+
+def band_rows(audit: JudgeAudit) -> list[tuple[str, str, str]]:
+    """Return where the judge gives this or that: its scores, how many labels, and what people give."""
+    if audit.line is None:
+        return []
+    return [
+        (
+            number_text(band.low, 3)
+            if band.low == band.high
+            else f"{number_text(band.low, 3)} to {number_text(band.high, 3)}",
+            str(band.labels),
+            audit.words.with_ends(band.people),
+        )
+        for band in audit.line.bands
+    ]
+
+
+def error_row(audit: JudgeAudit, error: JudgeError) -> tuple[str, str, str, str]:
+    """Return of an error which output it is, how the judge errs, and both scores."""
+    verdict = "higher than people" if error.judge_is_higher else "lower than people"
+    if audit.rates is not None:
+        verdict = "passed, people failed it" if error.judge_is_higher else "failed, people passed it"
+    name = f"{error.item}, {error.model}" if len(audit.judge_means) > 1 else error.item
+    return name, verdict, number_text(error.judge, 3), number_text(error.people, 3)
+
+
+def short(text: str) -> str:
+    """Return a text in one line, cut where it is long."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, update
+from sqlalchemy import insert, select, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
@@ -25,6 +25,7 @@ from sparingly.run.campaign.answers import (
     Numbered,
     OnError,
     RecordedCounts,
+    RefusedError,
     check_score,
     read_answers,
     with_line,
@@ -33,7 +34,15 @@ from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checke
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
 from sparingly.run.campaign.group_commit import GroupWriter
-from sparingly.run.campaign.history import cells_of_round, is_own, questions_at, unanswered
+from sparingly.run.campaign.guidelines import write_guidelines
+from sparingly.run.campaign.history import (
+    SKIPPED,
+    cells_of_round,
+    is_own,
+    questions_at,
+    skips_at,
+    unanswered,
+)
 from sparingly.run.campaign.journal import Clock, Journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
@@ -49,10 +58,11 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
-from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATINGS
 from sparingly.run.campaign.verify import verify_campaign
-from sparingly.run.forms.answer import Answer
-from sparingly.run.forms.question import QuestionTexts
+from sparingly.run.forms.answer import Answer, checked_text
+from sparingly.run.forms.guidelines import Guidelines
+from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification
 
@@ -205,6 +215,36 @@ class Campaign(CampaignReader):
             batch.write()
         return acknowledgements
 
+    def skip(self, questions: Iterable[Question], rater: str, reason: str) -> int:
+        """Record that a rater cannot judge some questions; return how many of them are new.
+
+        They are asked of nobody else, and estimates say how many there are. What the rater has judged
+        already is refused: change that answer instead.
+        """
+        count = 0
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            earlier = {
+                (skip.rater, *skip.cell, skip.round)
+                for skip in skips_at(connection, self.name, journal.last_seq)
+            }
+            for question in questions:
+                key = (rater, *question.cell, question.round)
+                if key in earlier:
+                    continue
+                names = ("data", "item", "model", "other", "round")
+                table = RATINGS.c
+                same = [table[name] == value for name, value in zip(names, key[1:], strict=True)]
+                judged = select(table.seq).where(table.campaign == self.name, table.rater == rater, *same)
+                if connection.execute(judged.limit(1)).first() is not None:
+                    raise RefusedError("You have judged this output: change your answer instead.")
+                detail = dict(zip(("rater", *names), key, strict=True))
+                journal.event(SKIPPED, **detail, reason=checked_text(reason, "reason"))
+                count += 1
+            if count:
+                journal.finish()
+        return count
+
     def run(
         self,
         oracle: Oracle,
@@ -299,6 +339,14 @@ class Campaign(CampaignReader):
                 same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
+
+    def set_guidelines(self, text: str) -> Guidelines:
+        """Give raters new guidelines, in Markdown; the same text again changes nothing.
+
+        Raters who are at work read them before they go on, and every answer knows its version: the last one
+        before it in the journal.
+        """
+        return write_guidelines(self.database, self.settings, text, self._clock)
 
     def verify(self) -> Verification:
         """Check that no entry was changed, and draw every round again from what was known before it."""

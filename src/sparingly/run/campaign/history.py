@@ -22,7 +22,7 @@ from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, 
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
-PAUSED, RESUMED = "paused", "resumed"
+PAUSED, RESUMED, SKIPPED = "paused", "resumed", "skipped"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
     "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
@@ -249,6 +249,52 @@ def anchors_at(connection: Connection, campaign: str, data: str, seq: int) -> li
     ]
 
 
+class Skip(NamedTuple):
+    """A question that a rater said cannot be judged."""
+
+    rater: str
+    data: str
+    item: str
+    model: str
+    other: str
+    round: int
+    reason: str
+    seq: int
+
+    @property
+    def cell(self) -> tuple[str, str, str, str]:
+        """What it is about."""
+        return self.data, self.item, self.model, self.other
+
+
+def skips_at(connection: Connection, campaign: str, seq: int, after: int = 0) -> list[Skip]:
+    """Return the questions that raters said cannot be judged, up to a number and after another one."""
+    table = EVENTS.c
+    rows = connection.execute(
+        select(table.detail, table.seq)
+        .where(table.campaign == campaign, table.kind == SKIPPED, table.seq <= seq, table.seq > after)
+        .order_by(table.seq)
+    )
+    return [Skip(**json.loads(row.detail), seq=row.seq) for row in rows]
+
+
+def skipped_cells(
+    connection: Connection, campaign: str, data: str, seq: int
+) -> set[tuple[str, str, str, str]]:
+    """Return what raters of a data set said cannot be judged, and nobody has judged up to a number."""
+    cells = {skip.cell for skip in skips_at(connection, campaign, seq) if skip.data == data}
+    if cells:
+        table = RATINGS.c
+        query = select(table.data, table.item, table.model, table.other).where(
+            table.campaign == campaign,
+            table.data == data,
+            table.seq <= seq,
+            table.item.in_({cell[1] for cell in cells}),
+        )
+        cells -= {tuple(row) for row in connection.execute(query)}
+    return cells
+
+
 def checked_seq(seq: int | None, last: int) -> int:
     """Return a number of the journal, the last one unless given."""
     if seq is None:
@@ -418,7 +464,10 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
 def unanswered(
     connection: Connection, settings: Settings, seq: int, questions: Iterable[Question]
 ) -> list[Question]:
-    """Return the questions that are not fully judged at a number, with the aspects that nobody has judged."""
+    """Return the questions that are not fully judged at a number, with the aspects that nobody has judged.
+
+    One that a rater said cannot be judged is not among them.
+    """
     questions, table = list(questions), RATINGS.c
     sets = sorted({question.data for question in questions})
     columns = (table.data, table.item, table.model, table.other, table.aspect, table.round)
@@ -436,6 +485,7 @@ def unanswered(
     judged: set[tuple[Any, ...]] = set()
     for row in rows:
         judged |= {tuple(row)[:5], tuple(row)}
+    skipped = {(*skip.cell, skip.round) for skip in skips_at(connection, settings.name, seq)}
 
     def is_judged(question: Question, aspect: str) -> bool:
         is_anchor = (*question.cell, question.round) in anchor_cells
@@ -444,7 +494,8 @@ def unanswered(
     return [
         replace(question, aspects=aspects)
         for question in questions
-        if (aspects := tuple(name for name in question.aspects if not is_judged(question, name)))
+        if (*question.cell, question.round) not in skipped
+        and (aspects := tuple(name for name in question.aspects if not is_judged(question, name)))
     ]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +18,13 @@ from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
-from sparingly.run.campaign.history import PAUSED, RESUMED, anchors_at, questions_at
+from sparingly.run.campaign.guidelines import guidelines_at
+from sparingly.run.campaign.history import PAUSED, RESUMED, SKIPPED, anchors_at, questions_at, skips_at
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
 from sparingly.run.forms.answer import Answer
+from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.forms.spans import Span
 
@@ -138,6 +142,8 @@ class _PageIndex:
     again: dict[Cell, int] = field(default_factory=dict)
     paused: bool = False
     closed: bool = False
+    guidelines: Guidelines | None = None
+    overlap: set[Page] = field(default_factory=set)
 
 
 def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
@@ -148,6 +154,36 @@ def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
     return data, item, model, f"\x1fagain {round}"
 
 
+def _drawn_place(seed: int, data: str, unit: str) -> bytes:
+    """Return what puts units in an order that is drawn once."""
+    return sha256(f"{seed}\x1f{data}\x1f{unit}".encode("utf-8", "surrogatepass")).digest()
+
+
+# So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
+LEAST_OVERLAP = 20
+
+
+def _shared_pages(index: _PageIndex, share: float, seed: int) -> set[Page]:
+    """Return the pages that two raters judge: of each round a share of the questions, drawn by unit.
+
+    Of the first round at least ``LEAST_OVERLAP``, so that agreement is known from the first day.
+    """
+    rounds: dict[tuple[str, int], list[PageUnit]] = {}
+    for unit, pages in index.units.items():
+        rounds.setdefault(pages[0][:2], []).append(unit)
+    shared: set[Page] = set()
+    for (_, number), units in rounds.items():
+        sizes = {unit: sum(len(index.questions[page]) for page in index.units[unit]) for unit in units}
+        wanted = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
+        count = 0
+        for unit in sorted(units, key=lambda unit: _drawn_place(seed, *unit)):
+            if count >= wanted:
+                break
+            count += sizes[unit]
+            shared.update(index.units[unit])
+    return shared
+
+
 class PageBoard:
     """The state of a campaign in memory; ``refresh`` reads the new entries of the journal.
 
@@ -156,8 +192,9 @@ class PageBoard:
     aspect of which cell it is about, as a bit; scores and comments are read when somebody looks at them.
     """
 
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self.database, self.settings = database, settings
+    def __init__(self, database: Database, settings: Settings, overlap: float = 0.0) -> None:
+        """Follow a campaign in which two raters judge a share of the outputs, at least ``LEAST_OVERLAP``."""
+        self.database, self.settings, self.overlap = database, settings, overlap
         self.seq = 0
         self._lock = threading.RLock()
         self._data_sets = DataSets(settings.name)
@@ -167,7 +204,10 @@ class PageBoard:
         # The aspects that are judged, by cell, and by rater and cell.
         self._answered: dict[Cell, int] = {}
         self._judged: dict[str, dict[Cell, int]] = {}
+        # How many raters have judged all of a cell, and pages that nobody, or only one rater, has judged.
+        self._judges: Counter[Cell] = Counter()
         self._open: set[Page] = set()
+        self._open_again: set[Page] = set()
         self._done: dict[str, dict[Page, None]] = {}
 
     # --- following the journal ---
@@ -191,7 +231,7 @@ class PageBoard:
         if last <= self.seq:
             return
         newest = connection.execute(
-            select(func.max(events.seq)).where(events.campaign == self.settings.name)
+            select(func.max(events.seq)).where(events.campaign == self.settings.name, events.kind != SKIPPED)
         ).scalar_one()
         questions_changed = newest is not None and newest > self._index.seq
         if questions_changed:
@@ -200,11 +240,13 @@ class PageBoard:
         # Follow which pages are answered, and by whom.
         if questions_changed:
             self._open = set(self._index.questions)
+            self._open_again = set(self._index.overlap)
             self._done = {}
             new = [(rater, key) for rater, judged in self._judged.items() for key in judged]
         answers = [(rater, page) for rater, key in new if (page := self._index.page_of.get(key)) is not None]
         touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
+        self._open_again -= {page for page in touched if not any(map(self._lacks_second, self.pages[page]))}
         for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
@@ -242,6 +284,9 @@ class PageBoard:
             for unit, places in positions_of.items():
                 index.units[unit] = sorted(places, key=lambda page: (places[page], page.item))
                 index.unit_of.update(dict.fromkeys(index.units[unit], unit))
+        index.guidelines = guidelines_at(connection, self.settings.name, seq)
+        if self.overlap:
+            index.overlap = _shared_pages(index, self.overlap, self.settings.seed)
         return index
 
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
@@ -261,10 +306,22 @@ class PageBoard:
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
-            aspects = self._judged.setdefault(row.rater, {})
-            # Taken out first, so that the order is that of the last answers.
-            aspects[key] = aspects.pop(key, 0) | bit
+            self._note(row.rater, key, bit)
+        # What a rater cannot judge is done with: it has no score, and is asked of nobody else.
+        for skip in skips_at(connection, self.settings.name, last, self.seq):
+            key = _board_key(self._index, skip.cell, skip.round)
+            key = self._index.key_of.get(key, key)
+            new.append((skip.rater, key))
+            self._answered[key] = self._all
+            self._note(skip.rater, key, self._all)
         return new
+
+    def _note(self, rater: str, key: Cell, bits: int) -> None:
+        aspects = self._judged.setdefault(rater, {})
+        # Taken out first, so that the order is that of the last answers.
+        before = aspects.pop(key, 0)
+        aspects[key] = before | bits
+        self._judges[key] += before != self._all and aspects[key] == self._all
 
     # --- what is there ---
 
@@ -277,6 +334,11 @@ class PageBoard:
     def is_closed(self) -> bool:
         """Whether the campaign has ended."""
         return self._index.closed
+
+    @property
+    def guidelines(self) -> Guidelines | None:
+        """What raters are told now."""
+        return self._index.guidelines
 
     @property
     def pages(self) -> dict[Page, list[Question]]:
@@ -300,9 +362,21 @@ class PageBoard:
         """Say whether nobody has judged some aspect of a question."""
         return self._answered.get(_board_key(self._index, question.cell, question.round), 0) != self._all
 
+    def is_open_to(self, rater: str, page: Page) -> bool:
+        """Say whether a page may be given to a rater: nobody has judged it, or a second rater is to."""
+        return not self.is_answered(page) or (page in self._open_again and not self.is_done_by(rater, page))
+
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
         return page not in self._open
+
+    @property
+    def overlap_counts(self) -> tuple[int, int]:
+        """How many pages two raters have judged, of those that two are to judge."""
+        return len(self._index.overlap) - len(self._open_again), len(self._index.overlap)
+
+    def _lacks_second(self, question: Question) -> bool:
+        return self._judges[_board_key(self._index, question.cell, question.round)] < 2
 
     @property
     def answered_count(self) -> int:
@@ -363,6 +437,7 @@ class PageBoard:
             for question in self.pages[page]
             if all_questions
             or self.missing(question)
+            or (page in self._open_again and self._lacks_second(question))
             or self._has_judged(rater, _board_key(self._index, question.cell, question.round))
         ]
 

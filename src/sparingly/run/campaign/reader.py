@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
-from sparingly.base.format import html_table
+from sparingly.base.format import counted, html_table
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -32,6 +32,7 @@ from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.gate import answer_over_looks, batched_models
+from sparingly.run.campaign.guidelines import guidelines_at
 from sparingly.run.campaign.history import (
     DataSnapshot,
     History,
@@ -40,6 +41,7 @@ from sparingly.run.campaign.history import (
     questions_at,
     rating_rows,
     shown_first,
+    skipped_cells,
     spent_at,
     unanswered,
 )
@@ -48,6 +50,7 @@ from sparingly.run.campaign.own_draws import with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
+from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.rounds.strategy import OneShot, State, Strategy, as_strategy, asked_cells, compared_rows
 
@@ -64,6 +67,7 @@ class SetStatus:
         outstanding: How many of them nobody has given yet.
         answers: How many answers count: of each rater about each cell and aspect the last.
         corrections: How many answers were changed.
+        skipped: How many outputs (or comparisons) cannot be judged, as raters said.
         finished: Why no more is asked; None while it goes on.
         answer: What the strategy found by itself, where it gives an answer.
         unit: What ``spent`` and ``limit`` count: outputs, or comparisons.
@@ -85,6 +89,7 @@ class SetStatus:
     finished: str | None
     answer: str | None
     unit: str = "outputs"
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         finished=None if finished is None else finished.reason,
         answer=None if finished is None else finished.answer,
         unit="comparisons" if pairs else "outputs",
+        skipped=len(skipped_cells(connection, settings.name, data, seq)),
     )
 
 
@@ -290,6 +296,11 @@ class CampaignReader:
         with self._reading(at) as (connection, seq):
             return rating_rows(connection, self.name, seq)
 
+    def guidelines(self, *, at: int | None = None) -> Guidelines | None:
+        """Return what raters are told, now or at a number of the journal; None where nothing was written."""
+        with self._reading(at) as (connection, seq):
+            return guidelines_at(connection, self.name, seq)
+
     def questions(self, data: str | None = None, *, at: int | None = None) -> tuple[Question, ...]:
         """Return what nobody has judged yet of all rounds so far, with the texts to show."""
         names = list(self.settings.budgets) if data is None else [self.settings.data_named(data)]
@@ -323,7 +334,7 @@ class CampaignReader:
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
         estimate = strategy.estimate(state, **options)
-        estimate = replace(estimate, notes=(*estimate.notes, *_model_notes(snapshot)))
+        estimate = replace(estimate, notes=(*estimate.notes, *self._notes(snapshot)))
         if not snapshot.own_draws:
             return estimate
         with self.database.reading() as connection:
@@ -354,7 +365,7 @@ class CampaignReader:
         rounds = rounds if is_sample else ()
         options = {"rounds": rounds, "sampled": is_sample, **options}
         strengths = judged_strengths(snapshot.data, aspect, **options).strengths
-        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
         return replace(strengths, notes=notes)
 
     def compare(
@@ -390,7 +401,7 @@ class CampaignReader:
                 sampled=is_sample,
                 alpha=alpha,
             )
-            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *_model_notes(snapshot))
+            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
             return replace(comparison, notes=notes)
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
@@ -406,6 +417,16 @@ class CampaignReader:
             batched = replace(batched, estimate=before)
         answer = answer_over_looks(batched, found.margin, self.settings.aspect, request, alpha)
         return replace(found, margin=answer)
+
+    def _notes(self, snapshot: DataSnapshot) -> list[str]:
+        """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""
+        with self.database.reading() as connection:
+            cells = skipped_cells(connection, self.name, snapshot.name, snapshot.seq)
+        notes = _model_notes(snapshot)
+        if cells:
+            noun = "comparison" if next(iter(cells))[3] else "output"
+            notes.append(f"raters could not judge {counted(len(cells), noun)}: no score counts for them")
+        return notes
 
     def _with_sides(self, snapshot: DataSnapshot) -> EvalSet:
         """Return the answers with the side on which each output was shown, where that was saved."""

@@ -70,5 +70,11 @@ DRAFTS = _table("drafts", "campaign rater data item", "at content")
 MARKS = _table("marks", "campaign seq:seq", "marks")
 PLACEMENTS = _table("placements", "campaign seq:seq", "place:int cards:int turned:int")
 ENDED_SESSIONS = _table("ended_sessions", "campaign session", "at")
+ACCEPTED = _table("accepted", "campaign rater version:int", "consent details at")
+KNOWN_ANSWERS = _table(
+    "known_answers",
+    "campaign rater kind item model aspect",
+    "at score:float expected:float is_right:int seconds:float?",
+)
 AUDIT = _table("audit", "campaign at id", "who what detail")
 TABLES = tuple(_METADATA.tables.values())

@@ -18,6 +18,7 @@ from sparingly.base.syntax import either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Row, Selection
+from sparingly.data.texts import same_text
 from sparingly.run.exchange.key import Key, model_tokens, task_id
 from sparingly.run.forms.form import Form, FormKind, form_named
 from sparingly.run.forms.question import Output, Passage, Question, QuestionTexts
@@ -429,7 +430,8 @@ class _TaskMaker:
             if (text := texts[name]) is None:
                 self._missing += 1
             else:
-                groups.setdefault(text if self.merge else f"{name}\x1f{text}", []).append(name)
+                same = same_text(text, exact=self.form.answers == "spans") or ""
+                groups.setdefault(same if self.merge else f"{name}\x1f{text}", []).append(name)
         if self.form.answers == "pair" and sum(map(len, groups.values())) < 2:
             return ()
         if not self.form.compares or len(groups) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from sparingly.base import catalogue
@@ -30,6 +31,17 @@ class Field:
     choices: tuple[tuple[float, str], ...] = ()
 
 
+# Why an output cannot be judged, as raters are offered it.
+REASONS = MappingProxyType(
+    {
+        "broken": "The text is missing or broken",
+        "knowledge": "I do not know the language or the subject",
+        "unclear": "The question does not fit this text",
+        "other": "Another reason (say it in a comment)",
+    }
+)
+
+
 class Form:
     """How a question is put to a person: one class in one file, registered by name.
 
@@ -43,6 +55,9 @@ class Form:
     summary: ClassVar[str]
     answers: ClassVar[FormKind] = "score"
     places: ClassVar[tuple[Place, ...]] = ("pages", "files")
+    # The question above the outputs, unless guidelines have another; whether one key may answer and send.
+    title: ClassVar[str] = "How good is each output?"
+    advances: ClassVar[bool] = False
     # Has the macros show(output, severities), field(field, output, alone) and keys().
     template: ClassVar[str] = "rater/forms/choices.html"
 

@@ -21,6 +21,8 @@ class PairForm(Form):
 
     summary: ClassVar[str] = "which of two outputs is better"
     answers: ClassVar[FormKind] = "pair"
+    title: ClassVar[str] = "Which output is better?"
+    advances: ClassVar[bool] = True
     template: ClassVar[str] = "rater/forms/pair.html"
 
     def field(self, scale: Scale) -> Field:

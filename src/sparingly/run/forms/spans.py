@@ -98,6 +98,7 @@ class SpansForm(Form):
     summary: ClassVar[str] = "errors marked in each output"
     answers: ClassVar[FormKind] = "spans"
     places: ClassVar[tuple[Place, ...]] = ("files",)
+    title: ClassVar[str] = "Mark the errors in each output, and say how good it is"
     template: ClassVar[str] = "rater/forms/spans.html"
 
 
@@ -114,6 +115,7 @@ class MqmForm(SpansForm):
     """Errors are marked, and their points taken off the best score (Freitag et al. 2021)."""
 
     summary: ClassVar[str] = "errors marked in each output; the score is the best one less their points"
+    title: ClassVar[str] = "Mark the errors in each output"
     places: ClassVar[tuple[Place, ...]] = ("pages",)
 
     def check(self, aspects: Collection[str]) -> None:

@@ -19,6 +19,7 @@ class StarsForm(Form):
 
     summary: ClassVar[str] = "stars for each output"
     places: ClassVar[tuple[Place, ...]] = ("pages",)
+    advances: ClassVar[bool] = True
     template: ClassVar[str] = "rater/forms/stars.html"
 
     def field(self, scale: Scale) -> Field:

@@ -106,7 +106,7 @@ class Evidence:
         representation: Whom the selection represents; None without one.
         raters: What is to be said of the raters; None where nothing is known of them.
         unrated: Why nothing is to be said of raters who are known.
-        judge: Whether the judge can be trusted, where people say pass or fail; None without one.
+        judge: Whether the judge can be trusted; None without one.
         growth: Precision against labels.
         curve: Agreement with judging everything, where everything is judged.
         no_curve: Why there is none although everything is judged.

@@ -15,7 +15,15 @@ from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.words import agreement_text, alternative_text, answer, biases
+from sparingly.infer.judge.words import (
+    agreement_text,
+    alternative_text,
+    answer,
+    band_rows,
+    biases,
+    error_row,
+    short,
+)
 from sparingly.infer.rank.compare import CurveComparison
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.agreement import PairAgreement
@@ -219,18 +227,21 @@ def _scores(estimate: Estimate, caption: str) -> Table:
 def judge_section(evidence: Evidence) -> Section | None:
     """Say whether the judge can be trusted; None where there is none."""
     audit = evidence.judge
-    if audit is None or audit.rates is None:
+    if audit is None:
         return None
-    (good_passed, good_failed), (bad_passed, bad_failed) = audit.rates.table
-    rows = (
-        ("people pass", str(good_passed), str(good_failed)),
-        ("people fail", str(bad_passed), str(bad_failed)),
-    )
     sentences = (*answer(audit), agreement_text(audit), alternative_text(audit))
-    parts: list[ReportPart] = [
-        Words(" ".join(sentence for sentence in sentences if sentence)),
-        Table("Labelled outputs", ("", f"{audit.judge} passes", f"{audit.judge} fails"), rows),
-    ]
+    parts: list[ReportPart] = [Words(" ".join(sentence for sentence in sentences if sentence))]
+    if audit.rates is not None:
+        columns = ("", f"{audit.judge} passes", f"{audit.judge} fails")
+        counts = zip(("people pass", "people fail"), audit.rates.table, strict=True)
+        rows = tuple((name, *map(str, row)) for name, row in counts)
+        parts.append(Table("Labelled outputs", columns, rows))
+    elif bands := band_rows(audit):
+        columns = (f"where {audit.judge} gives", "labels", "people give")
+        parts.append(Table("Labelled outputs", columns, tuple(bands)))
+    if audit.errors:
+        errors = tuple((*error_row(audit, error), short(error.output or "")) for error in audit.errors)
+        parts.append(Table("Its worst errors", ("output", "the judge", "judge", "people", "text"), errors))
     shared = evidence.estimate.notes
     notes = [text.removeprefix("- ") for text in biases(audit)]
     notes += [with_full_stop(note) for note in audit.notes if note not in shared]

@@ -6,14 +6,16 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sparingly.base.format import number_text
 from sparingly.infer.judge.words import (
     AuditNumbers,
     agreement_text,
     alternative_text,
     answer,
+    band_rows,
     bias_text,
     biases,
+    error_row,
+    short,
     worth_text,
 )
 from sparingly.show.terminal.console import fixed, line, notes, show_table
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from sparingly.infer.judge.audit import JudgeAudit
     from sparingly.infer.judge.error_rates import Rate
 
-_LONGEST, _MOST_JUDGES = 150, 12
+_MOST_JUDGES = 12
 
 
 def show_audit(audit: JudgeAudit, names: Sequence[str] = ("DATA",), *, verbose: bool = False) -> None:
@@ -58,18 +60,7 @@ def _show_table(audit: JudgeAudit) -> None:
         ]
         show_table(("labels", "judge passes", "judge fails"), rows, numbers=2)
     elif audit.line is not None:
-        words = audit.words
-        rows = [
-            (
-                number_text(band.low, 3)
-                if band.low == band.high
-                else f"{number_text(band.low, 3)} to {number_text(band.high, 3)}",
-                str(band.labels),
-                words.with_ends(band.people),
-            )
-            for band in audit.line.bands
-        ]
-        show_table((f"where {audit.judge} gives", "labels", "people give"), rows, numbers=2)
+        show_table((f"where {audit.judge} gives", "labels", "people give"), band_rows(audit), numbers=2)
 
 
 def _show_judges(audit: JudgeAudit) -> None:
@@ -101,22 +92,13 @@ def _show_judges(audit: JudgeAudit) -> None:
 def _show_errors(audit: JudgeAudit) -> None:
     """Print the worst errors with their texts."""
     for error in audit.errors:
-        verdict = "higher than people" if error.judge_is_higher else "lower than people"
-        if audit.rates is not None:
-            verdict = "passed, people failed it" if error.judge_is_higher else "failed, people passed it"
-        model = f", {error.model}" if len(audit.judge_means) > 1 else ""
-        scores = f"judge {number_text(error.judge, 3)}, people {number_text(error.people, 3)}"
-        line(f"{error.item}{model}: {verdict} ({scores})", style="bold")
-        for name, text in (("input", error.source), ("output", error.output)):
+        name, verdict, *scores = error_row(audit, error)
+        line(f"{name}: {verdict} (judge {scores[0]}, people {scores[1]})", style="bold")
+        for part, text in (("input", error.source), ("output", error.output)):
             if text:
-                line(f"  {name}: {_short(text)}")
+                line(f"  {part}: {short(text)}")
         for text in error.comments:
-            line(f"  remark: {_short(text)}")
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
+            line(f"  remark: {short(text)}")
 
 
 def _show_details(audit: JudgeAudit) -> None:

@@ -27,7 +27,7 @@ from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestL
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
-from sparingly.show.web.web import Texts, Web
+from sparingly.show.web.web import OVERLAP, Texts, Web
 
 _LOG = logging.getLogger("sparingly")
 
@@ -37,9 +37,11 @@ def create_app(
     name: str | None = None,
     *,
     secret: str,
-    form: str = "score",
+    form: str | None = None,
     texts: Texts = "plain",
     assignment: Assignment | None = None,
+    overlap: float = OVERLAP,
+    one_by_one: bool = False,
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -50,10 +52,14 @@ def create_app(
         where: The campaign's file, or the URL of its database.
         name: The campaign's name, where the database holds several.
         secret: At least 32 random letters that sign sessions; with the same one they outlive a restart.
-        form: What raters fill in for an output: ``score``, ``stars``, ``esa`` or ``mqm``. Where outputs are
+        form: What raters fill in for an output: ``pass_fail``, ``score``, ``stars``, ``esa`` or ``mqm``;
+            ``pass_fail`` on a scale from 0 to 1 and ``score`` on others, unless given. Where outputs are
             compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
         assignment: Who judges what; without one, every rater is given open questions.
+        overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so
+            that their agreement is known; 0 for none.
+        one_by_one: Whether the outputs of an item are shown one after the other.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -61,7 +67,7 @@ def create_app(
     """
     campaign = Campaign(where, name)
     try:
-        web = Web(campaign, secret, form, texts, assignment, public)
+        web = Web(campaign, secret, form, texts, assignment, overlap, one_by_one, public)
         sessions = web.sessions
     except BaseException:
         campaign.disconnect()

@@ -18,6 +18,7 @@ from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
 from sparingly.run.campaign.results import Findings
 from sparingly.run.campaign.rounds import CampaignOutlook
+from sparingly.run.forms.guidelines import Guidelines
 from sparingly.show.web.entry import CurrentWeb, Fields, OrganiserForm, OrganiserSession, end_session, text_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
@@ -27,6 +28,8 @@ from sparingly.show.web.organiser_views import (
     ranking_views,
     rater_rows,
 )
+from sparingly.show.web.rater.page import guide_view
+from sparingly.show.web.rater.submission import storable
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
@@ -149,6 +152,7 @@ _MOST_ITEMS = 50
 MESSAGES = {
     "paused": "The campaign is paused: nobody is handed a new question.",
     "resumed": "The campaign goes on.",
+    "written": "The guidelines are saved. Raters read the new version before they go on.",
     "retired": "The rater's links open nothing any more. What was answered stays.",
     "drawn": "The next round is drawn: raters are asked for it now.",
     "waiting": "No round was drawn: answers to the last one are still to come.",
@@ -157,6 +161,24 @@ MESSAGES = {
 }
 # Tells an open page to stay as it is: what is folded out or has the focus is not disturbed.
 _UNCHANGED = 204
+# What the organiser starts from.
+EMPTY_GUIDELINES = """# How good is each output?
+
+Say here what raters should look at, in Markdown.
+
+## Good example
+
+## Bad example
+
+## Scale
+- 0: useless
+- 33: has large problems
+- 66: has small problems
+- 100: perfect
+
+## Consent
+My answers may be published without my name.
+"""
 router = APIRouter(include_in_schema=False)
 
 
@@ -230,6 +252,42 @@ def raters_page(
 def _agreement_values(service: OrganiserService) -> dict[str, Any]:
     findings, age = service.findings.for_page()
     return {"result_age": age, "agreements": [] if findings is None else agreement_views(findings)}
+
+
+@router.get("/organiser/guidelines")
+def guidelines(
+    session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
+) -> Response:
+    """Show what raters are told, to read and to change."""
+    current = service.campaign.guidelines()
+    text = EMPTY_GUIDELINES if current is None else current.text
+    return _guidelines_page(session, web, current, text, message=MESSAGES.get(message, ""))
+
+
+@router.post("/organiser/guidelines")
+def write_guidelines(
+    session: OrganiserForm, web: CurrentWeb, service: CurrentService, fields: Fields
+) -> Response:
+    """Write a new version of the guidelines."""
+    text = storable(fields.get("text", ""))
+    try:
+        written = service.campaign.set_guidelines(text)
+    except SparinglyError as error:
+        current = service.campaign.guidelines()
+        return _guidelines_page(session, web, current, text, status=422, problem=str(error))
+    service.audit.write(session.actor, "guidelines written", version=written.version)
+    return _redirect("/organiser/guidelines", "written")
+
+
+def _guidelines_page(
+    session: Session, web: Web, current: Guidelines | None, text: str, *, status: int = 200, **values: str
+) -> Response:
+    view = None if current is None else guide_view(current, consent=True, details=current.details)
+    words = {} if current is None else current.anchors
+    shared = {"message": "", "problem": "", **values}
+    return web.page(
+        "organiser/guidelines.html", session, status=status, guide=view, words=words, text=text, **shared
+    )
 
 
 @router.get("/organiser/ranking")

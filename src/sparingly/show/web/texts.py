@@ -91,6 +91,23 @@ def _markdown(plain: str) -> str | None:
     return nh3.clean(html, tags=_TAGS, attributes={}, link_rel=None)
 
 
+@lru_cache(maxsize=64)
+def guidelines_html(markdown: str) -> str:
+    """Return what the organiser wrote as clean HTML; links open beside the page, and no script survives."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    html = re.sub(
+        r"(</?h)([1-4])>", lambda match: f"{match[1]}{int(match[2]) + 2}>", reader.render(visible(markdown))
+    )
+    return nh3.clean(
+        html,
+        tags=_TAGS | {"a"},
+        attributes={"a": {"href"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
+
+
 def turns(text: str | None) -> list[tuple[str, str]] | None:
     """Return the turns of a chat with their speakers, or None where a text is none.
 

@@ -11,15 +11,18 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
+from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
-from sparingly.run.forms.form import Form, form_named
+from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
+OVERLAP = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +32,27 @@ class Web:
     Attributes:
         campaign: The campaign, open.
         secret: What sessions and handles are signed with.
-        form: What raters fill in where single outputs are judged.
+        form: What raters fill in where single outputs are judged; ``pass_fail`` on a scale from 0 to 1 and
+            ``score`` on others, unless given.
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, every rater is given open questions.
+        overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
+        one_by_one: Whether the outputs of an item are shown one after the other.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
     campaign: Campaign
     secret: str
-    form: str = "score"
+    form: str | None = None
     texts: Texts = "plain"
     assignment: Assignment | None = None
+    overlap: float = OVERLAP
+    one_by_one: bool = False
     public: str | None = None
 
     def __post_init__(self) -> None:
+        if not 0 <= self.overlap <= 1:
+            raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
         if self.texts not in get_args(Texts):
             raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
         self.single_form.check(self.campaign.settings.aspects)
@@ -61,7 +71,8 @@ class Web:
     @cached_property
     def single_form(self) -> Form:
         """The form where single outputs are judged; pairs have one of their own."""
-        form = form_named(self.form, "pages")
+        is_verdict = all(ends == SCALE for ends in self.campaign.settings.aspects.values())
+        form = form_named(self.form or ("pass_fail" if is_verdict else "score"), "pages")
         if form.answers == "pair":
             raise UsageError("Where outputs are compared, the pages ask which is better by themselves.")
         return form
@@ -84,7 +95,13 @@ class Web:
     @cached_property
     def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
-        return PageBoard(self.campaign.database, self.campaign.settings)
+        overlap = self.overlap if self.assignment is None else 0.0
+        return PageBoard(self.campaign.database, self.campaign.settings, overlap)
+
+    @cached_property
+    def acceptances(self) -> Acceptances:
+        """Which guidelines raters accepted."""
+        return Acceptances(self.campaign.database, self.campaign.name)
 
     @cached_property
     def drafts(self) -> Drafts:
@@ -119,5 +136,5 @@ class Web:
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
         title = "sparingly" if session is None else self.campaign.name
-        shared = {"campaign": title, "session": session, "csrf": csrf}
+        shared = {"campaign": title, "session": session, "csrf": csrf, "reasons": REASONS}
         return HTMLResponse(self.templates.get_template(template).render(**shared, **values), status)

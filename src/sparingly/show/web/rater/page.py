@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sparingly.data.scale import Scale
+from sparingly.data.texts import same_text
 from sparingly.run.campaign.rater_pages import Page
+from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
 from sparingly.show.web.rater.submission import Draft
 from sparingly.show.web.sessions import Session
-from sparingly.show.web.texts import DisplayText, display_text, turns
+from sparingly.show.web.texts import DisplayText, display_text, guidelines_html, turns
 from sparingly.show.web.web import Web
 
 ITEMS_BEFORE, ITEMS_AFTER = 3, 1
@@ -27,22 +29,25 @@ def page_questions(
     rater: str,
     keyed: Callable[..., str],
     handle: Callable[..., str],
+    *,
+    exact: bool = False,
 ) -> list[Question]:
     """Return the questions of a page with texts and handles, in the order in which a rater is shown them.
 
     The order is that of a keyed hash of the rater, the item and the model: without the server's secret, which
-    ``keyed`` needs, nobody can tell from it which model is which. Outputs that are the same, letter by
-    letter, are asked about once. ``handle`` names a question in the rater's session.
+    ``keyed`` needs, nobody can tell from it which model is which. Outputs with the
+    same text (see ``same_text``) are asked about once. ``handle`` names a question in the rater's session.
     """
     seed = f"{rater}\x1f{page.data}\x1f{page.round}\x1f{page.item}"
     models = sorted({name for question in questions for name in question.models})
     place = {name: keyed("order of outputs", seed, name) for name in models}
     text_of = {name: texts.output(page.item, name) for name in models}
+    same_as = {name: same_text(text, exact=exact) for name, text in text_of.items()}
     merged: dict[tuple[str | None, ...], Question] = {}
     for question in sorted(questions, key=lambda question: [place[name] for name in question.models]):
         names = sorted(question.models, key=lambda name: place[name])
         # What tells questions apart is their texts, a pair's in the order that is known.
-        key: tuple[str | None, ...] = tuple(text_of[name] for name in names)
+        key: tuple[str | None, ...] = tuple(same_as[name] for name in names)
         if None in key:
             # Outputs without a text are never the same.
             key = (*sorted(names), "no text", None)
@@ -51,7 +56,7 @@ def page_questions(
         if key not in merged:
             merged[key] = replace(question, outputs=tuple(Output((name,), text_of[name]) for name in names))
             continue
-        if text_of[names[0]] != merged[key].output:
+        if same_as[names[0]] != same_text(merged[key].output, exact=exact):
             names.reverse()
         outputs = zip(merged[key].outputs, names, strict=True)
         joined = tuple(replace(output, models=(*output.models, name)) for output, name in outputs)
@@ -73,7 +78,11 @@ def first_models(question: Question) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class FieldView:
-    """One number to give: its name in the form, the aspect, what is filled in, the scale or the choices."""
+    """One number to give: its name in the form, the aspect, what is filled in, the scale or the choices.
+
+    A choice is its score, its label and the guidelines' words for it (which take the label's place, or none);
+    ``anchors`` are scores of a slider with their words.
+    """
 
     name: str
     aspect: str
@@ -81,7 +90,8 @@ class FieldView:
     low: str
     high: str
     step: str
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: tuple[tuple[str, str, str], ...] = ()
+    anchors: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,7 @@ class QuestionView:
     fields: tuple[FieldView, ...]
     marks: str
     comment: str
+    skip: str = ""
 
     @property
     def is_pair(self) -> bool:
@@ -102,13 +113,32 @@ class QuestionView:
 
 
 @dataclass(frozen=True)
+class GuideView:
+    """The guidelines as a page shows them: headings with their tone and HTML, and what is asked for.
+
+    ``changed`` says that the rater has accepted an earlier version.
+    """
+
+    version: int
+    title: str
+    sections: tuple[tuple[str, str, str], ...]
+    consent: str = ""
+    details: tuple[str, ...] = ()
+    changed: bool = False
+
+
+@dataclass(frozen=True)
 class PageView:
-    """Everything on a page."""
+    """Everything on a page; with ``advances`` it is sent when its last answer is given by one key."""
 
     page: str
     client: str
     form: str
     template: str
+    title: str
+    guide: GuideView | None
+    advances: bool
+    one_by_one: bool
     source: list[DisplayText]
     before: list[DisplayText]
     after: list[DisplayText]
@@ -138,8 +168,9 @@ class PageViews:
         def handle(*parts: str) -> str:
             return keyed(session.id, *parts)
 
+        exact = self.web.single_form.answers == "spans"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
-        return page_questions(page, bare, board.texts(page.data), session.rater, keyed, handle)
+        return page_questions(page, bare, board.texts(page.data), session.rater, keyed, handle, exact=exact)
 
     def view(self, session: Session, page: Page) -> PageView:
         """Return what a page shows, with what the rater typed or answered before."""
@@ -152,11 +183,17 @@ class PageViews:
         previous = self.queue.before(rater, page)
         markdown = web.texts == "markdown"
         form = web.pair_form if any(question.other for question in questions) else web.single_form
+        guide = None if web.board.guidelines is None else guide_view(web.board.guidelines)
         return PageView(
             page=self.handle(page),
             client=secrets.token_urlsafe(16),
             form=form.name,
             template=form.template,
+            title=(guide and guide.title) or form.title,
+            guide=guide,
+            # Several scores for an output are looked at before they are sent.
+            advances=form.advances and len(web.campaign.settings.aspects) == 1,
+            one_by_one=web.one_by_one and len(questions) > 1,
             source=_turns(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
@@ -195,8 +232,10 @@ class PageViews:
             if field is not None:
                 name, value = f"score:{question.id}:{number}", scores.get(aspect, "")
                 low, high, step = f"{field.low:g}", f"{field.high:g}", f"{field.step:g}"
-                choices = tuple((f"{score:g}", words) for score, words in field.choices)
-                fields.append(FieldView(name, aspect, value, low, high, step, choices))
+                words = {} if web.board.guidelines is None else web.board.guidelines.words(aspect)
+                choices = tuple((f"{score:g}", label, words.get(score, "")) for score, label in field.choices)
+                anchors = tuple((f"{score:g}", text) for score, text in sorted(words.items()))
+                fields.append(FieldView(name, aspect, value, low, high, step, choices, anchors))
         return QuestionView(
             handle=question.id,
             label=output_label(place),
@@ -210,7 +249,22 @@ class PageViews:
             fields=tuple(fields),
             marks=json.dumps(marks),
             comment=(typed and typed.comment) or comment or "",
+            skip=(typed and typed.skip) or "",
         )
+
+
+def guide_view(
+    guidelines: Guidelines, consent: bool = False, details: tuple[str, ...] = (), *, changed: bool = False
+) -> GuideView:
+    """Return guidelines to show, with the consent and the details that are still to be given."""
+    return GuideView(
+        guidelines.version,
+        guidelines.title,
+        tuple((part.heading, part.tone, guidelines_html(part.markdown)) for part in guidelines.sections),
+        guidelines_html(guidelines.consent) if consent else "",
+        details,
+        changed,
+    )
 
 
 def draft_name(question: Question) -> str:

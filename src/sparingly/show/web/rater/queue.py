@@ -53,7 +53,9 @@ class PageQueue:
             leases = self.leases.current(connection)
         # What is lent for long enough is not lent again.
         for unit, (name, until) in leases.items():
-            page = next(self._open(unit), None) if name == rater and self.leases.is_fresh(until) else None
+            page = (
+                next(self._open(unit, rater), None) if name == rater and self.leases.is_fresh(until) else None
+            )
             if page is not None:
                 return page
         if not any(self._free(leases, rater)):
@@ -114,26 +116,26 @@ class PageQueue:
         self.board.refresh(connection)
         leases = self.leases.current(connection)
         mine = [unit for unit, (name, _) in leases.items() if name == rater]
-        self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit))])
+        self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit, rater))])
         if not self.board.is_open:
             return None
-        lent = (unit for unit in mine if any(self._open(unit)))
+        lent = (unit for unit in mine if any(self._open(unit, rater)))
         unit = next(chain(lent, self._free(leases, rater)), None)
         if unit is None:
             return None
         if unit not in leases or not self.leases.is_fresh(leases[unit][1]):
             self.leases.lend(connection, unit, rater)
-        return next(self._open(unit))
+        return next(self._open(unit, rater))
 
-    def _open(self, unit: PageUnit) -> Iterator[Page]:
+    def _open(self, unit: PageUnit, rater: str) -> Iterator[Page]:
         pages = self.board.units.get(unit, [])
-        return (page for page in pages if not self.board.is_answered(page))
+        return (page for page in pages if self.board.is_open_to(rater, page))
 
     def _free(self, leases: Mapping[PageUnit, tuple[str, str]], rater: str) -> Iterator[PageUnit]:
         return (
             unit
             for unit in self.board.units
-            if leases.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit))
+            if leases.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit, rater))
         )
 
     def _assigned(self, rater: str) -> list[Page]:

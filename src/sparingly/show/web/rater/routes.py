@@ -12,8 +12,10 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.rater.page import GuideView
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
+from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText
 
 router = APIRouter(include_in_schema=False)
@@ -30,7 +32,9 @@ Served = Annotated[RaterService, Depends(service_of)]
 
 @router.get("/rate")
 def show_current(session: RaterSession, service: Served) -> Response:
-    """Show what a rater is to judge now."""
+    """Show what a rater is to judge now, or the guidelines that they have not read."""
+    if (guide := service.guide(session.rater)) is not None:
+        return _guidelines_page(session, service, guide)
     web, page = service.web, service.queue.current(session.rater)
     if page is not None:
         response = web.page("rater/rate.html", session, view=service.views.view(session, page), problem="")
@@ -45,6 +49,25 @@ def show_current(session: RaterSession, service: Served) -> Response:
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
     )
+
+
+def _guidelines_page(
+    session: Session, service: RaterService, guide: GuideView, *, status: int = 200, problem: str = ""
+) -> Response:
+    values = {"guide": guide, "title": guide.title or "Before you begin", "problem": problem}
+    return service.web.page("rater/guidelines.html", session, status=status, **values)
+
+
+@router.post("/rate/begin")
+def begin(session: RaterForm, service: Served, fields: Fields) -> Response:
+    """Take that a rater accepted the guidelines."""
+    try:
+        service.accept(session.rater, fields)
+    except UsageError as error:
+        guide = service.guide(session.rater)
+        if guide is not None:
+            return _guidelines_page(session, service, guide, status=422, problem=str(error))
+    return RedirectResponse("/rate", 303)
 
 
 @router.get("/rate/{handle}")
@@ -129,7 +152,9 @@ class PageResponse:
     page: str | None
     why: str = ""
     form: str = ""
+    title: str = ""
     client: str = ""
+    guidelines: int | None = None
     aspects: list[str] = field(default_factory=list)
     source: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
@@ -157,7 +182,7 @@ def progress(session: RaterSession, service: Served) -> ProgressResponse:
 @api_router.get("/question")
 def question(session: RaterSession, service: Served) -> PageResponse:
     """Return what a rater is to judge now."""
-    page = service.queue.current(session.rater)
+    page = None if service.guide(session.rater) is not None else service.queue.current(session.rater)
     if page is None:
         return PageResponse(None, service.why_nothing(session.rater))
     view = service.views.view(session, page)
@@ -168,6 +193,8 @@ def question(session: RaterSession, service: Served) -> PageResponse:
     return PageResponse(
         page=view.page,
         form=view.form,
+        title=view.title,
+        guidelines=None if view.guide is None else view.guide.version,
         client=view.client,
         aspects=list(service.aspects),
         source=plain(view.source),

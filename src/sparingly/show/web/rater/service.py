@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import Acknowledgement, check_score
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.show.web.rater.page import PageViews, draft_name
+from sparingly.run.forms.question import Output, Question
+from sparingly.show.web.entry import text_of
+from sparingly.show.web.rater.page import GuideView, PageViews, draft_name, guide_view
 from sparingly.show.web.rater.queue import PageQueue
-from sparingly.show.web.rater.submission import Draft, SentPage, answers_to
+from sparingly.show.web.rater.submission import Draft, SentPage, answers_to, storable
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
@@ -71,6 +74,9 @@ class RaterService:
             everything = self.views.questions(session, page, everything=True)
             if {question.id for question in everything} == submission.handles:
                 questions = everything
+        guidelines = self.web.board.guidelines
+        if guidelines is not None and submission.guidelines not in (None, guidelines.version):
+            raise UsageError("The guidelines have changed. Read them again, then send your answers.")
         answers = answers_to(questions, submission, session.rater, self.web)
         for answer in answers:
             # All of a page is kept, or nothing of it.
@@ -80,8 +86,40 @@ class RaterService:
         if any(acknowledgement.what == "refused" for acknowledgement in acknowledged):
             # The sentences of the campaign name models, which raters must not see.
             raise UsageError("Something on this page is not asked any more. Load the page again.")
+        reasons = {card.output: card.skip for card in submission.cards if card.skip}
+        for question in questions:
+            if question.id in reasons:
+                self.web.campaign.skip(_each_cell(question), session.rater, reason=reasons[question.id])
         self.queue.finish(session.rater, page)
         return acknowledged
+
+    def guide(self, rater: str) -> GuideView | None:
+        """Return the guidelines where a rater has to accept them before anything is shown."""
+        self.web.board.refresh()
+        guidelines = self.web.board.guidelines
+        if guidelines is None:
+            return None
+        unread, consent, details = self.web.acceptances.missing(rater, guidelines)
+        if not unread:
+            return None
+        earlier = self.web.acceptances.last(rater)
+        return guide_view(guidelines, consent, details, changed=earlier is not None)
+
+    def accept(self, rater: str, fields: Mapping[str, str]) -> None:
+        """Take that a rater accepted the guidelines that were shown, with the details that are asked for."""
+        guide, guidelines = self.guide(rater), self.web.board.guidelines
+        if guide is None or guidelines is None:
+            return
+        if fields.get("guidelines") != str(guide.version):
+            raise UsageError("The guidelines have changed. Read them again.")
+        if guide.consent and fields.get("consent") != "yes":
+            raise UsageError("Accept the conditions, or leave.")
+        details = {
+            name: storable(text_of(fields, f"detail:{place}")) for place, name in enumerate(guide.details)
+        }
+        if not all(details.values()):
+            raise UsageError("Fill in every detail.")
+        self.web.acceptances.save(rater, guidelines, details)
 
     def keep_draft(self, session: Session, page: Page, submission: SentPage) -> None:
         """Keep what a rater has typed, under names that outlive the session."""
@@ -96,6 +134,8 @@ class RaterService:
     def why_nothing(self, rater: str) -> str:
         """Say to a rater why there is nothing to judge."""
         board = self.web.board
+        if self.guide(rater) is not None:
+            return "Read and accept the guidelines first, on the page /rate."
         if board.is_closed:
             return "The campaign has ended. Thank you."
         if not board.is_open:
@@ -107,3 +147,9 @@ class RaterService:
         if board.answered_count < len(board.pages):
             return "Others are working on what is left. Come back later."
         return "Everything that is asked for is judged. Thank you."
+
+
+def _each_cell(question: Question) -> Iterator[Question]:
+    """Yield the question for every model with the same output; a pair's in the order of their names."""
+    for models in zip(*(output.models for output in question.outputs), strict=True):
+        yield replace(question, outputs=tuple(Output((name,)) for name in sorted(models)))

@@ -14,6 +14,7 @@ from pydantic import FailFast, Field, TypeAdapter, ValidationError
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.forms.answer import Answer, Placement
+from sparingly.run.forms.form import REASONS
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import checked_spans
 from sparingly.show.web.web import Web
@@ -22,7 +23,7 @@ from sparingly.show.web.web import Web
 MOST_SECONDS = 3600.0
 MOST_COMMENT = 10_000
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_FIELD = re.compile(r"(score|marks|comment):([0-9a-f]{32})(?::(\d{1,3}))?")
+_FIELD = re.compile(r"(score|marks|comment|skip):([0-9a-f]{32})(?::(\d{1,3}))?")
 _LONGEST_NUMBER, _LONGEST_PLACE = 40, 100
 # What is sent is bounded everywhere, far above what a page can ask: reading it must not take long.
 _MOST_CARDS, _MOST_SCORES, _MOST_MARKS = 1000, 100, 1000
@@ -51,16 +52,22 @@ class SentAnswer:
     marks: _Marks = field(default_factory=list)
     # Browsers send two letters for the end of a line.
     comment: Annotated[str, Field(max_length=2 * MOST_COMMENT)] | None = None
+    # Why the output cannot be judged; its scores do not count then.
+    skip: Annotated[str, Field(max_length=40)] = ""
 
 
 @dataclass
 class SentPage:
-    """What is said of a page; ``client`` names this answer, so that sending it again changes nothing."""
+    """What is said of a page; ``client`` names this answer, so that sending it again changes nothing.
+
+    ``guidelines`` is the version that the page showed; None is not compared.
+    """
 
     page: Annotated[str, Field(max_length=64)]
     client: Annotated[str, Field(max_length=64)]
     cards: Annotated[list[SentAnswer], FailFast(), Field(max_length=_MOST_CARDS)]
     seconds: float | None = None
+    guidelines: int | None = None
 
     @property
     def handles(self) -> set[str]:
@@ -150,12 +157,19 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
                 raise UsageError("The marked errors cannot be read. Load the page again.") from None
         elif kind == "comment":
             card.comment = storable(value)[: 2 * MOST_COMMENT]
+        elif kind == "skip":
+            card.skip = value.strip()[:40]
     seconds = number_of(values["seconds"]) if values.get("seconds") else None
-    return SentPage(page, values.get("client", ""), list(cards.values()), seconds)
+    version = values.get("guidelines", "")
+    shown = int(version) if version.isdecimal() and len(version) < 9 else None
+    return SentPage(page, values.get("client", ""), list(cards.values()), seconds, shown)
 
 
 def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, web: Web) -> list[Answer]:
-    """Return the answers of a page that was filled in, or say what is missing or wrong."""
+    """Return the answers of a page that was filled in, or say what is missing or wrong.
+
+    There are none for what the rater cannot judge.
+    """
     if not questions:
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
     if not _CLIENT.fullmatch(submission.client):
@@ -169,6 +183,10 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     answers: list[Answer] = []
     for place, question in enumerate(questions, 1):
         card = by_handle[question.id]
+        if card.skip:
+            if card.skip not in REASONS:
+                raise UsageError(f"The reasons are {', '.join(REASONS)}, not {card.skip}.")
+            continue
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
         spans = checked_spans(marks, question.output) if form.answers == "spans" else None
@@ -194,7 +212,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                     )
                 )
     seconds = submission.seconds
-    if seconds is None or not math.isfinite(seconds):
+    if seconds is None or not math.isfinite(seconds) or not answers:
         return answers
     # The time spent on a page is divided over its answers: their sum is what is paid for.
     seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)

@@ -1,8 +1,14 @@
-// The page of a rater: slider and number together, errors marked by keyboard or mouse, drafts kept as one types,
-// active time measured, and an answer that could not be sent is sent again.
+// The page of a rater: slider and number together, choices by single keys, errors marked by keyboard or mouse,
+// drafts saved as one types, active time measured, and an answer that could not be sent is sent again.
 "use strict";
 
 (() => {
+  // What gets the focus first; a phone's keyboard is never opened unasked.
+  const FIRST = ".markable, input[type=number], input[type=radio]:checked, input[type=radio]";
+  const focusOn = (card) => {
+    const field = card.querySelector(FIRST);
+    if (field && matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
+  };
   const IDLE = 60, WAIT = 800, AGAIN = 1000, MOST_AGAIN = 30000;
   let form, timer, saving = Promise.resolve(), seconds, active, again, waiting = false;
 
@@ -32,17 +38,17 @@
     const sent = fetch(form.dataset.draft, {
       method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", keepalive: last,
     });
-    saving = sent.then(told, () => unkept("No connection: the draft is not kept yet."));
+    saving = sent.then(told, () => unkept("No connection: the draft is not saved yet."));
   };
   const unkept = (words) => {
     say(words);
     if (!timer && !waiting) timer = setTimeout(save, 5 * AGAIN, false);
   };
   const told = (answer) => {
-    if (answer.ok) say("Draft kept.");
-    else if (answer.status >= 500 || answer.status === 429) unkept("The server is busy: the draft is not kept yet.");
-    else if (answer.status === 401) say("Your session has ended, and drafts are kept no more. Open your link again.");
-    else if ([403, 404].includes(answer.status)) say("This page is out of date, and drafts are kept no more. Load it again.");
+    if (answer.ok) say("Draft saved.");
+    else if (answer.status >= 500 || answer.status === 429) unkept("The server is busy: the draft is not saved yet.");
+    else if (answer.status === 401) say("Your session has ended, and drafts are not saved. Open your link again.");
+    else if ([403, 404].includes(answer.status)) say("This page is out of date, and drafts are not saved. Load it again.");
     else say("");
   };
   const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
@@ -59,6 +65,147 @@
       told();
     });
     told();
+  };
+
+  document.addEventListener("click", (event) => {
+    const anchor = event.target.closest("[data-score]");
+    if (!anchor || !form) return;
+    const number = document.getElementById(anchor.dataset.number);
+    number.value = anchor.dataset.score;
+    number.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
+  // --- choices: a key or a click answers, and where nothing is left to say the page is sent ---
+  const cards = () => [...form.querySelectorAll(".output")];
+  const skipped = (card) => Boolean(card.querySelector("[name^='skip:']").value);
+  const groups = () => cards().filter((card) => !skipped(card))
+    .flatMap((card) => [...card.querySelectorAll("fieldset.choices")]);
+  const open = () => groups().filter((group) => !group.querySelector(":checked"));
+  const current = () => {
+    const here = document.activeElement && document.activeElement.closest("fieldset.choices");
+    if (here && form.contains(here)) return here;
+    const shown = groups().filter((group) => !group.closest("[hidden]"));
+    return open().find((group) => !group.closest("[hidden]")) || shown[shown.length - 1];
+  };
+  const commented = () => cards().some((card) => card.querySelector("details.comment[open]"));
+  const advance = () => {
+    if (!("advances" in form.dataset) || commented()) return;
+    const [next] = open();
+    if (!next) form.requestSubmit();
+    else goTo(next.closest(".output"));
+  };
+  const choose = (radio) => {
+    if (!radio) return;
+    radio.checked = true;
+    radio.dispatchEvent(new Event("input", { bubbles: true }));
+    advance();
+  };
+  const writes = (element) => element.matches("textarea, select, input:not([type=radio]), .markable");
+  const keys = (event) => {
+    if (!form || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+    const group = current();
+    const arrows = { ArrowLeft: 0, ArrowDown: 1, ArrowRight: 2 };
+    const place = group && group.classList.contains("versus") ? arrows[event.key] : Number(event.key) - 1;
+    if (group && place >= 0 && group.querySelectorAll("input")[place]) choose(group.querySelectorAll("input")[place]);
+    else if (event.key === "Backspace" && "advances" in form.dataset) {
+      const previous = document.getElementById("previous");
+      if (!previous) return;
+      previous.click();
+    } else if (event.key.toLowerCase() === "d" && form.querySelector("[data-differ]")) {
+      form.querySelectorAll("[data-differ]").forEach((button) => button.click());
+    } else return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", keys);
+  document.addEventListener("click", (event) => {
+    if (!form || !form.contains(event.target)) return;
+    const side = event.target.closest("[data-choose]");
+    // Whoever selects letters of a text does not choose it.
+    if (side && document.getSelection().isCollapsed && !event.target.closest("a, button, summary")) {
+      choose(side.closest(".output").querySelector(`.versus [value="${side.dataset.choose}"]`));
+    } else if (event.detail > 0 && event.target.matches("fieldset.choices input")) advance();
+  });
+  const skipping = (card) => {
+    const required = card.querySelectorAll("input[required], input[data-required]");
+    for (const input of required) {
+      input.dataset.required = "";
+      input.required = !skipped(card);
+    }
+    card.classList.toggle("skipped", skipped(card));
+  };
+
+  // --- one output at a time ---
+  const show = (card) => {
+    if (!("one" in form.dataset)) return;
+    const all = cards(), place = all.indexOf(card);
+    all.forEach((one) => { one.hidden = one !== card; });
+    form.querySelector("#send").hidden = place < all.length - 1;
+    const [back, on] = form.querySelectorAll("[data-step]");
+    back.hidden = place === 0;
+    on.hidden = place === all.length - 1;
+  };
+  const goTo = (card) => {
+    show(card);
+    card.scrollIntoView({ block: "nearest" });
+    focusOn(card);
+  };
+  const steps = () => {
+    if (!("one" in form.dataset)) return;
+    const row = form.querySelector(".send");
+    for (const [step, words] of [[-1, "Previous output"], [1, "Next output"]]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.dataset.step = step;
+      button.textContent = words;
+      if (step > 0) button.className = "primary";
+      button.addEventListener("click", () => {
+        const all = cards(), place = all.findIndex((one) => !one.hidden);
+        const inputs = all[place].querySelectorAll("input");
+        if (step > 0 && [...inputs].some((input) => !input.reportValidity())) return;
+        goTo(all[place + step]);
+      });
+      row.append(button);
+    }
+    row.append(form.querySelector("#send"));
+    show(cards().find((card) => card.querySelector("input:invalid")) || cards()[0]);
+  };
+
+  // --- the words in which two outputs differ (longest common subsequence), on demand ---
+  const differ = (button) => {
+    const output = button.closest(".output"), on = button.getAttribute("aria-pressed") !== "true";
+    const texts = [...output.querySelectorAll(".side .text:not(.markdown)")];
+    if (texts.length !== 2) { say("These texts cannot be compared word by word."); return; }
+    button.setAttribute("aria-pressed", String(on));
+    const words = texts.map((text) => text.textContent.match(/\s+|[\p{L}\p{N}\p{M}]+|[^\s]/gu) || []);
+    const [left, right] = words;
+    if (!on || left.length * right.length > 4e6) {
+      texts.forEach((text) => { text.textContent = text.textContent; });
+      if (on) say("These texts are too long to be compared.");
+      return;
+    }
+    const width = right.length + 1, table = new Uint32Array((left.length + 1) * width);
+    for (let i = left.length - 1; i >= 0; i -= 1) {
+      for (let j = right.length - 1; j >= 0; j -= 1) {
+        table[i * width + j] = left[i] === right[j]
+          ? table[(i + 1) * width + j + 1] + 1
+          : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
+      }
+    }
+    const same = [new Set(), new Set()];
+    for (let i = 0, j = 0; i < left.length && j < right.length;) {
+      if (left[i] === right[j]) { same[0].add(i); same[1].add(j); i += 1; j += 1; }
+      else if (table[(i + 1) * width + j] >= table[i * width + j + 1]) i += 1;
+      else j += 1;
+    }
+    texts.forEach((text, side) => {
+      text.replaceChildren(...words[side].map((word, place) => {
+        if (same[side].has(place) || !word.trim()) return document.createTextNode(word);
+        const shown = document.createElement("ins");
+        shown.className = "differs";
+        shown.textContent = word;
+        return shown;
+      }));
+    });
   };
 
   // --- errors marked in a text: letters are code points, the end is not included ---
@@ -192,18 +339,24 @@
     stir();
     form.querySelectorAll("input[type=range]").forEach(slider);
     form.querySelectorAll(".marking").forEach(marking);
+    form.querySelectorAll("[data-differ]").forEach((button) => button.addEventListener("click", () => differ(button)));
+    cards().forEach(skipping);
+    form.addEventListener("change", (event) => {
+      if (event.target.matches("[name^='skip:']")) skipping(event.target.closest(".output"));
+    });
+    steps();
     form.addEventListener("input", later);
     form.addEventListener("submit", note);
-    if (focus && matchMedia("(pointer: fine)").matches) {
-      const first = form.querySelector(".markable, input[type=number], input[type=radio]:checked, input[type=radio]");
-      if (first) first.focus({ preventScroll: true });
-    }
+    const [first] = cards().filter((card) => !card.hidden);
+    if (focus && first) focusOn(first);
   };
 
   document.addEventListener("keydown", (event) => {
     if (form && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      form.requestSubmit();
+      const on = form.querySelector("[data-step='1']:not([hidden])");
+      if (on) on.click();
+      else form.requestSubmit();
     }
   });
   // A draft that is under way arrives before the answer, not after it.
@@ -226,13 +379,13 @@
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
     if (status >= 500 || status === 429) retry("The server is busy: your answer is not sent yet.");
-    else if (status === 401) say("Your session has ended. Open your link again: the last draft is kept.");
-    else say("This page is out of date. Load it again: the last draft is kept.");
+    else if (status === 401) say("Your session has ended. Open your link again: the last draft is saved.");
+    else say("This page is out of date. Load it again: the last draft is saved.");
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "main") return;
     begin(true);
-    if (form) say(document.querySelector(".warning") ? "" : "Kept. Here is the next item.");
+    if (form) say(document.querySelector(".warning") ? "" : "Saved.");
   });
   begin(true);
 })();

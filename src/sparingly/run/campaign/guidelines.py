@@ -1,0 +1,130 @@
+"""The guidelines of a campaign: versions in its journal, and which raters accepted which.
+
+A version is an event, so an answer was given under the last version before it in the journal: pages take no
+answer from somebody who has not seen the newest one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sqlalchemy import Connection, func, insert, select
+
+from sparingly.run.campaign.database import Database
+from sparingly.run.campaign.journal import Clock, Journal, as_json, timestamp, utc_now
+from sparingly.run.campaign.settings import Settings
+from sparingly.run.campaign.tables import ACCEPTED, EVENTS
+from sparingly.run.forms.guidelines import Guidelines
+
+KIND = "guidelines"
+
+
+def guidelines_at(connection: Connection, campaign: str, seq: int | None = None) -> Guidelines | None:
+    """Return the last version of the guidelines, now or at a number of the journal; None without any."""
+    table = EVENTS.c
+    mine = [table.campaign == campaign, table.kind == KIND]
+    if seq is not None:
+        mine.append(table.seq <= seq)
+    last = connection.execute(
+        select(table.detail).where(*mine).order_by(table.seq.desc()).limit(1)
+    ).scalar_one_or_none()
+    if last is None:
+        return None
+    count = connection.execute(select(func.count()).select_from(EVENTS).where(*mine)).scalar_one()
+    return Guidelines.parse(json.loads(last)["text"], count)
+
+
+def write_guidelines(database: Database, settings: Settings, text: str, clock: Clock = utc_now) -> Guidelines:
+    """Write a new version, unless the text is that of the last one; return what holds now."""
+    text = text.replace("\r\n", "\n").strip() + "\n"
+    guidelines = Guidelines.parse(text)
+    guidelines.check(settings.aspects)
+    with database.writing() as connection:
+        last = guidelines_at(connection, settings.name)
+        if last is not None and last.text == text:
+            return last
+        journal = Journal(connection, settings.name, clock)
+        journal.event(KIND, text=text)
+        journal.finish()
+        return Guidelines.parse(text, 1 if last is None else last.version + 1)
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What a rater accepted last: the version, the consent's digest, and the details they gave."""
+
+    version: int
+    consent: str
+    details: Mapping[str, str]
+
+
+class Acceptances:
+    """Which guidelines each rater of a campaign accepted."""
+
+    def __init__(self, database: Database, campaign: str, clock: Clock = utc_now) -> None:
+        self.database, self.campaign, self.clock = database, campaign, clock
+        self._last: dict[str, Acceptance] = {}
+
+    def last(self, rater: str) -> Acceptance | None:
+        """Return what a rater accepted last."""
+        table = ACCEPTED.c
+        query = select(table.version, table.consent, table.details).where(
+            table.campaign == self.campaign, table.rater == rater
+        )
+        with self.database.reading() as connection:
+            row = connection.execute(query.order_by(table.version.desc()).limit(1)).one_or_none()
+        return None if row is None else Acceptance(row.version, row.consent, json.loads(row.details))
+
+    def missing(self, rater: str, guidelines: Guidelines) -> tuple[bool, bool, tuple[str, ...]]:
+        """Say whether a rater has to read the guidelines, whether to consent, and which details to give."""
+        last = self._last.get(rater)
+        if last is None or last.version < guidelines.version:
+            last = self.last(rater)
+        if last is None:
+            return True, bool(guidelines.consent), guidelines.details
+        self._last[rater] = last
+        if last.version >= guidelines.version:
+            return False, False, ()
+        lacking = tuple(name for name in guidelines.details if name not in last.details)
+        return True, last.consent != digest_of(guidelines.consent), lacking
+
+    def save(self, rater: str, guidelines: Guidelines, details: Mapping[str, str]) -> None:
+        """Write that a rater accepted the guidelines, and what they said about themselves."""
+        table = ACCEPTED.c
+        row = {"campaign": self.campaign, "rater": rater, "version": guidelines.version}
+        with self.database.writing() as connection:
+            # Whoever presses twice waits here for the first.
+            Journal(connection, self.campaign, self.clock)
+            mine = (table.campaign == self.campaign, table.rater == rater)
+            known: dict[str, str] = {}
+            for version, text in connection.execute(select(table.version, table.details).where(*mine)):
+                if version == guidelines.version:
+                    return
+                known |= json.loads(text)
+            known |= details
+            connection.execute(
+                insert(ACCEPTED),
+                {
+                    **row,
+                    "consent": digest_of(guidelines.consent),
+                    "details": as_json(known),
+                    "at": timestamp(self.clock()),
+                },
+            )
+
+    def rows(self, connection: Connection) -> list[dict[str, object]]:
+        """Return what every rater accepted and said, in the order of their names."""
+        table = ACCEPTED.c
+        query = select(table.rater, table.version, table.at, table.details)
+        rows = connection.execute(
+            query.where(table.campaign == self.campaign).order_by(table.rater, table.version)
+        )
+        return [{**row, "details": json.loads(row["details"])} for row in rows.mappings()]
+
+
+def digest_of(consent: str) -> str:
+    """Return what is stored of a consent text; empty where there is none."""
+    return sha256(consent.encode()).hexdigest()[:32] if consent else ""

@@ -1,0 +1,142 @@
+"""Guidelines: what raters read first, one Markdown text in which a few headings have a meaning.
+
+``# …`` is the title: the question on every page. ``## Scale`` gives words for scores (``- 33: some meaning is
+lost``), ``## Scale: fluency`` for one aspect. ``## Consent`` is to be accepted once, and each line of
+``## About you`` asks for a detail. Every other section is shown as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sparingly.base.errors import InputError, UnknownNameError
+from sparingly.data.scale import Ends
+
+MOST_LETTERS, _MOST_DETAILS = 100_000, 20
+_LINE = re.compile(r"\s*[-*+]\s+(?P<score>[-+]?\d+(?:[.,]\d+)?)\s*[:=]\s*(?P<words>\S.*)")
+_DETAIL = re.compile(r"\s*[-*+]\s+(?P<words>\S.*)")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the instructions: its heading (empty before the first one) and its Markdown."""
+
+    heading: str
+    markdown: str
+
+    @property
+    def tone(self) -> str:
+        """``good`` or ``bad`` for an example of that kind, by the first word of its heading."""
+        first = self.heading.split(" ")[0].lower()
+        return first if first in ("good", "bad") else ""
+
+
+@dataclass(frozen=True)
+class Guidelines:
+    """What raters are told.
+
+    Attributes:
+        title: The question, in a line.
+        sections: The instructions.
+        anchors: Words for scores, by aspect; under the empty name those for every aspect.
+        consent: What must be accepted once, in Markdown.
+        details: What raters are asked about themselves.
+        text: The whole text as it was written.
+        version: Its number in the campaign, from 1; 0 outside of one.
+    """
+
+    title: str = ""
+    sections: tuple[Section, ...] = ()
+    anchors: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
+    consent: str = ""
+    details: tuple[str, ...] = ()
+    text: str = ""
+    version: int = 0
+
+    @classmethod
+    def parse(cls, text: str, version: int = 0) -> Guidelines:
+        """Read guidelines, or raise InputError with the line that cannot be read."""
+        if not text.strip():
+            raise InputError("the guidelines are empty", fix="Begin with a title: # How good is it?")
+        if len(text) > MOST_LETTERS:
+            raise InputError(f"the guidelines have more than {MOST_LETTERS:,} letters", fix="Shorten them")
+        title, consent = "", ""
+        anchors: dict[str, dict[float, str]] = {}
+        details: list[str] = []
+        sections: list[Section] = []
+        for line, heading, lines in _parts(text):
+            name, _, aspect = heading.partition(":")
+            kind = name.strip().lower()
+            if line and not heading:
+                title = lines.pop(0)
+            if kind == "scale":
+                anchors[aspect.strip()] = _anchors(lines, line + 1)
+            elif kind == "consent":
+                consent = "\n".join(lines).strip()
+            elif kind == "about you":
+                details += [match["words"].strip() for row in lines if (match := _DETAIL.fullmatch(row))]
+            elif any(row.strip() for row in lines) or heading:
+                sections.append(Section(heading, "\n".join(lines).strip("\n")))
+        if len(details) > _MOST_DETAILS or len(set(details)) < len(details):
+            raise InputError(
+                f"raters are asked for at most {_MOST_DETAILS} details, each once", field="About you"
+            )
+        return cls(title, tuple(sections), anchors, consent, tuple(details), text, version)
+
+    def check(self, scales: Mapping[str, Ends | None]) -> None:
+        """Raise an error where words are for an unknown aspect, or for a score outside its scale."""
+        for aspect, words in self.anchors.items():
+            if aspect and aspect not in scales:
+                raise UnknownNameError("aspect", aspect, scales)
+            for name in [aspect] if aspect else scales:
+                ends = scales[name]
+                for score in words:
+                    if ends is not None and not ends[0] <= score <= ends[1]:
+                        raise InputError(
+                            f"the scale of {name} goes from {ends[0]:g} to {ends[1]:g}, and has no {score:g}",
+                            field="Scale",
+                        )
+
+    def words(self, aspect: str) -> Mapping[float, str]:
+        """Return the words for scores of an aspect."""
+        return self.anchors.get(aspect, self.anchors.get("", {}))
+
+
+def _parts(text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the title's part (no heading) and the sections, each with its line and the lines below it.
+
+    The first line of the title's part is the title; a number of 0 says that there is none.
+    """
+    number, heading, lines, fenced = 0, "", list[str](), False
+    titled = False
+    for at, row in enumerate(text.splitlines(), 1):
+        if _FENCE.match(row):
+            fenced = not fenced
+        if not fenced and not titled and row.startswith("# "):
+            if number or any(line.strip() for line in lines):
+                yield number, heading, lines
+            titled, number, heading, lines = True, at, "", [row[2:].strip()]
+        elif not fenced and row.startswith("## "):
+            yield number, heading, lines
+            number, heading, lines = at, row[3:].strip(" #"), []
+        else:
+            lines.append(row)
+    yield number, heading, lines
+
+
+def _anchors(lines: list[str], first: int) -> dict[float, str]:
+    words: dict[float, str] = {}
+    for number, row in enumerate(lines, first):
+        match = _LINE.fullmatch(row)
+        if match is not None:
+            words[float(match["score"].replace(",", "."))] = match["words"].strip()
+        elif row.strip():
+            raise InputError(
+                f'"{row.strip()[:60]}" gives no words for a score',
+                line=number,
+                fix="Write: - 33: some meaning",
+            )
+    return words

@@ -1,0 +1,132 @@
+"""Two raters on some outputs, outputs that cannot be judged, and outputs with the same text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sparingly.run.campaign.rater_pages import PageBoard
+from tests.run.campaign.made import MODELS, made_set
+from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, small_set, web_of
+
+
+def judge_everything(visitor: Visitor, score: float = 50) -> int:
+    """Answer until nothing is left, and return how many pages there were."""
+    count = 0
+    while (question := visitor.question())["page"] is not None:
+        assert visitor.answer(question, score).status_code == 200
+        count += 1
+    return count
+
+
+def test_two_raters_judge_a_part_of_the_outputs(tmp_path: Path) -> None:
+    options = {"overlap": 0.1}
+    with served(tmp_path, made_set(40), budget=30, size=30, options=options) as app:
+        anna = Visitor(app, "anna")
+        # Three outputs a page: seven pages have 21 outputs, the fewest that are 20 or more.
+        assert judge_everything(anna) == 30
+        assert web_of(app).board.overlap_counts == (0, 7)
+        assert "judged" in anna.question()["why"]
+        assert judge_everything(Visitor(app, "ben"), 60) == 7
+        assert judge_everything(Visitor(app, "carl")) == 0
+        assert web_of(app).board.overlap_counts == (7, 7)
+        (agreement,) = web_of(app).campaign.findings().agreement
+        assert agreement.common == 21
+        status = web_of(app).campaign.status().sets[0]
+        assert (status.asked, status.outstanding, status.answers) == (90, 0, 111)
+
+
+def test_what_cannot_be_judged_is_counted_and_not_asked_again(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(6), budget=2, size=2) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        page = anna.page()
+        fields = fields_of(page)
+        first, *others = [name for name in fields if name.startswith("score:")]
+        skip = f"skip:{first.split(':')[1]}"
+        scores = {**fields, **dict.fromkeys(others, "40")}
+        wrong = anna.client.post(action_of(page), data={**scores, skip: "lazy"})
+        assert "The reasons are broken" in wrong.text
+        assert ratings(anna) == []
+        sent = {**scores, skip: "broken"}
+        anna.client.post(action_of(page), data=sent)
+        anna.client.post(action_of(page), data=sent)
+        assert len(ratings(anna)) == 2
+        status = campaign.status().sets[0]
+        assert (status.asked, status.answers, status.outstanding, status.skipped) == (6, 2, 3, 1)
+        # Nobody else is asked, and the page is done with.
+        assert anna.client.get("/api/progress").json()["judged"] == 1
+        judge_everything(anna)
+        assert judge_everything(Visitor(app, "ben")) == 0
+        assert campaign.status().sets[0].outstanding == 0
+        notes = campaign.estimate(interval="none").notes
+        assert "raters could not judge 1 output: no score counts for them" in notes
+        assert campaign.verify().ok
+        board = PageBoard(campaign.database, campaign.settings)
+        board.refresh()
+        assert board.answered_count == 2
+        # An answer that is there already is changed, not taken back.
+        previous = anna.client.get(action_of(page))
+        handle = fields_of(previous.text)
+        skips = {f"skip:{name.split(':')[1]}": "other" for name in handle if name.startswith("score:")}
+        refused = anna.client.post(action_of(page), data={**handle, **skips, "client": "another-one"})
+        assert "change your answer instead" in refused.text
+
+
+def test_a_page_of_which_nothing_can_be_judged_is_done(tmp_path: Path) -> None:
+    with served(tmp_path, small_set([["one", "one", "two"]]), budget=1, size=1) as app:
+        anna = Visitor(app, "anna")
+        question = anna.question()
+        cards = [{"output": output["output"], "skip": "knowledge"} for output in question["outputs"]]
+        body = {"page": question["page"], "client": question["client"], "cards": cards}
+        taken = anna.client.post("/api/answer", json=body, headers=anna.csrf)
+        assert taken.json() == {"new": 0, "correction": 0, "same": 0}
+        assert anna.question()["page"] is None
+        # The two outputs with the same text are one question, and both are skipped.
+        assert web_of(app).campaign.status().sets[0].skipped == 3
+
+
+def test_outputs_with_the_same_text_are_one_question(tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9", " cafe\u0301\n"
+    with served(tmp_path, small_set([[composed, decomposed, "tea"]]), budget=1, size=1) as app:
+        anna = Visitor(app, "anna")
+        question = anna.question()
+        assert len(question["outputs"]) == 2
+        assert anna.answer(question, 10, 90).json()["new"] == 3
+        scores = {row["model"]: row["score"] for row in ratings(anna)}
+        assert scores[MODELS[0]] == scores[MODELS[1]] != scores[MODELS[2]]
+
+
+def test_marks_count_letters_so_that_texts_must_be_the_same(tmp_path: Path) -> None:
+    data = small_set([["one two", " one two", "one two"]])
+    with served(tmp_path, data, budget=1, size=1, options={"form": "esa"}) as app:
+        assert len(Visitor(app, "anna").question()["outputs"]) == 2
+
+
+def test_two_outputs_with_the_same_text_are_never_compared(tmp_path: Path) -> None:
+    data = small_set([["one", "one ", "two"], ["e\u0301", "\u00e9", "\u00e9"]])
+    with served(tmp_path, data, strategy="pairs", budget=2, size=None) as app:
+        campaign = web_of(app).campaign
+        assert {(one.item, one.model, one.other) for one in campaign.questions()} == {
+            ("item-00", MODELS[0], MODELS[2]), ("item-00", MODELS[1], MODELS[2]),
+        }  # fmt: skip
+
+
+def test_pass_or_fail_is_the_form_of_a_scale_from_0_to_1(tmp_path: Path) -> None:
+    with served(tmp_path, budget=1, size=1, scale=(0, 1)) as app:
+        anna = Visitor(app, "anna")
+        page = anna.page()
+        assert "Does each output pass?</h1>" in page
+        assert page.count("<span>Pass</span>") == 3
+        assert "data-advances" in page
+        assert anna.answer(anna.question(), 1, 0, 1).status_code == 200
+
+
+def test_words_stand_beside_the_stars(tmp_path: Path) -> None:
+    with served(
+        tmp_path, budget=1, size=1, scale=(1, 3), options={"form": "stars", "one_by_one": True}
+    ) as app:
+        web_of(app).campaign.set_guidelines("# Rate it\n\n## Scale\n- 1: bad\n- 2: fair\n- 3: good\n")
+        anna = Visitor(app, "anna")
+        anna.client.post("/rate/begin", data={"csrf": anna.csrf["X-CSRF-Token"], "guidelines": "1"})
+        page = anna.page()
+        assert page.count("<span>fair</span>") == 3
+        assert "data-one" in page
