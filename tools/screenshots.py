@@ -55,12 +55,16 @@ def _rater(browser: Browser, folder: Path) -> None:
     """Open the first item as a rater sees it."""
     typed = [COMMAND, "demo", "--serve", "--port", "0"]
     with subprocess.Popen(typed, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as server:
-        lines = iter(server.stdout or ())
-        link = next(found[0] for line in lines if (found := re.search(r"http://\S+/r/\S+", line)))
-        page = browser.new_page(viewport={"width": 1200, "height": 900})
-        page.goto(link)
-        page.screenshot(path=IMAGES / "annotation.png")
-        server.terminate()
+        try:
+            lines = iter(server.stdout or ())
+            link = next(found[0] for line in lines if (found := re.search(r"http://\S+/r/\S+", line)))
+            page = browser.new_page(viewport={"width": 1200, "height": 900})
+            page.goto(link)
+            page.get_by_text("Begin", exact=True).click()
+            page.get_by_role("heading", name="Reference", exact=True).wait_for()
+            page.screenshot(path=IMAGES / "annotation.png")
+        finally:
+            server.terminate()
 
 
 if __name__ == "__main__":

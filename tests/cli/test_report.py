@@ -193,7 +193,8 @@ def test_demo_serves_a_campaign_on_its_data(
     assert run(["demo", "--out", str(tmp_path), "--serve", "--port", "0"]) == EXIT_DONE
     with sparingly.Campaign(served["where"][0]) as running:
         assert running.status().sets[0].models == sparingly.load_demo().models
-        assert running.settings.aspects == {"overall": (0.0, 100.0)}
+        assert running.settings.aspects == {"quality": (0.0, 100.0)}
+        assert running.guidelines() is not None
     assert (served["raters"], served["serving"].port) == ("anna,ben", 0)
     capsys.readouterr()
     assert "leave out --serve or --json" in complaint(["demo", "--serve", "--json"], capsys)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json as text
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from sparingly.base.errors import ExtraMissingError, UsageError
 from sparingly.cli.options import Json, Seed, emit, working, write_text
@@ -15,10 +14,16 @@ if TYPE_CHECKING:
 
 BUDGET = "50%"
 NAME, ITEMS, SCALE, RATERS = "sparingly demo", 20, (0.0, 100.0), "anna,ben"
-TASK = (
-    "Compare each output with the reference, which is a translation by a person. "
-    "Give 100 if it says the same in good English, 0 if it says nothing of it, and less for every error."
-)
+GUIDELINES = """# Does the output say what the reference says?
+Compare each output with the reference, a translation by a person; you need no German.
+Take points off for every error, and more if the meaning suffers.
+
+## Scale
+- 100: the same, in good English
+- 66: small errors
+- 33: part of the meaning is lost
+- 0: nothing of it is there
+"""
 # What auto needs of random's labels, on 14 sets that were kept apart while it was built.
 PUBLIC = (
     "On 14 public data sets that it was not tuned on, sparingly needed 78 % (73 to",
@@ -123,24 +128,16 @@ def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]
 
 
 def _serve(data: EvalSet, address: Path, seed: int, port: int) -> None:
-    """Open pages on some of the sentences, for people who read English but no German."""
+    """Open pages on some of the sentences, for people who read English."""
     from sparingly.cli.serve import ServerOptions
     from sparingly.cli.serve import serve as serve_pages
     from sparingly.run.campaign.campaign import Campaign
 
     # A campaign that is there goes on.
     if not address.exists():
-        readable = with_references(data.without_labels())
-        Campaign.new(
-            address, readable, None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
-        ).disconnect()
-    serve_pages((str(address),), raters=RATERS, serving=ServerOptions(port=port))
-
-
-def with_references(data: EvalSet) -> EvalSet:
-    """Return the set with the task and the reference beside every source, as a chat that the pages show."""
-    texts: list[Any] = []
-    for source, references in zip(data.sources, data.reference_texts, strict=True):
-        parts = {"what to do": TASK, "reference": references[0], "source": source}
-        texts.append(text.dumps([{"role": role, "content": content} for role, content in parts.items()]))
-    return data.with_parts(sources=texts)
+        campaign = Campaign.new(
+            address, data.without_labels(), None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
+        )
+        campaign.set_guidelines(GUIDELINES)
+        campaign.disconnect()
+    serve_pages((str(address),), raters=RATERS, reference=True, serving=ServerOptions(port=port))

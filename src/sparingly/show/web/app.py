@@ -42,6 +42,7 @@ def create_app(
     assignment: Assignment | None = None,
     overlap: float = OVERLAP,
     one_by_one: bool = False,
+    reference: bool = False,
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -60,6 +61,7 @@ def create_app(
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so
             that their agreement is known; 0 for none.
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -67,7 +69,7 @@ def create_app(
     """
     campaign = Campaign(where, name)
     try:
-        web = Web(campaign, secret, form, texts, assignment, overlap, one_by_one, public)
+        web = Web(campaign, secret, form, texts, assignment, overlap, one_by_one, reference, public)
         sessions = web.sessions
     except BaseException:
         campaign.disconnect()

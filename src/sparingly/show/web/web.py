@@ -38,6 +38,7 @@ class Web:
         assignment: Who judges what; without one, every rater is given open questions.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
@@ -48,6 +49,7 @@ class Web:
     assignment: Assignment | None = None
     overlap: float = OVERLAP
     one_by_one: bool = False
+    reference: bool = False
     public: str | None = None
 
     def __post_init__(self) -> None:
