@@ -404,8 +404,20 @@ def main(arguments: list[str] | None = None) -> int:
     verdict = judged(rows)
     print("\n".join([*map(_line, rows), verdict["text"]]))
     if args.docs:
-        write(rows, verdict)
+        every = with_earlier(rows)
+        write(every, judged(every))
     return 0 if verdict["holds"] else 1
+
+
+def with_earlier(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the figures with those of earlier runs for all other cells, in the table's order."""
+
+    def cell(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["case"], row["n"], row["target"], row["of"]
+
+    saved = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"rows": []}
+    earlier = {cell(row): {"date": saved["date"], **row} for row in saved["rows"]}
+    return list((earlier | {cell(row): {"date": date.today().isoformat(), **row} for row in rows}).values())
 
 
 def run_parts(wanted: list[Cell], args: argparse.Namespace, cache: Path) -> dict[Part, dict[str, Any]]:
@@ -473,7 +485,8 @@ def write(rows: list[dict[str, Any]], verdict: dict[str, Any]) -> None:
         {name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
         for row in rows
     ]
-    computed = {"date": date.today().isoformat(), "version": sparingly.__version__, "rows": short}
+    last = max(row["date"] for row in rows)
+    computed = {"date": last, "version": sparingly.__version__, "rows": short}
     write_whole(RESULTS, json.dumps(computed, separators=(",", ":")) + "\n")
     text = page_text(computed, verdict["summary"])
     write_whole(PAGE, replaced(PAGE.read_text(encoding="utf-8"), {"default_coverage": text}))
@@ -486,7 +499,8 @@ def page_text(computed: dict[str, Any], summary_text: str) -> str:
     rows = computed["rows"]
     draws = sorted({row["draws"] for row in rows})
     many = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
-    said = f"Computed on {computed['date']} with version {computed['version']}, {many} draws a cell."
+    days = sorted({row["date"] for row in rows})
+    said = f"Computed on {' and '.join(days)} with version {computed['version']}, {many} draws a cell."
     blocks = [f"{said} {summary_text}"]
     for target in TARGETS:
         for what in ("scores", "differences"):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tools import reference_pages
 from tools.house import docs_words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,17 +57,6 @@ def test_every_page_has_one_place_in_the_navigation() -> None:
 def test_the_navigation_fits_a_screen() -> None:
     assert len(NAVIGATION) <= 6
     assert longest_list(NAVIGATION) <= 18
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in GENERATED])
-def test_a_page_says_whom_it_is_for(name: str) -> None:
-    assert opening(PAGES[name].read_text(encoding="utf-8")).startswith("For ")
-
-
-def test_generated_pages_say_whom_they_are_for(tmp_path: Path) -> None:
-    pages = list(reference_pages.main(tmp_path / "reference"))
-    assert {f"reference/{page.name}" for page in pages} == GENERATED
-    assert all(opening(page.read_text(encoding="utf-8")).startswith("For ") for page in pages)
 
 
 def test_the_pages_to_read_are_short() -> None:

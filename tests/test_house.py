@@ -238,6 +238,11 @@ def test_links_between_pages_resolve(site: dict[str, str]) -> None:
     assert list(broken_links(site)) == []
 
 
+def test_every_page_says_whom_it_is_for(site: dict[str, str]) -> None:
+    silent = re.compile(r"^# .+\n\n(?!For )", re.MULTILINE)
+    assert [name for name, text in site.items() if silent.search(without_code(text))] == []
+
+
 def test_a_broken_link_is_found() -> None:
     pages = {
         "a.md": "# One\n[x](sub/b.md#two-words) [y](b.md) [z](#one)",

@@ -143,7 +143,7 @@ def test_a_strategy_without_chances_is_scored_by_its_items(part: ReplayData) -> 
 
 
 def test_models_left_out_of_later_rounds_are_not_counted(part: ReplayData) -> None:
-    cell = replay_entry(part, entry_of("allocate:rule=rank_weighted,regressor=none"), (0.5,), seed=1)[0]
+    cell = replay_entry(part, entry_of("allocate:rule=rank_weighted"), (0.5,), seed=1)[0]
     assert cell.labels is not None
     assert cell.labels <= 120 * 8
     assert cell.annotation_seconds is not None
@@ -177,7 +177,7 @@ def test_strategies_may_expect_p_values_themselves(part: ReplayData, monkeypatch
     [
         ("metric_var:metric=absent", 'no metric "absent"'),
         ("residual_size", "residual_size"),
-        ("metric_var:metric=learned|greg", "without chances"),
+        ("metric_var:metric=learned|greg", "without known probabilities"),
         ("waves|greg", "in its own way"),
         ("d_optimal", ""),
     ],

@@ -251,7 +251,7 @@ def test_a_second_phase_remembers_what_the_first_could_not_choose() -> None:
     first = sparingly.select(data, "uniform", 80, never=shut)
     second = sparingly.select(data, "uniform", 40, pool=first)
     assert second.never == tuple(sorted(shut))
-    assert "100 items are never chosen: the selection speaks for the others only." in second.notes
+    assert "100 items are never chosen: scores describe the others only." in second.notes
     assert sparingly.verify(second, data).ok
 
 

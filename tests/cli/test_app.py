@@ -103,7 +103,10 @@ AGREE = "agree data.jsonl selection.json -a overall"
         (f"{AGREE} --tie -1", 'Invalid value "-1.0" for --tie.'),
         (f"{AGREE} --test fast", 'Invalid value "fast" for --test.'),
         (f"{AGREE} --curve --measure kendal", 'There is no measure "kendal".'),
-        ("convert data.jsonl data.xyz", 'The extension ".xyz" of data.xyz tells no format to write.'),
+        (
+            "convert data.jsonl data.xyz",
+            'The extension ".xyz" of data.xyz is not of a format that can be written.',
+        ),
         ("convert data.jsonl out.jsonl --to wrod", 'There is no format "wrod".'),
         ("convert data.jsonl data.jsonl", "data.jsonl is the file to read from: name another one"),
         ("convert data.jsonl ../{folder}/data.jsonl --to subset2evaluate", "is the file to read from"),

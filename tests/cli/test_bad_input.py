@@ -39,7 +39,7 @@ class Case:
     scale: tuple[float, float] | None = None
 
 
-TWO, MORE = "ranking needs two", "tells too little; judge at least 10."
+TWO, MORE = "ranking needs two", "is too small; judge at least 10."
 SAME = "Every model has the same score on all its judged items"
 NOTHING = "No item is judged, so there is nothing to estimate from."
 OFF = "is not on the scale from 0 to 20."

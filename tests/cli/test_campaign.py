@@ -56,7 +56,7 @@ def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.C
         assert run(["campaign", "record", "c.db", "form.csv"]) == 0
         assert "12 new, 0 corrections, 0 there already, 0 refused" in capsys.readouterr().out
     assert run(["campaign", "next", "c.db"]) == 0
-    assert "finished: every chosen item was asked for." in capsys.readouterr().out
+    assert "finished: every chosen item was judged or assigned." in capsys.readouterr().out
     assert run(["campaign", "status", "c.db", "--json"]) == 0
     now = said(capsys)
     assert (now["sets"][0]["answers"], now["sets"][0]["outstanding"]) == (24, 0)
@@ -131,7 +131,10 @@ def test_several_data_sets_and_models_that_come_and_go(
             'The extension ".txt" of form.txt is none of .csv, .tsv and .jsonl.',
         ),
         ("campaign record c.db data.jsonl --batch 0", "A batch is at least one answer, not 0."),
-        ("campaign export c.db out.xyz", 'The extension ".xyz" of out.xyz tells no format to write.'),
+        (
+            "campaign export c.db out.xyz",
+            'The extension ".xyz" of out.xyz is not of a format that can be written.',
+        ),
     ],
 )
 def test_an_error_is_one_line(

@@ -62,7 +62,7 @@ def test_release(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["campaign", "release", "c.db", "out", "--licence", "CC-BY-4.0", "--seed", "7"]) == 0
     shown = capsys.readouterr().out
     assert "12 judgements by 2 raters" in shown
-    assert "seed of the raters' numbers: 7. Keep it, and publish it nowhere." in shown
+    assert "seed of the raters' numbers: 7. Keep it private." in shown
     assert (place / "out" / "README.md").is_file()
     assert run(["campaign", "release", "c.db", "out.zip", "--licence", "MIT", "--no-texts", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)

@@ -37,7 +37,7 @@ def fill_in(path: Path, score: str) -> None:
 
 def test_there_and_back(there: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", "data.jsonl", "chosen.json", "--to", "csv", "-o", "sheets"]) == 0
-    assert "key, to keep at home: sheets.key.json" in capsys.readouterr().out
+    assert "key file (keep private): sheets.key.json" in capsys.readouterr().out
     fill_in(there / "sheets" / "tasks.csv", "70")
     asked = ["import", "sheets/tasks.csv", "--key", "sheets.key.json"]
     assert run([*asked, "--from", "csv", "--out", "ratings.csv"]) == 0

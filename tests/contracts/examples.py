@@ -24,9 +24,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "auto": ("auto", "auto:question=best,rounds=3", "auto:question=scores,pilot=0.5"),
     "allocate": (
         "allocate",
-        "allocate:goal=best,target=set,regressor=none,alpha=0.4",
-        "allocate:rule=rank_weighted,goal=best",
-        "allocate:rule=movable,regressor=none,floor=0.3",
+        "allocate:question=best,target=set,alpha=0.4",
+        "allocate:rule=rank_weighted,question=best",
+        "allocate:rule=movable,floor=0.3",
     ),
     "anchor_points": ("anchor_points", "anchor_points:features=irt,metrics=[score],weighted=false"),
     "bank": ("bank",),

@@ -203,7 +203,7 @@ def test_only_a_heuristic_or_the_budget_stops_after_rounds_without_chances(text:
     if stop.heuristic or stop.name == "budget_spent":
         stop.check(progress)
         return
-    with pytest.raises(UsageError, match="no chances"):
+    with pytest.raises(UsageError, match="no known probabilities"):
         stop.check(progress)
 
 

@@ -33,8 +33,8 @@ def test_demo_answers_on_one_screen_and_leaves_files(demo_folder: Path) -> None:
     assert len(lines) < 40
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("Which of six systems translates medical abstracts best")
-    # Every model whole, above the replays and what to do next.
-    places = [shown.index(name) for name in (*sparingly.load_demo().models, "replays", "Next")]
+    # Every name is whole, above the samples that were tried and what to do next.
+    places = [shown.index(name) for name in (*sparingly.load_demo().models, "such samples", "Next")]
     assert max(places[:-2]) < places[-2] < places[-1]
     left = {path.name for path in (demo_folder / "d").iterdir()}
     assert left == {"data.jsonl", "sample.json", "ranking.json", "report.html"}

@@ -35,7 +35,10 @@ pytestmark = pytest.mark.journey
             "agree data.jsonl selection.json --aspect overal",
             'There is no aspect or metric "overal". Did you mean',
         ),
-        ("convert data.jsonl data.xyz", 'The extension ".xyz" of data.xyz tells no format to write.'),
+        (
+            "convert data.jsonl data.xyz",
+            'The extension ".xyz" of data.xyz is not of a format that can be written.',
+        ),
         ("demo --out data.jsonl", "data.jsonl: File exists."),
     ],
 )

@@ -1,11 +1,12 @@
-"""Fill in a form of `sparingly campaign next --out FORM` in the place of people: python stand_in.py FORM FILLED.
+"""Fill in a form of `sparingly campaign next` in the place of people: python stand_in.py FORM FILLED.
 
-An answer is worth more for each useful sentence, and much less for a warning that is made up. People differ a little from that.
+An answer is worth more for each useful sentence, and much less for a made-up warning; people differ a little.
 """
 
 import csv
 import random
 import sys
+from pathlib import Path
 
 
 def worth(text: str) -> int:
@@ -15,8 +16,8 @@ def worth(text: str) -> int:
 
 def main(form: str, filled: str) -> None:
     """Read the form, fill in every row, and write it."""
-    person = random.Random(7)
-    with open(form, encoding="utf-8", newline="") as file:
+    person = random.Random(7)  # noqa: S311 - no secret
+    with Path(form).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         row["rater"] = person.choice(["Anna", "Ben"])
@@ -26,7 +27,7 @@ def main(form: str, filled: str) -> None:
         else:
             lead = worth(row["first_output"]) - worth(row["second_output"]) + person.gauss(0, 1.2)
             row["score"] = str((lead > 0.5) - (lead < -0.5))
-    with open(filled, "w", encoding="utf-8", newline="") as file:
+    with Path(filled).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)

@@ -179,7 +179,7 @@ def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed
     if plan.estimator is None:
         return ReplayJudgements(mask, signature, chosen)
     if not chosen.is_probability_sample:
-        raise UsageError(f"{method.name} draws without chances, so no estimator can be used.")
+        raise UsageError(f"{method.name} draws without known probabilities, so no estimator can be used.")
     scores = estimate(
         part.data.reveal(mask),
         chosen,

@@ -26,8 +26,8 @@ AUTO = "auto"
 StudyQuestion = Literal["ranking", "best", "scores"]
 # What one selection may be for; a campaign of rounds is not for a judge.
 SelectionQuestion = Literal["ranking", "best", "scores", "judge"]
-_EQUAL = "Chances never depend on a metric, so scores stay honest however bad the metrics are."
-_UNBIASED = "Every chance is known, so scores stay honest."
+_EQUAL = "Every item has the same probability, so scores stay unbiased even if a metric is poor."
+_UNBIASED = "Every probability is known, so scores are unbiased."
 
 
 class Automatic(NamedTuple):
@@ -80,11 +80,11 @@ def automatic(
     if plain and has_documents(data):
         return Automatic(
             Systematic(order=fields.DOCUMENT),
-            "auto draws items with equal chances, in equal steps along the documents (systematic): documents "
-            f"are all that there is to spread them over. {_UNBIASED}",
+            "auto draws items with equal probabilities, in equal steps along the documents (systematic): "
+            f"documents are all there is to spread them over. {_UNBIASED}",
         )
-    reason = "the budget is kept in every draw" if has_documents(data) else "nothing tells the items apart"
-    return Automatic(Uniform(), f"auto draws with equal chances (uniform): {reason}. {_UNBIASED}")
+    reason = "no draw exceeds the budget" if has_documents(data) else "nothing is known about the items"
+    return Automatic(Uniform(), f"auto draws items with equal probabilities (uniform): {reason}. {_UNBIASED}")
 
 
 def _spread(
@@ -104,13 +104,13 @@ def _spread(
         utility = ResidualSize(metrics=metric_names)
         return Automatic(
             LocalPivotal(utility=utility, tau="pilot", metrics=metric_names),
-            f"auto draws items {over} (local_pivotal), likelier where metrics are expected to err by most, "
-            f"as far as the {judged} judged items earn it: scores are asked for. {_UNBIASED}",
+            f"auto draws items {over} (local_pivotal), more often where metrics are likely to be wrong, "
+            f"as far as the {judged} judged items support it, for precise scores. {_UNBIASED}",
         )
     return Automatic(
         LocalPivotal(metrics=metric_names),
-        f"auto draws items with equal chances, {over} (local_pivotal): of items that look alike to the "
-        f"metrics seldom two are judged. {_EQUAL}",
+        f"auto draws items with equal probabilities, {over} (local_pivotal): near-duplicates (by metric "
+        f"scores) are rarely both picked. {_EQUAL}",
     )
 
 
@@ -121,7 +121,7 @@ class AutoSelector(Selector):
     name: ClassVar[str] = AUTO
 
     question: SelectionQuestion = parameter(  # noqa: RUF009
-        "ranking", "what is asked: ranking, best, scores or judge"
+        "ranking", "what you want to know: ranking, best, scores or judge"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Any:

@@ -56,7 +56,7 @@ def sides_of(data: EvalSet, crowd: Iterable[str] | None, judge: Judge) -> ModelS
     elif judge == "rest" and crowd_names:
         judged = tuple(name for name in data.models if name not in crowd_names)
     if judged is not None and len(judged) < 2:
-        left_text = f"Only {listing(judged)} is" if judged else "Nobody is"
+        left_text = f"Only {listing(judged)} is" if judged else "No model is"
         too = either("--crowd-too", 'judge="all"')
         raise UsageError(
             f"{left_text} left to judge, and a ranking needs two models. Make the crowd smaller, or judge "
@@ -86,8 +86,8 @@ def check_crowd(sides: ModelSides, chooser: Method, visible: EvalSet) -> None:
         is_useless = bool(np.isnan(values).all() or np.nanmin(values) == np.nanmax(values))
     if is_useless:
         raise UsageError(
-            f"With the crowd of {listing(visible.models)} alone, {utility} cannot tell items apart. Name two "
-            "models or more."
+            f"With the crowd of {listing(visible.models)} alone, {utility} is the same for every item. "
+            "Name two models or more."
         )
 
 

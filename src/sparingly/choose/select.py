@@ -58,7 +58,7 @@ def select(
             ``top:utility=(metric_var),balance=domain``. Without one (or by ``auto``) the data decides.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
         question: Without a method: what is asked: ``ranking`` unless given, ``best``, ``scores``, ``judge``.
-        seed: Settles ties and draws; the same seed gives the same answer.
+        seed: Decides ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.
         crowd: The models that the method may see; all unless given.
@@ -248,7 +248,7 @@ def _never_notes(data: EvalSet, excluded: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     ids = set(data.items)
     unknown = [name for name in excluded if name not in ids]
-    shut = f"{len(excluded) - len(unknown)} items are never chosen: the selection speaks for the others only."
+    shut = f"{len(excluded) - len(unknown)} items are never chosen: scores describe the others only."
     lost = f"the never-select list names {len(unknown)} ids that are not there: {listing(unknown, 3)}."
     return (shut, lost) if unknown else (shut,)
 

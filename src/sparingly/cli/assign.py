@@ -17,7 +17,9 @@ def assign(
     raters: Annotated[str, about("The raters' names, with commas between them.", "--raters", "-r")],
     overlap: Annotated[float, about("The share that two raters judge.")] = 0.1,
     load: Annotated[int | None, about("The most items that a rater takes.")] = None,
-    unit: Annotated[Literal["item", "document"], about("What is handed out together.")] = "item",
+    unit: Annotated[
+        Literal["item", "document"], about("What one rater gets together: items or documents.")
+    ] = "item",
     controls_out: Annotated[
         Path | None, about("Also make control items, and write them here (JSON Lines).")
     ] = None,
@@ -28,7 +30,7 @@ def assign(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Share the chosen items out among raters.
+    """Assign the chosen items to raters.
 
     ```
     sparingly assign chosen.json --raters Ada,Bo,Chidi -o tasks.json

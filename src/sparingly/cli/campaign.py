@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from json import dumps
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
+from sparingly.cli.options import (
+    DEFAULT_READ_OPTIONS,
+    Json,
+    ReadOptions,
+    Seed,
+    Verbose,
+    emit,
+    scale_ends,
+    working,
+)
 from sparingly.cli.parameters import about, flag, several
 from sparingly.cli.subject import Address, Ask, At, DataName, Name, opened, strategy_to_ask
 
@@ -82,7 +92,7 @@ def new(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Begin a campaign: put the data into a database.
+    """Start a campaign: put the data into a database.
 
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
@@ -112,7 +122,7 @@ def new(
         seed=seed,
     ) as running:
         status, why = running.status(), running.why()
-    emit({**status.to_dict(), "why": why}) if json else show_status(status, why=why)
+    emit({**status.to_dict(), "why": why}) if json else show_status(status, why, shlex.quote(address))
 
 
 @campaign.command(name="next")
@@ -132,9 +142,10 @@ def next_(
         Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
     ] = None,
     name: Name = None,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
-    """Say what to judge now, and draw the next round when the last one is answered.
+    """Show what to judge now, and draw the next round when the last one is answered.
 
     ```
     sparingly campaign next wmt.db -o to-judge.csv
@@ -152,7 +163,10 @@ def next_(
             from sparingly.cli.options import write_form
 
             write_form(questions, out)
-    emit([step.to_dict() for step in steps]) if json else show_steps(steps, str(out) if questions else None)
+    if json:
+        emit([step.to_dict() for step in steps])
+    else:
+        show_steps(steps, str(out) if questions else None, verbose=verbose)
 
 
 @campaign.command
@@ -201,7 +215,9 @@ def record(
 
 
 @campaign.command
-def status(address: Address, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
+def status(
+    address: Address, /, *, at: At = None, name: Name = None, verbose: Verbose = False, json: Json = False
+) -> None:
     """Show where a campaign stands, now or at an earlier entry.
 
     ```
@@ -216,7 +232,7 @@ def status(address: Address, /, *, at: At = None, name: Name = None, json: Json 
 
     with opened(address, name) as running:
         current = running.status(at)
-    emit(current.to_dict()) if json else show_status(current)
+    emit(current.to_dict()) if json else show_status(current, typed=shlex.quote(address), verbose=verbose)
 
 
 @campaign.command
@@ -321,7 +337,7 @@ def pause(
     name: Name = None,
     json: Json = False,
 ) -> None:
-    """Stop handing out questions; answers are still taken.
+    """Stop giving out questions; answers are still accepted.
 
     ```
     sparingly campaign pause wmt.db --reason "new instructions"
@@ -335,7 +351,7 @@ def pause(
 
 @campaign.command
 def resume(address: Address, /, *, name: Name = None, json: Json = False) -> None:
-    """Hand out questions again.
+    """Give out questions again.
 
     ```
     sparingly campaign resume wmt.db
@@ -360,7 +376,7 @@ def hours(
     /,
     *,
     out: Annotated[Path | None, about("The sheet: .csv, .tsv or .jsonl.", "--out", "-o")] = None,
-    rate: Annotated[float | None, about("What an hour is paid with: the sheet says what is due.")] = None,
+    rate: Annotated[float | None, about("The pay for an hour: the sheet then has the amounts due.")] = None,
     at: At = None,
     name: Name = None,
     json: Json = False,
@@ -395,7 +411,7 @@ def release(
     *,
     licence: Annotated[str, about("The licence, such as CC-BY-4.0; it goes into the data card.")],
     title: Annotated[str | None, about("What the data card calls it.")] = None,
-    comments: Annotated[bool, flag("Also give away what raters wrote: read it first.")] = False,
+    comments: Annotated[bool, flag("Also include raters' comments: read them first.")] = False,
     no_texts: Annotated[bool, flag("Without the data sets: ratings and rounds, by ids.")] = False,
     seed: Annotated[
         int | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,28 +85,32 @@ def demo(
         files = ["data.jsonl", "ranking.json", "report.html", "sample.json"]
         emit({"folder": str(out), "files": files, "ranking": ranking.to_dict(), "replays": replays()})
         return
-    from sparingly.show.terminal.console import line, show_table
-    from sparingly.show.terminal.scores import show_ranking
+    from sparingly.show.terminal.console import line, show_summary, show_table
 
     line("Which of six systems translates medical abstracts best, from German to English?", style="bold")
     counts = f"{len(data) * len(data.models):,} translations of {len(data)} sentences"
-    line(f"Experts marked the errors in {counts} (MQM).")
+    line(f"Experts marked the errors in {counts} (0 is best).")
     line(f"From the labels of {len(sample)} sentences that sparingly picked:")
     line("")
-    show_ranking(ranking)
+    show_summary(replace(ranking.summary(), next_steps=()))
     said = replays()
-    line("")
-    line(f"How close is that to judging everything? {said['runs']:,} replays say, on average:", style="bold")
+    line(f"How close is that to judging everything? The mean of {said['runs']:,} such samples:", style="bold")
     show_table(("", "sparingly", "random half"), _closeness(said["means"]), numbers=2)
     for part in PUBLIC:
         line(part)
     line("")
     line("Next", style="bold")
-    line(f"  open {out}/report.html{'' if not no_figures else ': it has no pictures'}")
-    line(f"  sparingly rank {out}/data.jsonl {out}/sample.json")
-    if not serve:
-        line("  sparingly demo --serve                     judge some translations yourself")
-    line("  sparingly serve YOUR_FILE.csv --budget 100   your data, your raters")
+    steps = [
+        (
+            f"open {out}/report.html",
+            "the report, to show to others" if not no_figures else "it has no pictures",
+        ),
+        (f"sparingly rank {out}/data.jsonl {out}/sample.json", ""),
+        ("sparingly demo --serve", "judge some translations yourself"),
+        ("sparingly serve YOUR_FILE.csv --budget 100", "your data, your raters"),
+    ]
+    for command, what in steps:
+        line(f"  {command:<42}  {what}".rstrip())
     if no_figures:
         line(f"note: {no_figures}", style="italic")
     if serve:

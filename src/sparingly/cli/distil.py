@@ -68,10 +68,10 @@ class EncoderOptions:
         Literal["auto", "full"], about("Half precision on a GPU, or full precision always.")
     ] = "auto"
     checkpoints: Annotated[
-        Path | None, about("A folder in which an encoder's training is kept, to go on from there.")
+        Path | None, about("A folder that saves an encoder's training, to continue it later.")
     ] = None
     measured: Annotated[
-        int | None, about("How many held-out parts an encoder tells, a training each; else all.")
+        int | None, about("How many held-out parts an encoder predicts, one training each; all unless given.")
     ] = None
 
     def training(self) -> EncoderTraining | None:
@@ -125,7 +125,7 @@ def train(
         if not (sign and name and path) or Path(argument).exists():
             name, path = Path(argument).name.partition(".")[0] or argument, argument
         if name in sets:
-            raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to tell them apart.')
+            raise UsageError(f'Two data sets are called "{name}": write NAME=FILE to distinguish them.')
         sets[name] = reading.load(Path(path))
     with working("learning"):
         training = encoding.training()
@@ -167,7 +167,7 @@ def apply(
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Predict how much judging each source would teach.
+    """Predict how informative judging each source would be.
 
     ```
     sparingly distil apply model.skops new.jsonl -o scored.jsonl

@@ -20,12 +20,12 @@ def export(
     to: Annotated[str, about("The tool, such as label-studio; list names them all.")],
     out: Annotated[Path | None, about("The folder for the tool's files.", "--out", "-o")] = None,
     key: Annotated[
-        Path | None, about("Where the key is kept; beside the folder or the campaign unless given.")
+        Path | None, about("Where to save the key; beside the folder or the campaign unless given.")
     ] = None,
     kind: Annotated[
         str | None,
         about(
-            "What is asked: score, pair, ranking or spans; pairs where the selection has pairs, "
+            "What raters give: score, pair, ranking or spans; pairs where the selection has pairs, "
             "else scores, unless given."
         ),
     ] = None,
@@ -50,7 +50,7 @@ def export(
         Path | None, about("Who judges what, from sparingly assign; anyone unless given.")
     ] = None,
     controls: Annotated[
-        Path | None, about("The control items that the assignment hands out, from sparingly assign.")
+        Path | None, about("The control items of the assignment, from sparingly assign.")
     ] = None,
     tool_option: ToolOptions = (),
     name: Name = None,

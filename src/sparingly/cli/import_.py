@@ -14,7 +14,7 @@ from sparingly.cli.subject import Name, is_campaign, opened, subject_of
 
 
 def import_(
-    files: Annotated[tuple[Path, ...], about("What the tool gave back.")],
+    files: Annotated[tuple[Path, ...], about("The files that the tool wrote.")],
     /,
     *,
     tool: Annotated[
@@ -30,7 +30,7 @@ def import_(
         str | None, about("A campaign to record them in, or data to put them into, with --out.")
     ] = None,
     controls: Annotated[
-        Path | None, about("The control items that were handed out, to put their ratings into.")
+        Path | None, about("The control items of the assignment, to put their ratings into.")
     ] = None,
     controls_out: Annotated[
         Path | None, about("Where to write them, for sparingly raters --controls.")
@@ -40,13 +40,13 @@ def import_(
         str | None, about("The scale of the numbers in the files, where it is not the exported one.")
     ] = None,
     raters: Annotated[str, about("Names of raters by what the tool calls them, such as 3=Ada,4=Bo.")] = "",
-    rater: Annotated[str | None, about("Who answered, where nothing else says.")] = None,
+    rater: Annotated[str | None, about("The rater, where the file names none.")] = None,
     assigned: Annotated[bool, flag("Take the rater who was assigned for the one who answered.")] = False,
     strict: Annotated[bool, flag("Refuse files with a score outside the scale.")] = False,
     tool_option: ToolOptions = (),
     json: Json = False,
 ) -> int:
-    """Read the answers that an annotation tool gave back.
+    """Read the answers from an annotation tool.
 
     ```
     sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
-from sparingly.cli.parameters import about, flag, several
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
+from sparingly.cli.parameters import about, several
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -26,16 +27,14 @@ def judge(
     labels_from: Annotated[
         Path | None, about("Other data with labels and the same judge, where DATA has no labels.")
     ] = None,
-    level: Annotated[float, about("How often intervals are to hold the truth.")] = 0.95,
-    verbose: Annotated[
-        bool, flag("Also show agreement, all tests, and the method.", "--verbose", "-v")
-    ] = False,
+    level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
+    verbose: Verbose = False,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:
-    """Say what the true score is, and whether the judge can be trusted.
+    """Estimate the true score, and check whether the judge can be trusted.
 
     ```
     sparingly judge answers.csv
@@ -60,4 +59,4 @@ def judge(
             selection = rounds[0] if len(rounds) == 1 else None
         with working("comparing the judge with people"):
             result = audit(data, selection, name, labels_from=other, true_scores=found, **settings)
-    emit(result.to_dict()) if json else show_audit(result, names, verbose=verbose)
+    emit(result.to_dict()) if json else show_audit(result, shlex.join(names), verbose=verbose)

@@ -29,25 +29,31 @@ SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
 Json = Annotated[
     bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")
 ]
+Verbose = Annotated[
+    bool,
+    Parameter(
+        name=["--verbose", "-v"], negative="", show_default=False, help="Also show details and the signature."
+    ),
+]
 OutFile = Annotated[
     Path | None, Parameter(name=["--out", "-o"], help="Where to write the result (JSON), for verify.")
 ]
-Seed = Annotated[int, Parameter(help="Settles ties and draws; the same seed gives the same answer.")]
+Seed = Annotated[int, Parameter(help="Decides ties and draws; the same seed gives the same answer.")]
 
 Target = Annotated[
     Literal["set", "population"] | None,
     Parameter(
-        help="What numbers speak of: this set, or inputs like these (population); unless given, "
+        help="What numbers describe: this set, or inputs like these (population); unless given, "
         "scores of this set, comparisons of inputs like these.",
         show_default=False,
     ),
 ]
-Level = Annotated[float, Parameter(help="How often intervals are to hold the truth.")]
+Level = Annotated[float, Parameter(help="The confidence level of intervals.")]
 ScaleText = Annotated[
     str | None,
     Parameter(
         name="--scale",
-        help="The lowest and highest possible score, such as 0,100; what the data tells unless given.",
+        help="The lowest and highest possible score, such as 0,100; found from the data unless given.",
     ),
 ]
 
@@ -71,7 +77,7 @@ class ReadOptions:
     role: Annotated[
         tuple[str, ...],
         Parameter(
-            help="What a column of a table is, COLUMN=ROLE; repeat for several. Saved beside the file.",
+            help="What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file.",
             negative="",
             show_default=False,
         ),
@@ -175,14 +181,17 @@ def emit(values: Any) -> None:
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Show on a terminal that something is being done; be silent in a pipe."""
+    """Show on a terminal what is being done, and for how long; be silent in a pipe."""
     from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    with console.status(message):
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        shown.add_task(message, total=None)
         yield
 
 

@@ -36,7 +36,7 @@ pool = App(name="pool", help=_HELP)
 class DrawingOptions:
     """How probability designs draw."""
 
-    tau: Annotated[float, about("The share of the probabilities that goes by utility.")] = 0.5
+    tau: Annotated[float, about("How much the probabilities depend on the utility, 0 to 1.")] = 0.5
     order: Annotated[
         Literal["random", "utility", "length"], about("What the list of systematic is sorted by.")
     ] = "random"
@@ -64,10 +64,12 @@ class SourceFilterOptions:
     shortest: Annotated[float | None, about("The fewest words of a source.")] = None
     longest: Annotated[float | None, about("The most words of a source.")] = None
     overlap: Annotated[
-        float | None, about("Leave out what stands in the corpus by this share or more, 0.5.")
+        float | None, about("Leave out sources of which this share or more occurs in the corpus, 0.5.")
     ] = None
-    near: Annotated[float | None, about("Leave out what is so much like another source, 0.8.")] = None
-    cosine: Annotated[float | None, about("Leave out what has an embedding so near another's, 0.95.")] = None
+    near: Annotated[float | None, about("Leave out sources this similar to another, 0.8.")] = None
+    cosine: Annotated[
+        float | None, about("Leave out sources with an embedding this near another's, 0.95.")
+    ] = None
     duplicates: Annotated[bool, flag("Let several sources have the same text.", show_default=False)] = False
     languages: Annotated[str | None, about("The languages that sources may be in, de,en.")] = None
     familiar: Annotated[
@@ -100,7 +102,7 @@ class QuotaOptions:
     ] = None
     quota: Annotated[str, about("equal, share (by size), or numbers of sources, news=100,chat=50.")] = "equal"
     bands: Annotated[int, about("The number of bands of length, utility or embedding.")] = 4
-    cost: Annotated[str | None, about("The cost of a source: a kept column, or length.")] = None
+    cost: Annotated[str | None, about("The cost of a source: a column, or length.")] = None
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def score(
     ],
     /,
     *,
-    out: Annotated[Path, about("The folder to write to, or to go on in.", "--out", "-o")],
+    out: Annotated[Path, about("The folder to write to, or to continue in.", "--out", "-o")],
     by: Annotated[
         str, about("The utility: source_length, a column, distilled:model=FILE, or package.module:function.")
     ] = "source_length",
@@ -140,7 +142,7 @@ def score(
         False
     ),
     languages: Annotated[
-        str | None, about("The languages to tell apart, de,en; all that are known unless given.")
+        str | None, about("The languages to choose from, de,en; all known ones unless given.")
     ] = None,
     against: Annotated[tuple[str, ...], several("A corpus to compare with, files as for the pool")] = (),
     near: Annotated[bool, flag("Prepare to find near duplicates.", show_default=False)] = False,
@@ -163,7 +165,7 @@ def score(
     sparingly pool score crawl/ --out scored --near
     ```
 
-    Interrupted, it goes on where it was when it is called again.
+    After an interruption, the same command continues.
 
     ```
     sparingly pool score /shared/crawl --out /shared/scored --embed hashed --cluster tcp://10.0.0.1:8786

@@ -35,7 +35,7 @@ def run_judge(
     ] = None,
     name: Annotated[str | None, about("What its verdicts are called: judge-NAME; the model's name.")] = None,
     temperature: Annotated[str, about("Sent to the model; none sends none.")] = "0",
-    limit: Annotated[int | None, about("Judge at most this many now; the same command goes on.")] = None,
+    limit: Annotated[int | None, about("Judge at most this many now; the same command continues.")] = None,
     rate: Annotated[float | None, about("At most this many calls a minute.")] = None,
     workers: Annotated[int, about("Calls at a time.")] = 4,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -49,7 +49,7 @@ def run_judge(
 
     The only command that uses the network. The API's key is read from SPARINGLY_API_KEY, else from
     OPENAI_API_KEY, and saved nowhere. Verdicts are saved beside the data as they come, and are a metric from
-    then on; after an interruption the same command goes on.
+    then on; after an interruption the same command continues.
 
     ```
     sparingly run-judge a.csv --endpoint http://localhost:8000/v1 --model qwen --rubric rubric.md --scale 1-5

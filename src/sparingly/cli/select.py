@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from os.path import relpath
 from pathlib import Path
@@ -9,7 +10,16 @@ from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.base.syntax import command_with
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, read_ids, working
+from sparingly.cli.options import (
+    DEFAULT_READ_OPTIONS,
+    Json,
+    ReadOptions,
+    Seed,
+    Verbose,
+    emit,
+    read_ids,
+    working,
+)
 from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
 
@@ -21,7 +31,7 @@ def select(
     method: Annotated[
         str | None,
         about(
-            "The method, such as metric_var:metric=COMET; chosen by what the data has unless given.",
+            "The method, such as metric_var:metric=COMET; picked for your data unless given.",
             "--method",
             "-m",
             show_default=False,
@@ -35,7 +45,7 @@ def select(
         about("Without a method: what you want to know; the ranking unless given."),
     ] = None,
     seed: Seed = 0,
-    balance: Annotated[str | None, about("A column: as much from each of its groups.")] = None,
+    balance: Annotated[str | None, about("A column: equal numbers from each of its groups.")] = None,
     quota: Annotated[
         Literal["equal", "share"] | None, about("Groups get equal parts, or parts by their size.")
     ] = None,
@@ -54,6 +64,7 @@ def select(
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Choose the items that people should judge.
@@ -62,8 +73,8 @@ def select(
     sparingly select data.jsonl -b 60 -o chosen.json
     ```
 
-    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one, the
-    choice is made by what the data has, and it says why.
+    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one,
+    sparingly picks a method for your data and says why.
 
     ```
     sparingly select answers.csv --question judge -b 100 -o chosen.json
@@ -111,7 +122,11 @@ def select(
     chosen = replace(chosen, data_files=tuple(relpath(source.resolve(), folder) for source in subject.files))
     if out is not None:
         chosen.save(out)
-    emit(chosen.to_dict()) if json else show_selection(chosen, out)
+    if json:
+        emit(chosen.to_dict())
+        return
+    typed = subject.typed if out is None else shlex.join([*subject.names, str(out)])
+    show_selection(chosen, out, typed, verbose=verbose)
 
 
 def _next_round(subject: Subject, out: Path | None, *, json: bool) -> None:

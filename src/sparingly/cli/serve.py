@@ -36,7 +36,8 @@ class ServerOptions:
     host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None, about("What signs sessions; beside a campaign's file unless given.", show_default=False)
+        Path | None,
+        about("The key that signs sessions; beside a campaign's file unless given.", show_default=False),
     ] = None
     public: Annotated[
         str | None,
@@ -111,12 +112,20 @@ def serve(
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
     assignment: Annotated[
-        Path | None, about("Who judges what, from sparingly assign; else whoever comes gets what is open.")
+        Path | None, about("Who judges what, from sparingly assign; otherwise raters get what is open.")
     ] = None,
     overlap: Annotated[
         float,
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
+    tutorial: Annotated[
+        Path | None,
+        about("Items with known answers (labels) that raters judge first, until right.", show_default=False),
+    ] = None,
+    controls: Annotated[
+        Path | None,
+        about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
+    ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -129,7 +138,7 @@ def serve(
     ```
 
     A file becomes a campaign, FILE.db beside it; with a selection, people judge just that. Answers are
-    saved as they come in: Ctrl-C loses nothing, and the same command goes on.
+    saved as they come in: Ctrl-C loses nothing, and the same command continues.
 
     Links are shown once, and only digests of them are saved. Start with --raters again to make new ones.
 
@@ -142,6 +151,7 @@ def serve(
     sparingly serve wmt.db --public https://judge.example.org
     ```
     """
+    from sparingly.data.io import load
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
     from sparingly.show.web.server import run
@@ -157,6 +167,8 @@ def serve(
         overlap=overlap,
         one_by_one=one_by_one,
         reference=reference,
+        tutorial=None if tutorial is None else load(tutorial),
+        controls=None if controls is None else load(controls),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
@@ -219,7 +231,7 @@ def _new_campaign(
     if ask == "pairs":
         raise UsageError("A selection of items is scored: give the data alone to ask for pairs.")
     if budget is not None:
-        raise UsageError("A selection says what is asked: leave out --budget.")
+        raise UsageError("A selection already says what to judge: leave out --budget.")
     signature = chosen.signature
     with Campaign.new(address, data, signature.method, signature.budget, seed=signature.seed) as running:
         drawn = running.preview()

@@ -36,7 +36,7 @@ Name = Annotated[
 DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
 Ask = Annotated[
     Literal["scores", "pairs"],
-    Parameter(help="What people are asked for: scores of outputs, or which of two is better (pairs)."),
+    Parameter(help="What people give: scores of outputs, or which of two is better (pairs)."),
 ]
 At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
 
@@ -107,6 +107,10 @@ class Subject:
     def typed(self) -> str:
         """What stands after a command."""
         return shlex.join(self.sources)
+
+    def with_aspect(self, named: str | None) -> str:
+        """Return what stands after a command that is about the same aspect."""
+        return self.typed if named is None else f"{self.typed} --aspect {shlex.quote(named)}"
 
     @property
     def names(self) -> list[str]:
@@ -182,7 +186,7 @@ class Subject:
         sets = self.campaign.status(self.part.at).sets
         if not any(status.answers for status in sets if status.data in self.set_names):
             raise MissingDataError(
-                f"{self.title}: nobody has judged anything yet. To ask people: sparingly serve {self.typed}"
+                f"{self.title}: no labels yet. To collect some: sparingly serve {self.typed}"
             )
 
     def what_to_judge(self) -> Selection:

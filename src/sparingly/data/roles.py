@@ -36,7 +36,7 @@ ROLES = {
     "comment": "what the rater remarked",
     "preference": "which of two outputs is better",
     "epoch": "the number of the repetition",
-    "column": "kept with the item or the output",
+    "column": "stored with the item or the output",
     "ignored": "not read",
 }
 LOW_MAY_BE_GOOD = "low may be good"
@@ -281,5 +281,5 @@ def save_roles(path: Path, roles: Mapping[str, Iterable[str]], lower_is_better: 
     try:
         files.write_bytes(roles_file(path), text.encode())
     except (OSError, InputError):
-        return f"The roles could not be saved beside {path.name}: say them again with the next command."
+        return f"The roles could not be saved beside {path.name}: give them again with the next command."
     return ""

@@ -133,7 +133,7 @@ class SplitTree:
 INCONCLUSIVE = "inconclusive"
 # All pairs of 55 models; a pair's steps are a few hundred small numbers.
 _STEPS = ResultCache[list[Step]](size=1500)
-_HEURISTIC = "the stop is a heuristic: it takes the picks for a random sample that is looked at once."
+_HEURISTIC = "the stop is a heuristic: it treats the picks as a random sample with a single look."
 
 
 class PairVerdict(NamedTuple):
@@ -169,7 +169,7 @@ class DiffuseIterative(Strategy):
     reference: ClassVar[str] = "Ashury Tahan et al. 2024, Algorithm 1, appendix A.3"
     needs: ClassVar[tuple[str, ...]] = ("outputs", "preferences")
 
-    p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
+    p: float = parameter(0.2, "the risk: the largest probability of such a lead by chance")
     least: int = parameter(5, "how many labels there are at least", minimum=1)
     most: int = parameter(200, "how many labels a pair of models may take", minimum=1)
     models: tuple[str, ...] = parameter((), "the models to compare, two or more; all unless given")
@@ -238,7 +238,7 @@ class DiffuseIterative(Strategy):
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Raise UsageError: votes on picked items show who wins, not how good a model is."""
         raise UsageError(
-            "diffuse_iterative tells which model wins and gives no scores; use a design such as uniform."
+            "diffuse_iterative finds which model wins and gives no scores; use a design such as uniform."
         )
 
     def _verdict(self, state: State, pair: tuple[str, str]) -> PairVerdict:
@@ -323,8 +323,8 @@ def _finished(verdicts: list[PairVerdict]) -> Finished:
     if len(verdicts) == 1:
         verdict = verdicts[0]
         reason = (
-            f"{verdict.votes[0]} to {verdict.votes[1]} of {verdict.judged} labels; by chance a lead "
-            f"like that has {verdict.chance:.2g}."
+            f"{verdict.votes[0]} to {verdict.votes[1]} of {verdict.judged} labels; by chance such a lead "
+            f"has probability {verdict.chance:.2g}."
         )
         return Finished(reason, verdict.winner or INCONCLUSIVE)
     decided = [

@@ -295,7 +295,7 @@ def verify_round(selection: Selection, data: EvalSet, earlier: Sequence[Selectio
             problems = [f"The strategy cannot be run on this data: {error}"]
         else:
             if isinstance(rederived, Finished):
-                problems = [f"The strategy would have asked for nothing more: {rederived.reason}"]
+                problems = [f"The strategy would have drawn nothing more: {rederived.reason}"]
             else:
                 problems = differences(selection, rederived, with_probabilities=True)
         if not problems:

@@ -243,7 +243,9 @@ def test_a_floor_that_no_draw_can_afford() -> None:
 
 def test_a_unit_that_no_draw_can_afford() -> None:
     costs = np.array([1.0, 9.0])
-    with pytest.raises(UsageError, match=r"The dearest unit costs 9, more than the budget of 4.*on_average"):
+    with pytest.raises(
+        UsageError, match=r"The most expensive unit costs 9, more than the budget of 4.*on_average"
+    ):
         affordable_probabilities(np.ones(2), costs, 4.0, tau=0.0)
     with pytest.raises(UsageError, match="less than one unit costs on average"):
         affordable_probabilities(np.ones(2), costs, 4.0, tau=0.0, spend="on_average")

@@ -240,7 +240,7 @@ def test_what_is_never_chosen_has_no_part(name: str) -> None:
         ("pivotal:weights=mixed", 5, DataError, "for 1 item"),
         ("uniform", 61, UsageError, "larger than the 60"),
         ("uniform", "cost:9999", UsageError, "larger than everything there is"),
-        ("uniform", "cost:1", UsageError, "The dearest unit costs"),
+        ("uniform", "cost:1", UsageError, "The most expensive unit costs"),
         ("uniform:utility=(metric_var)", 5, UsageError, "parameter of uniform"),
     ],
 )

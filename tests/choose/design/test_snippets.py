@@ -84,7 +84,7 @@ def test_fixed_snippets_are_of_one_length_or_the_whole_document() -> None:
         for _, document, places in snippets(chosen):
             assert len(places) == min(4, SIZES[int(document[1:])])
             assert places == list(range(places[0], places[0] + len(places)))
-    with pytest.raises(UsageError, match="have 22 items together, fewer than the 23 asked for"):
+    with pytest.raises(UsageError, match="have 22 items together, fewer than the budget of 23"):
         select(made(), "snippets:kind=fixed,length=4", 23)
     assert len(select(made(), "snippets:kind=fixed,length=4", 22)) == 22
 
@@ -116,7 +116,7 @@ def test_long_documents_are_shut_out_listed_and_not_spoken_for(tmp_path: Path) -
     assert len(chosen) == int(0.4 * (20 - 1))
     listed = [note for note in chosen.notes if note.startswith("max_length=9 shuts out 2 documents with 40")]
     assert len(listed) == 1
-    assert "d5 (10), d6 (30); scores do not speak for them." in listed[0]
+    assert "d5 (10), d6 (30); scores do not include them." in listed[0]
     assert set(chosen.never) == {"d4.00"} | {name for name in ITEMS if name[:2] in ("d5", "d6")}
     assert chosen.signature.never is not None
     assert "without the items that are never chosen" in chosen.meaning

@@ -69,7 +69,8 @@ def test_oddities_by_hand() -> None:
         'lower is better? Then read it with lower_is_better=["distance"].'
     )
     assert told(found, "near_duplicate_models") == [
-        "The models model-0 and model-1 wrote the same text for 100% of the items: judging both tells little."
+        "The models model-0 and model-1 wrote the same text for 100% of the items, so judging both adds "
+        "little."
     ]
     assert told(found, "scattered_documents") == [
         "2 documents have items that do not stand side by side in the file."

@@ -86,7 +86,7 @@ def test_stray_quotes_without_quoting(tmp_path: Path) -> None:
         (
             "item,model,metric:a\n1,x,4\n2,x,4\n1,x,5\n",
             ': the item "1" and the model "x" are there twice (lines 2 and 4). '
-            'Keep one of them, or say what tells them apart: roles={"COLUMN": "epoch"} for repeated runs,',
+            'Keep one of them, or say how they differ: roles={"COLUMN": "epoch"} for repeated runs,',
         ),
         (
             "item,model,n\n1,x,4\n2,x\n",

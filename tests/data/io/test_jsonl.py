@@ -265,7 +265,9 @@ def test_a_file_that_only_looks_like_one(tmp_path: Path) -> None:
 
 
 def test_extensions_tell_what_to_write(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r'The extension ".docx" of a\.docx tells no format to write\.'):
+    with pytest.raises(
+        UsageError, match=r'The extension ".docx" of a\.docx is not of a format that can be written\.'
+    ):
         io.save(DATA, tmp_path / "a.docx")
     with pytest.raises(UsageError, match="The format collection can be read but not written"):
         io.save(DATA, tmp_path / "a.jsonl", "collection")

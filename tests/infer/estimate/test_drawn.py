@@ -75,7 +75,7 @@ def test_whole_items_and_single_outputs_that_are_missing() -> None:
     assert found.probability[:, 1] == pytest.approx(np.full(9, 9 / 40))
     assert found.probability[:, 0] == pytest.approx(np.full(9, 6 / 40))
     assert found.notes == (
-        "3 chosen items and 3 outputs of others are not judged: taken to be missing by chance.",
+        "3 chosen items and 3 outputs of others are not judged: assumed to be missing at random.",
     )
     with pytest.raises(DataError, match="No chosen item is judged"):
         sample(selection, np.full_like(TRUTH, np.nan))

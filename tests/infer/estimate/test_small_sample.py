@@ -29,8 +29,8 @@ def test_the_slope_shrinks_by_the_formula() -> None:
     ("n", "strength", "why"),
     [
         (FEWEST - 1, 3.0, "too few judged items to trust the prediction"),
-        (60, 0.0, "the prediction tells nothing of the judged scores"),
-        (60, -2.0, "the prediction tells nothing of the judged scores"),
+        (60, 0.0, "the prediction does not explain the judged scores"),
+        (60, -2.0, "the prediction does not explain the judged scores"),
     ],
 )
 def test_it_falls_back_with_few_items_or_nothing_to_tell(n: int, strength: float, why: str) -> None:
@@ -89,5 +89,5 @@ def test_models_fall_back_for_reasons_of_their_own() -> None:
     seen = np.where(np.arange(200)[:, None] < [20, 60], scores, np.nan)
     assert guard_predictions(sample_from_arrays(seen), told).notes() == (
         "1 of 2 models fall back to the weighted mean: too few judged items to trust the prediction.",
-        "1 of 2 models fall back to the weighted mean: the prediction tells nothing of the judged scores.",
+        "1 of 2 models fall back to the weighted mean: the prediction does not explain the judged scores.",
     )

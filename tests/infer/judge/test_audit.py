@@ -15,8 +15,9 @@ from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.judge.labelled import labelled_outputs
 from sparingly.infer.judge.rogan_gladen import corrected_score
 from sparingly.infer.judge.words import answer, percent_text
-from sparingly.infer.judge.worth import labels_worth, round_width
+from sparingly.infer.judge.worth import labels_worth
 from sparingly.infer.plan.plan import plan
+from sparingly.infer.plan.sample_size import round_width
 from tests.infer.judge.populations import from_arrays, judged_outputs
 
 
@@ -73,7 +74,7 @@ def test_judges_are_compared_and_copies_named() -> None:
 
 def test_odd_judges_get_the_right_answer() -> None:
     constant = sparingly.judge(judged_outputs(4, sensitivity=1.0, specificity=0.0))
-    assert answer(constant)[1] == "It passes everything, so it cannot tell good answers from bad ones."
+    assert answer(constant)[1] == "It passes everything, so it cannot distinguish good answers from bad ones."
     assert "no more than without" in answer(constant)[2]
     only_good = sparingly.judge(judged_outputs(5, pass_rate=1.0))
     assert "No label is a fail" in answer(only_good)[1]
@@ -121,7 +122,7 @@ def test_labels_that_were_picked_are_from_elsewhere_too() -> None:
 
 def test_a_judge_elsewhere_that_is_a_coin_is_refused() -> None:
     there = judged_outputs(12, labels=None, sensitivity=0.5, specificity=0.5)
-    with pytest.raises(DataError, match="tells nothing of the true rate"):
+    with pytest.raises(DataError, match="says nothing about the true rate"):
         sparingly.judge(judged_outputs(13).without_labels(), labels_from=there)
 
 

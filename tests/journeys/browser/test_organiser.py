@@ -74,7 +74,7 @@ def test_two_rounds_with_two_raters_at_once(serve: Sites, window: Windows) -> No
 
     go_to(organiser, "Next round")
     expect(organiser.get_by_role("heading", name="no further round")).to_be_visible()
-    expect(organiser.get_by_text("every chosen item was asked for")).to_be_visible()
+    expect(organiser.get_by_text("every chosen item was judged or assigned")).to_be_visible()
     assert site.web.campaign.verify().ok
 
 

@@ -24,7 +24,7 @@ def test_a_round_waits_for_its_answers(where: str) -> None:
         done = campaign.next()[0]
         assert done.finished is not None
         assert campaign.next()[0].finished == done.finished
-        assert campaign.status().sets[0].finished == "every chosen item was asked for."
+        assert campaign.status().sets[0].finished == "every chosen item was judged or assigned."
         assert campaign.verify().ok
 
 

@@ -41,8 +41,8 @@ def test_when_it_is_over(where: str) -> None:
             answer_all(campaign)
         told = campaign.outlook()
         assert (told.items, told.outputs, told.rounds_left) == ((), 0, 0)
-        assert told.finished == "every chosen item was asked for."
-        assert told.when == "It would stop now: every chosen item was asked for."
+        assert told.finished == "every chosen item was judged or assigned."
+        assert told.when == "It would stop now: every chosen item was judged or assigned."
         campaign.next()
         assert isinstance(campaign.preview(), Finished)
         assert campaign.outlook().finished == told.finished

@@ -168,7 +168,7 @@ def test_what_was_not_asked_is_refused(where: str) -> None:
         asked = {one.item for one in campaign.questions()}
         item = next(name for name in made_set().items if name not in asked)
         recorded = campaign.record([Answer("ann", item, 50.0, model="Ash")])
-        assert recorded.sentences == [f'line 1: Nobody was asked to judge "Ash" on the item "{item}".']
+        assert recorded.sentences == [f'line 1: No rater was given "Ash" on the item "{item}".']
 
 
 def test_a_closed_campaign_takes_no_answers(where: str) -> None:

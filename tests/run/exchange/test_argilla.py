@@ -83,7 +83,7 @@ def test_drafts_and_discarded_responses_are_left_out(tmp_path: Path) -> None:
     assert taken.left_out == {
         "a draft that was not submitted": asked,
         "skipped or cancelled by the rater": asked,
-        "an aspect that was not asked for": 1,
+        "an aspect that is not in the task": 1,
     }
     assert {one.rater for one in taken.answers} == {"a", "d"}
     assert {one.comment for one in taken.answers if one.rater == "a"} == {"well"}

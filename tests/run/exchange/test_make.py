@@ -60,7 +60,7 @@ def test_missing_outputs_are_left_out_and_told() -> None:
     texts[0, 0] = None
     data = awkward(texts)
     tasks = make_tasks(data, sparingly.select(data, "uniform", 6))
-    assert "1 output is missing and is not asked about." in " ".join(tasks.notes)
+    assert "1 output is missing and left out." in " ".join(tasks.notes)
 
 
 def test_documents_stay_together_and_in_order() -> None:

@@ -157,7 +157,7 @@ def test_raters_and_controls_travel_along(tmp_path: Path, name: str) -> None:
     tasks = make_tasks(DATA, chosen, handed, controls, scale=Scale(0, 10))
     back = fake(sorted((tmp_path / "out").iterdir()), Answers(tasks, whole_score))
     taken = sparingly.import_answers(back, key=key, assigned=True)
-    assert taken.left_out == {"a control item (kept apart)": 2}
+    assert taken.left_out == {"a control item (stored separately)": 2}
     assert taken.read == len(taken) + 2 == slots(tasks)
     assert {(row["item"], row["rater"]) for row in taken.rows()} == {
         (task.item, task.rater) for task in handed if task.control is None

@@ -151,7 +151,7 @@ def test_a_judge_that_never_gives_a_verdict_is_not_asked_to_the_end(tmp_path: Pa
 def test_a_refusal_of_everything_ends_the_run_and_saves_nothing(file: Path) -> None:
     refusal = Reply(status=400, content=b'{"error": {"message": "temperature is not supported"}}')
     result, bodies = judged(file, lambda _: refusal)
-    assert "refuses what is asked: status 400: temperature is not supported" in result.stopped
+    assert "refuses the request: status 400: temperature is not supported" in result.stopped
     assert len(bodies) <= 7
     assert judged(file, kind_is_new, temperature=None)[0].questions == 7, "another try does not mix with it"
 

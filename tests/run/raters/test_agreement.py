@@ -80,7 +80,7 @@ def test_nobody_in_common() -> None:
     found = rater_agreement(rated_set(rows, 1))
     assert found.pairs == ()
     assert np.isnan(found.alpha.alpha)
-    assert "cannot be told" in found.notes[0]
+    assert "no output has two ratings" in found.notes[0]
     assert predictability(rated_set(rows, 1)).raters == ()
 
 

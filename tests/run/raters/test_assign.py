@@ -129,9 +129,9 @@ def test_capacity() -> None:
 
 def test_documents_that_do_not_fit() -> None:
     units = [TaskUnit(name, tuple(f"{name}{part}" for part in range(5))) for name in "xyz"]
-    with pytest.raises(UsageError, match="Nobody has room for"):
+    with pytest.raises(UsageError, match="No rater has room for"):
         hand_out(units, ["a", "b"], 0, {"a": 8.0, "b": 8.0}, 0)
-    with pytest.raises(UsageError, match="Nobody has room for"):
+    with pytest.raises(UsageError, match="No rater has room for"):
         hand_out(units, ["a", "b"], 1, {"a": 18.0, "b": 3.0}, 0)
 
 
@@ -169,7 +169,7 @@ def test_control_items_go_to_a_rater_of_their_original_and_far_from_it() -> None
     assert sum(handed.loads.values()) == 66
     assert sum(handed.controls.values()) == len(controls)
     other = sparingly.select(DEMO, "random", 5, seed=9)
-    with pytest.raises(UsageError, match="which nobody judges"):
+    with pytest.raises(UsageError, match="which no rater has"):
         sparingly.assign(other, RATERS, data=DEMO, controls=controls)
 
 

@@ -91,7 +91,7 @@ def test_a_missing_answer_is_told() -> None:
     )
     found = strategy.estimate(state)
     assert np.isfinite(found.scores).all()
-    assert found.notes[0].startswith("1 output asked for without a judgement")
+    assert found.notes[0].startswith("1 output drawn but not judged")
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -219,7 +219,7 @@ def test_it_says_in_two_sentences_what_it_does(metrics: bool, documents: bool, w
     assert said.count(". ") == 1
     assert said.endswith(".")
     assert ("Without metrics, labels alone speak" in said) != metrics
-    assert "equally deep" in Auto(question="scores").why(data)
+    assert "all models on the same items" in Auto(question="scores").why(data)
     assert "metric and" not in Auto(spread=False).why(data)
 
 

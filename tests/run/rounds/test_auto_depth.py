@@ -150,3 +150,17 @@ def test_the_last_round_can_see_to_a_least_depth() -> None:
     # Where the cells do not allow it, they go where they are worth most.
     few = [fold_depths(current, worth, 6, sizes, 0.1, minimum=least).tolist() for least in (0, 5)]
     assert few[0] == few[1]
+
+
+def test_a_fold_that_was_left_behind_catches_up() -> None:
+    # With fewer new cells than models, one fold alone would stay at its one item for ever.
+    depth, worth = np.ones((4, 6), np.int64), [np.array([3.0, 1.0, 2.0, 2.0, 1.0, 1.0])] * 4
+    for turn in range(7):
+        depth = fold_depths(depth, worth, 17, np.full(4, 15), 0.1, inflation=0.05, start=turn % 4)
+    assert np.ptp(depth.sum(axis=1)) <= 6
+
+
+def test_what_is_worth_nothing_is_left_where_asked() -> None:
+    current, worth = np.zeros(3, np.int64), np.array([1.0, 1.0, 0.0])
+    assert depths(current, worth, 30, 10, 0.1).tolist() == [10, 10, 10]
+    assert depths(current, worth, 30, 10, 0.1, thrifty=True).tolist() == [10, 10, 1]

@@ -11,7 +11,6 @@ from sparingly.data.evalset import EvalSet
 from sparingly.run.rounds.waves import (
     ExpectedSizes,
     LabelPredictions,
-    item_effects,
     learn,
     learn_sizes,
     residual_squares,
@@ -96,21 +95,6 @@ def test_squares_of_residuals_for_scores_and_for_a_ranking() -> None:
     residual = np.array([[1.0, 1.0], [2.0, -2.0]])
     assert residual_squares(residual, "scores").tolist() == [2.0, 8.0]
     assert residual_squares(residual, "ranking").tolist() == [0.0, 8.0]
-
-
-def test_item_effects_are_shrunk_means_of_residuals() -> None:
-    draw = np.random.default_rng(0)
-    effect = draw.normal(size=400)
-    residual = effect[:, None] + draw.normal(size=(400, 4))
-    residual[:200, 1:] = np.nan
-    residual[399] = np.nan
-    found = item_effects(residual)
-    assert found[399] == 0.0
-    # With one label λ = 1/2, with four λ = 4/5.
-    ratio = found[:399] / np.nanmean(residual[:399], axis=1)
-    assert ratio[:200] == pytest.approx(np.full(200, 0.5), abs=0.1)
-    assert ratio[200:] == pytest.approx(np.full(199, 0.8), abs=0.08)
-    assert not item_effects(np.full((5, 2), np.nan)).any()
 
 
 def test_regressors_are_settled_by_what_there_is() -> None:

@@ -146,39 +146,3 @@ def test_what_did_not_come_in_is_missing_at_random() -> None:
     assert found.scores[1] == pytest.approx(labels[waves[0].cells[:, 0], 1].mean())
     nothing = combine(waves[:1], np.full(labels.shape, np.nan))
     assert np.isnan(nothing.scores).all()
-
-
-def test_folds_are_combined_by_themselves_and_count_by_their_items() -> None:
-    draw = np.random.default_rng(3)
-    labels = draw.normal(size=(40, 2))
-    fold = np.arange(40) % 2
-    drawn = np.zeros((40, 2), bool)
-    drawn[:12] = True
-    # The second model is judged further in the first fold alone.
-    more = np.zeros((40, 2), bool)
-    more[12:24:2] = True
-    more[13:24:2, 0] = True
-    means = np.broadcast_to(labels[:12].mean(axis=0), labels.shape)
-    waves = [
-        Wave(np.zeros((40, 2), bool), drawn, np.where(drawn, 12 / 40, 1.0), means),
-        Wave(drawn, more, np.where(more, 6 / 14, 1.0), means),
-    ]
-    found = combine(waves, np.where(drawn | more, labels, np.nan), None, fold)
-    seen = drawn | more
-    by_hand = [
-        np.mean([labels[seen[:, model] & (fold == own), model].mean() for own in (0, 1)]) for model in (0, 1)
-    ]
-    np.testing.assert_allclose(found.scores, by_hand)
-    assert found.covariance[1, 1] > found.covariance[0, 0] * 0.5
-    np.testing.assert_allclose(found.stands_for.sum(axis=0), 40.0)
-
-
-def test_one_fold_changes_nothing() -> None:
-    draw = np.random.default_rng(4)
-    labels = draw.normal(size=(30, 2))
-    drawn = np.zeros((30, 2), bool)
-    drawn[:10] = True
-    wave = Wave(np.zeros((30, 2), bool), drawn, np.where(drawn, 1 / 3, 1.0), np.zeros((30, 2)))
-    seen = np.where(drawn, labels, np.nan)
-    plain, folded = combine([wave], seen), combine([wave], seen, None, np.zeros(30, np.int64))
-    np.testing.assert_array_equal(plain.scores, folded.scores)

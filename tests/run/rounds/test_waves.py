@@ -52,7 +52,7 @@ def test_given_tau_draws_by_size_and_says_so(demo: EvalSet) -> None:
     order = np.argsort(rounds[1].utility)
     assert (np.diff(rounds[1].probability[order]) >= -1e-12).all()  # type: ignore[index]
     assert "wave 2" in rounds[1].reason
-    assert any("among what no earlier wave asked for" in note for note in rounds[1].notes)
+    assert any("among what no earlier wave drew" in note for note in rounds[1].notes)
 
 
 def test_population_has_a_larger_error_than_the_set(demo: EvalSet) -> None:
@@ -132,7 +132,7 @@ def test_missing_answers_are_said(demo: EvalSet) -> None:
         gappy, "waves:regressor=none", 60, aspect="overall", rounds=[first], seed=2, all_fields=True
     )
     found = made.estimate(state)
-    assert any("4 outputs asked for without a judgement" in note for note in found.notes)
+    assert any("4 outputs drawn but not judged" in note for note in found.notes)
     assert found.scores[0] == pytest.approx(np.nanmean(seen[demo.positions(first.items), 0]))
 
 

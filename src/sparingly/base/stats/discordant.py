@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats
 from sparingly.base.levels import check_level
-from sparingly.base.stats.proportion import LARGEST_EXACT_SIZE, TAIL_SHARE, proportion_interval
+from sparingly.base.stats.proportion import (
+    LARGEST_EXACT_SIZE,
+    TAIL_SHARE,
+    labels_by_error,
+    proportion_interval,
+)
 
 # As many items are added to those that speak for one model when an end lies beyond 0: a handful of them often
 # shows too few. With it, coverage is 94 % or more at every rate and 96 % on average (n = 10 to 200).
@@ -105,6 +110,41 @@ def discordant_interval(
         return np.maximum(np.where(speaks, ends, -high_d), -1.0)
 
     return low_end(lead, ends_p[0]), -low_end(-lead, -ends_p[1])
+
+
+def effective_votes(
+    difference: Floats,
+    error: Floats,
+    shares: tuple[Floats, Floats],
+    decided: Floats,
+    n: Floats,
+    size: float,
+    *,
+    freedom: float,
+    level: float = 0.95,
+) -> tuple[Floats, Floats, Floats]:
+    """Return wins, losses and labels of a plain sample of inputs like these that tells as much.
+
+    For a difference that was estimated with predictions, weights or clusters. Its error is turned into an
+    effective number of labels, as that of a proportion is: a label has the variance δ − D² with δ the share
+    of items that speak for one model, and those are the labels of the rarer kind.
+
+    Args:
+        difference: The difference of the two rates.
+        error: Its standard error, the finite-population factor included.
+        shares: The shares of wins and of losses among the labels, weighted where these are.
+        decided: How many labels speak for one of the two.
+        n: The number of labels.
+        size: The number of items that the difference is about.
+        freedom: Degrees of freedom of the error.
+        level: The level of which Student's quantile counts as fewer labels.
+    """
+    wins, losses = shares
+    spoken, observed = wins + losses, wins - losses
+    items = np.full(n.shape, float(size))
+    labels = labels_by_error(error, n, items, level, spoken - observed**2, decided, freedom)
+    spoken = np.maximum(spoken, np.abs(difference))
+    return labels * (spoken + difference) / 2.0, labels * (spoken - difference) / 2.0, labels
 
 
 def _decided(

@@ -122,17 +122,29 @@ def effective_labels(
     freedom: ArrayLike | None = None,
 ) -> Floats:
     """Return how many labels of a plain sample from an infinite population tell as much, n*/d as above."""
-    from scipy.special import stdtrit
-
     centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
     _check_size(labels, items)
     label_share = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
-    errors = _as(error, centre)
+    other = 1.0 - label_share
+    rarer = labels * np.minimum(label_share, other)
+    return labels_by_error(_as(error, centre), labels, items, level, label_share * other, rarer, freedom)
+
+
+def labels_by_error(
+    error: Floats,
+    labels: Floats,
+    items: Floats,
+    level: float,
+    variance: Floats,
+    rarer: Floats,
+    freedom: ArrayLike | None = None,
+) -> Floats:
+    """Return n*/d as above, for labels of which one alone has this ``variance``; ``rarer`` is m."""
+    from scipy.special import stdtrit
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
-        plain = label_share * (1.0 - label_share) * factor
-        effect = np.where(plain > 0, errors * errors / plain, 1.0)
-    rarer = labels * np.minimum(label_share, 1.0 - label_share)
+        plain = variance * np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
+        effect = np.where(plain > 0, error * error / plain, 1.0)
     shrunk = (effect * rarer + LABELS_WITHOUT_GAIN) / (rarer + LABELS_WITHOUT_GAIN)
     effect = np.where(effect < 1.0, shrunk, effect)
     if freedom is not None:

@@ -40,7 +40,7 @@ from sparingly.signals.length import SOURCE_LENGTH
 @register("local_pivotal")
 @dataclass(frozen=True)
 class LocalPivotal(ProbabilityDesign):
-    """Draws units that are spread over a space: of two near ones seldom both, each with a known probability.
+    """Draws units spread over a space, so that near ones are rarely both drawn, with known probabilities.
 
     π_i = min(1, (1 − τ)·n/N + τ·κ·u_i) as for ``pivotal``, but nearest neighbours meet. Points are the
     models' metric scores (standardised), embeddings of the sources, mean embeddings of the outputs, or the
@@ -60,7 +60,7 @@ class LocalPivotal(ProbabilityDesign):
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
     metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
-    dimensions: int = parameter(5, "how many directions are kept; more is slower", minimum=1)
+    dimensions: int = parameter(5, "how many directions are used; more is slower", minimum=1)
     documents: bool | None = parameter(
         None, "whether items of a document are near, too; yes where documents have several, unless given"
     )
@@ -125,7 +125,7 @@ _MOST_GROUPS = 50
 @register("cube")
 @dataclass(frozen=True)
 class Cube(ProbabilityDesign):
-    """Draws units such that what is known of all items has the same weighted totals in the sample.
+    """Draws a sample whose weighted totals of metrics and columns equal those of all items.
 
     Σ_{i∈S} x_i/π_i = Σ_i x_i for every balancing variable x, as nearly as whole units allow; π_i as for
     ``pivotal``. Variables: the models' scores by every metric (the items' means where these are over 20

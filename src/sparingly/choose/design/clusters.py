@@ -244,7 +244,7 @@ def _preference(vectors: Floats, labels: Ints, how: Representative) -> Floats:
 def indices_of(has_vector: NDArray[np.bool_], candidates: Ints, noun: str) -> tuple[Ints, Ints]:
     """Return the candidates that have a vector and those that have none; none at all with one is an error."""
     if not has_vector[candidates].any():
-        raise DataError(f"No item has {noun}, so the items cannot be told from one another.")
+        raise DataError(f"No item has {noun}, so nothing distinguishes the items.")
     return candidates[has_vector[candidates]], candidates[~has_vector[candidates]]
 
 

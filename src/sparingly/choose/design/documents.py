@@ -192,7 +192,7 @@ def snippet_rows(start: Ints, length: Ints, counts: Ints, documents: Ints) -> tu
 def importance_note(column: str) -> str:
     """Return a note on drawing by importance."""
     return (
-        f'drawn by the importance of the items ("{column}"): scores weighted by it are of another mean '
+        f'drawn by the importance of the items ("{column}"): scores weighted by it have another mean '
         "than the plain one."
     )
 
@@ -307,7 +307,7 @@ class Snippets(WholeSetSelector):
     )
     wrap: bool = parameter(False, "snippets go on at the start of the document, so that all are as likely")
     max_length: int | None = parameter(
-        None, "documents of more segments are left out, and scores do not speak for them", minimum=1
+        None, "documents of more segments are left out, and scores do not include them", minimum=1
     )
     context: int = parameter(10, "how many segments before each chosen one are carried along", minimum=0)
     matching: bool = parameter(True, "one draw for all models; false: a draw of its own for every model")
@@ -393,7 +393,7 @@ class Snippets(WholeSetSelector):
         several = f"{len(names)} documents" if len(names) > 1 else "1 document"
         note = (
             f"max_length={self.max_length} shuts out {several} with {len(rows)} of {len(documents.rows)} "
-            f"items: {listing(names)}; scores do not speak for them."
+            f"items: {listing(names)}; scores do not include them."
         )
         return rows, (note,)
 
@@ -407,7 +407,7 @@ class Snippets(WholeSetSelector):
         if count > lengths.sum():
             raise UsageError(
                 f"Snippets of at most {longest} segments, one for every document, have "
-                f"{lengths.sum()} items together, fewer than the {count} asked for. Lower the budget, or "
+                f"{lengths.sum()} items together, fewer than the budget of {count}. Lower the budget, or "
                 "raise length."
             )
         chances = document_chances(shape, lengths.astype(np.float64), count)
@@ -451,7 +451,7 @@ class Snippets(WholeSetSelector):
         if not self.matching:
             notes.append(
                 f"every one of {len(data.models)} models has a draw of its own, of {count} items on average: "
-                "differences between models carry the chance of two draws."
+                "differences between models have the error of two draws."
             )
         return tuple(notes)
 

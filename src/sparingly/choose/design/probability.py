@@ -95,9 +95,10 @@ def affordable_probabilities(
     if spend == "on_average":
         raise UsageError(f"The budget of {limit:g} is less than one unit costs on average.")
     raise UsageError(
-        f"The dearest unit costs {costs.max():g}, more than the budget of {limit:g}, and a draw gives every "
-        "unit a chance. Raise the budget, put what is too dear on the never-select list, or let the budget "
-        "hold on average only: spend=on_average."
+        f"The most expensive unit costs {costs.max():g}, more than the budget of {limit:g}, and a draw "
+        "gives every "
+        "unit a positive probability. Raise the budget, put expensive units on the never-select list, or "
+        "let the budget hold on average only: spend=on_average."
     )
 
 
@@ -140,7 +141,7 @@ def sizes_of(utility: Floats) -> Floats:
 
 def _check_shares(tau: float, floor: float, cap: float) -> None:
     if not 0.0 <= tau <= 1.0:
-        raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")
+        raise UsageError(f"tau is a share from 0 (equal probabilities) to 1 (utility alone), not {tau:g}.")
     if not 0.0 <= floor <= cap <= 1.0 or cap == 0.0:
         raise UsageError(
             f"Floor and cap of inclusion probabilities lie between 0 and 1, the floor at most at the cap; "

@@ -103,7 +103,8 @@ class DrawDesign(Selector):
         "at_most", "where units differ in cost or size: the budget holds for every draw, or on average"
     )
     same_outputs: Literal["keep", "skip"] = parameter(
-        "keep", "skip: never draw items on which all models wrote the same; only differences are then told"
+        "keep",
+        "skip: never draw items on which all models wrote the same; then only differences are estimated",
     )
 
     @abstractmethod
@@ -231,8 +232,8 @@ class ProbabilityDesign(DrawDesign):
     )
     tau: float | Literal["pilot"] | None = parameter(
         None,
-        "the share that goes by utility; 0.5 with a utility or weights, else 0, unless given; pilot: as much "
-        "as the ratings in the data earn it",
+        "how much the utility counts; 0.5 with a utility or weights, else 0, unless given; pilot: as much "
+        "as the ratings in the data support",
         minimum=0.0,
     )
     pilot: ResidualSize | None = parameter(  # noqa: RUF009 - a field
@@ -246,7 +247,9 @@ class ProbabilityDesign(DrawDesign):
         super().__post_init__()
         tau = self.tau
         if isinstance(tau, float | int) and not 0.0 <= tau <= 1.0:
-            raise UsageError(f"tau is a share from 0 (all alike) to 1 (by utility alone), not {tau:g}.")
+            raise UsageError(
+                f"tau is a share from 0 (equal probabilities) to 1 (utility alone), not {tau:g}."
+            )
         if tau and self.utility is None and self.weights is None:
             value = tau if tau == PILOT else f"{tau:g}"
             raise UsageError(
@@ -255,7 +258,7 @@ class ProbabilityDesign(DrawDesign):
         if self.pilot is not None and not isinstance(self.pilot, ResidualSize):
             raise UsageError("The pilot of a design is a residual_size: pilot=(residual_size:aspect=…).")
         if self.pilot is not None and tau is None:
-            raise UsageError("A pilot settles tau only where it is asked to: add tau=pilot.")
+            raise UsageError("A pilot is used for tau only with tau=pilot: add it.")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
         """Resolve the utility, tau and the cost."""
@@ -350,7 +353,7 @@ class Uniform(DrawDesign):
 @register("pivotal")
 @dataclass(frozen=True)
 class Pivotal(ProbabilityDesign):
-    """Draws so many units, likelier those with a higher utility, each with a known probability.
+    """Draws a fixed number of units, with a higher known probability for a higher utility.
 
     π_i = min(1, (1 − τ)·n/N + τ·κ·u_i), κ such that Σ_i π_i = n; with costs u_i/√c_i and a budget that no
     draw exceeds. Units meet in random order; in each meeting one of the two is taken or left for good, and

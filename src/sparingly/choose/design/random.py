@@ -29,7 +29,7 @@ _LEFT_OUT = "groups get nothing under this budget, so no inclusion probabilities
 @register("random")
 @dataclass(frozen=True)
 class Random(ListSelector):
-    """Draws items (or documents) at random, every one as likely as any other in its group.
+    """Draws items (or documents) at random, with equal probabilities within each group.
 
     π_i = n_g / N_g, the number drawn over the number there is in the item's group. Scores of a random
     sample are unbiased for the whole set. Under a cost, or with documents of different sizes, units are
@@ -94,7 +94,7 @@ _HONEST = (
 @register("guided")
 @dataclass(frozen=True)
 class Guided(Selector):
-    """Draws several samples by a design and keeps the one that ranks the models most as all items do.
+    """Draws several samples by a design and takes the one that ranks the models most like all items.
 
     S = argmax_{t = 1 … k} agreement(S_t, all items) under a metric: soft pairwise accuracy, or Kendall's
     tau-b of the models' means. Choosing among draws undoes their probabilities: the result is for rankings

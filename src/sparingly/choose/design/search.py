@@ -106,7 +106,7 @@ def distinct_draws(draws: int, pool: int, size: int, generator: Generator) -> In
 @register("search")
 @dataclass(frozen=True)
 class SubsetSearch(WholeSetSelector):
-    """Draws many subsets and keeps the one that ranks the models most as all items do, by a metric.
+    """Draws many subsets and takes the one that ranks the models most like all items, by a metric.
 
     Y_{i+1} = Y_i ∪ argmax_{Y⁺} SPA(Y_i ∪ Y⁺), the best of ``n`` random extensions Y⁺ of ``step`` items, until
     the budget is spent (``greedy``); with ``bruteforce`` the best of ``n`` subsets of the whole size; with
@@ -128,7 +128,7 @@ class SubsetSearch(WholeSetSelector):
     truth: str | None = parameter(None, "with oracle=true: the aspect; the only one there is unless given")
     n: int = parameter(1000, "how many subsets or extensions are drawn", minimum=1)
     step: int = parameter(10, "how many items an extension has", minimum=1)
-    beam: int = parameter(5, "with kind=beam: how many subsets are kept at every step", minimum=1)
+    beam: int = parameter(5, "with kind=beam: how many subsets go into the next step", minimum=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -176,6 +176,6 @@ class SubsetSearch(WholeSetSelector):
         notes = [f"soft pairwise accuracy {subset.accuracy:.4f} against all items by {by}."]
         if self.oracle:
             notes.append(
-                f"oracle: chosen with the judgements of {by} themselves, which nobody has beforehand."
+                f"oracle: chosen with the judgements of {by} themselves, which are not known beforehand."
             )
         return Chosen(rows=subset.rows, reason=f"in the best subset found by {by}", notes=tuple(notes))

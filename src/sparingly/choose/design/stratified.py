@@ -184,7 +184,7 @@ class StrataPlan(NamedTuple):
 @register("stratified")
 @dataclass(frozen=True)
 class Stratified(WholeSetSelector):
-    """Draws so many items from every stratum: every document, bin of metric scores, or group of a column.
+    """Draws a set number of items from each stratum: a document, a bin of metric scores, or a column's group.
 
     π_i = E n_l / N_l with n_l = n·N_l/N (``proportional``) or n_l = n·N_l σ_l / Σ_l N_l σ_l (``optimal``); a
     stratum that is to give more than it has gives all, and the others share the rest. Fractions are rounded
@@ -218,7 +218,7 @@ class Stratified(WholeSetSelector):
         None, "with allocation=optimal, in place of spread: a column of expected residuals, σ² = mean r²"
     )
     rounding: Literal["random", "published"] = parameter(
-        "random", "how a stratum's fraction of an item is settled"
+        "random", "how a stratum's fraction of an item is rounded"
     )
     size: int = parameter(80, "how many items a bin has", minimum=1)
     metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; all unless given")

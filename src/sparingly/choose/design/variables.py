@@ -47,7 +47,7 @@ def resolve_names(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
         if name == METRICS:
             if not len(data.metrics):
                 raise MissingDataError(
-                    f"The name {METRICS} stands for all metrics, and the evaluation set has none."
+                    f"The name {METRICS} means all metrics, and the evaluation set has none."
                 )
             resolved += map(fields.metric, data.metrics)
         else:

@@ -30,7 +30,7 @@ _NO_SCORE = "no score"
 @register("verdicts")
 @dataclass(frozen=True)
 class Verdicts(WholeSetSelector):
-    """Draws outputs by a judge's verdict, and by its score within one, to know its error rates best.
+    """Draws outputs by a judge's verdict and score, to estimate its error rates most precisely.
 
     n_h ∝ √a_h. With W_h the share of stratum h among all outputs, v_h its verdict (1 for a pass), p_h its
     share of good outputs, G = Σ W_h p_h and F = 1 − G, the judge's sensitivity is Se = Σ W_h v_h p_h / G and

@@ -62,7 +62,7 @@ class Distilled(Utility):
         model = load_distilled(self.model)
         if self.digest is not None and self.digest != model.digest:
             raise DataError(
-                f"The model {self.model} has the digest {model.digest}, and {self.digest} is asked for: it "
+                f"The model {self.model} has the digest {model.digest}, not {self.digest}: it "
                 "was trained again, or is another one."
             )
         return model
@@ -140,7 +140,7 @@ def weak_notes(card: ModelCard, names: Sequence[str] | None = None) -> tuple[str
     threshold = card.thresholds.correlation
     return tuple(
         f"{utility.name} is predicted poorly for held-out texts (rank correlation "
-        f"{utility.hold_out.spearman:.2f}): it may choose no better than chance."
+        f"{utility.hold_out.spearman:.2f}): it may choose no better than random."
         for utility in card.utilities
         if utility.hold_out.spearman < threshold and (names is None or utility.name in names)
     )

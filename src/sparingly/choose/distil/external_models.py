@@ -121,7 +121,7 @@ _CONFIDENCE_MODEL = "zouharvi/COMET-instant-confidence"
 @register("comet_instant_confidence")
 @dataclass(frozen=True)
 class InstantConfidence(Utility):
-    """Prefers items on whose outputs COMET-instant-confidence expects to be wrong by much (or by little).
+    """Prefers items where COMET-instant-confidence expects to be far off (or close).
 
     u_i = ±(1/M) Σ_j e(x_i, y_ij), with e the absolute error that the metric expects of its own score; the
     package calls it a confidence, but the higher it is, the less sure is the metric.

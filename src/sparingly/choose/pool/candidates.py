@@ -29,9 +29,9 @@ Keys = NDArray[np.uint64]
 NO_QUOTA = "no_quota"
 REASONS = {
     "duplicate_id": "the id of another source with a different text",
-    "too_short": "shorter than asked for",
-    "too_long": "longer than asked for",
-    "language": "of a language that is not asked for",
+    "too_short": "shorter than --shortest",
+    "too_long": "longer than --longest",
+    "language": "not in one of the --languages",
     "unlike": "unlike the texts that the model of the utility knows",
     "overlap": "too much of it stands in the corpus",
     "duplicate_text": "the text of another source",

@@ -72,7 +72,7 @@ def parse_embedding(model: str | Embedder) -> PoolEmbedding:
             custom_name or f"{model.__module__}:{getattr(model, '__qualname__', 'function')}", model
         )
     if model == TFIDF:
-        raise UsageError(f"{TFIDF} is fitted to all texts at once, which a pool has not: use {HASHED}.")
+        raise UsageError(f"{TFIDF} needs all texts at once, and a pool is read in parts: use {HASHED}.")
     if model == HASHED:
         return PoolEmbedding(f"{HASHED}-{GRAM}-{DIMENSIONS}", HASHED)
     folder = Path(model)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CHECKSUM = "checksum"
-SCORE_AGAIN = "Score the pool again with the same options: only what is damaged is scored anew"
+SCORE_AGAIN = "Score the pool again with the same options: only damaged parts are scored again"
 NO_CHECKSUMS = (
     "This pool was scored by an older sparingly and has no checksums, so damage to its files may go "
     "unnoticed. Score it again to add them."

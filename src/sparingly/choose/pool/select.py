@@ -283,7 +283,7 @@ class PoolDesign:
     @property
     def words(self) -> str:
         """The reason of a row."""
-        phrases = {"top": "among the best by utility", "uniform": "drawn, all alike"}
+        phrases = {"top": "among the best by utility", "uniform": "drawn with equal probabilities"}
         words = phrases.get(self.name, f"drawn by utility, {self.name}")
         return f"{words}, spread out" if self.spread else words
 

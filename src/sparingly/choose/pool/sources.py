@@ -162,7 +162,7 @@ class Languages:
     def check(self) -> None:
         """Raise an error for a missing package or unknown languages before anything is read."""
         if self.among and not self.identify:
-            raise UsageError("The languages to tell apart are for identifying them: add identify.")
+            raise UsageError("A list of languages is for identifying them: add identify.")
         if self.identify:
             _identifier(self.among)
 

@@ -81,7 +81,7 @@ class ProcessExecutor:
                 continue
         raise UsageError(
             f"Processes were killed {1 + RETRIES} times, perhaps for lack of memory: use fewer jobs or rows. "
-            "What is done is kept."
+            "Finished work is saved."
         )
 
 
@@ -119,7 +119,8 @@ class ClusterExecutor:
         except KilledWorker as error:
             raise UsageError(
                 f"A piece of the work has cost several workers, the last one {error.last_worker}: give them "
-                f"more memory, or score the pool anew with fewer rows in a part: {argument('rows', '10000')}."
+                "more memory, or score the pool again with fewer rows in a part: "
+                f"{argument('rows', '10000')}."
             ) from None
 
 

@@ -79,7 +79,7 @@ def metric_scores(data: EvalSet, metric: str) -> Floats:
 @register("mix")
 @dataclass(frozen=True)
 class Mix(Utility):
-    """Puts several utilities together: a weighted mean (or product) of their ranks, z-scores or 0-1 values.
+    """Combines several utilities: a weighted mean (or product) of their ranks, z-scores or 0-1 values.
 
     u_i = Σ_k w_k g(u_ki) / Σ_k |w_k|, or Π_k g(u_ki)^w_k, with g the rank (as a share of the items), the
     z-score, or the min-max scaled value. An item that one of the utilities cannot judge gets none. A
@@ -93,7 +93,7 @@ class Mix(Utility):
 
     of: tuple[tuple[float, Utility], ...] = parameter(help="the utilities, (name:…)+(2*name:…)")
     scale: Literal["rank", "zscore", "minmax"] = parameter("rank", "how they are made comparable")
-    operation: Literal["mean", "product"] = parameter("mean", "how they are put together")
+    operation: Literal["mean", "product"] = parameter("mean", "how they are combined")
 
     def __post_init__(self) -> None:
         super().__post_init__()

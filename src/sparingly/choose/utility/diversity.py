@@ -17,7 +17,7 @@ from sparingly.signals.overlap.tokens import Tokeniser
 @register("diversity")
 @dataclass(frozen=True)
 class Diversity(Utility):
-    """Prefers items on which the models' outputs are least alike.
+    """Prefers items on which the models' outputs differ most.
 
     u_i = −(1/(k(k−1))) Σ_{j≠j'} sim(y_ij, y_ij'), over the ordered pairs of different models among the k that
     have an output; an item with fewer than two outputs has no utility. The similarity is the cosine of
@@ -32,7 +32,7 @@ class Diversity(Utility):
     needs: ClassVar[tuple[str, ...]] = ("outputs",)
 
     similarity: Literal["embedding", "unigram", "chrf", "bleu"] = parameter(
-        "embedding", "how alike two outputs are"
+        "embedding", "how the similarity of two outputs is measured"
     )
     embedding: str = parameter(
         "tfidf", "what embeds the outputs when similarity=embedding: tfidf, a model, or a file of vectors"

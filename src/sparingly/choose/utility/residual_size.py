@@ -26,7 +26,7 @@ _residuals = ResultCache[ResidualSizes](size=8)
 @register("residual_size")
 @dataclass(frozen=True)
 class ResidualSize(Utility):
-    """Prefers items whose scores will lie far from what the metrics predict, as a pilot's ratings tell.
+    """Prefers items whose scores are likely to differ from what the metrics predict, learned from a pilot.
 
     û_i = √v̂_i with v_i = Σ_j e_ij² (goal ``scores``) or Σ_j (e_ij − ē_i)² (goal ``ranking``), e = y − f the
     residual of a cross-fitted prediction. |e| is learned from the metrics on the judged items, and shrunk
@@ -94,7 +94,9 @@ class ResidualSize(Utility):
         if self.probability is None:
             return np.ones(len(data))
         if self.probability not in data.columns:
-            raise UnknownNameError("column", self.probability, data.columns, "It holds the pilot's chances.")
+            raise UnknownNameError(
+                "column", self.probability, data.columns, "It holds the pilot's inclusion probabilities."
+            )
         judged = data.judged(self.aspect or "").any(axis=1)
         column = data.columns[self.probability]
         try:

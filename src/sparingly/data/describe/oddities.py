@@ -40,7 +40,7 @@ def of_metrics(
             text = f"{name} is {scores.minimum:g} everywhere: it cannot choose anything."
             yield Oddity("constant_metric", (scores.name,), text)
         elif scores.same_for_models:
-            text = f"{name} gives all models of an item one score: it cannot tell them apart."
+            text = f"{name} gives all models of an item the same score, so it cannot rank them."
             yield Oddity("same_for_models", (scores.name,), text)
     for copy in duplicates:
         word = {"equal": "equal to", "rescaled": "a rescaling of", "negated": "a negation of"}[copy.kind]
@@ -94,7 +94,7 @@ def of_texts(texts: TextsSummary | None) -> Iterator[Oddity]:
     for pair in texts.near_duplicates:
         text = (
             f"The models {pair.first} and {pair.second} wrote the same text for {pair.share:.0%}"
-            " of the items: judging both tells little."
+            " of the items, so judging both adds little."
         )
         yield Oddity("near_duplicate_models", (pair.first, pair.second), text)
     if count := texts.empty_sources:

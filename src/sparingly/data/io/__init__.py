@@ -195,7 +195,9 @@ def _by_extension(path: Path) -> Format:
     for candidate in _candidates():
         if candidate.writes and suffix in candidate.extensions:
             return candidate
-    raise UsageError(f'The extension "{suffix}" of {path.name} tells no format to write. {_writable()}')
+    raise UsageError(
+        f'The extension "{suffix}" of {path.name} is not of a format that can be written. {_writable()}'
+    )
 
 
 def _writable() -> str:

@@ -236,7 +236,7 @@ def with_verdicts(data: EvalSet, paths: Iterable[Path]) -> EvalSet:
         first, place, scores = judges.setdefault(head.name, (head, path, {}))
         if not first.is_like(head):
             raise InputError(
-                f"this judge was asked differently in {place.name}", file=path, fix="Move one of the files"
+                f"this judge had other settings in {place.name}", file=path, fix="Move one of the files"
             )
         scores |= {verdict.key: verdict.score for verdict in verdicts if verdict.score is not None}
     for name, (head, path, scores) in judges.items():

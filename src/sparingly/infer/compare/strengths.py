@@ -27,6 +27,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -112,6 +113,20 @@ class WinMatrix(Tabular):
         row, column = self.models.index(first), self.models.index(second)
         decided = float(self.wins[row, column] + self.wins[column, row])
         return float(self.wins[row, column]) / decided if decided else float("nan")
+
+    def summary(self) -> Summary:
+        """Return who may be best, and the strengths with their intervals and possible ranks."""
+        strengths, ranks = self.strengths.summary(), {row.model: row.ranks for row in self.ranking.models}
+        rows = tuple((ranks.get(str(row[0]), "-"), *row) for row in strengths.rows)
+        return replace(
+            strengths,
+            sentences=self.sentences,
+            columns=("ranks", *strengths.columns),
+            rows=rows,
+            texts=2,
+            next_steps=("sparingly plan --win-rate 60%",),
+            notes=self.notes,
+        )
 
     def __repr__(self) -> str:
         return f"WinMatrix({self.sentences[0]})"
@@ -201,7 +216,7 @@ def win_matrix(
 ) -> WinMatrix:
     """Count who won against whom, and turn it into strengths with intervals that hold."""
     if target != "population":
-        raise UsageError("Strengths speak about inputs like these: leave out the target, or name two models.")
+        raise UsageError("Strengths describe inputs like these: leave out the target, or name two models.")
     how: dict[str, Any] = {"judge": judge, "rounds": rounds, "sampled": sampled}
     found = judged_strengths(data, aspect, **how, level=round(1.0 - alpha, 12))
     votes, frame, strengths, count = found.votes, found.frame, found.strengths, len(data.models)

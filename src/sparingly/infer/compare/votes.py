@@ -96,8 +96,8 @@ def people_votes(data: EvalSet, aspect: str | None, judge: str | None) -> VoteTa
     votes = vote_table(table, rows)
     if not len(votes):
         raise MissingDataError(
-            "Nobody has compared two outputs yet: sparingly serve DATA --ask pairs, or name what was judged: "
-            "--aspect …."
+            "No comparisons yet. Collect some with sparingly serve DATA --ask pairs, or name what was "
+            "judged: --aspect …."
         )
     return votes
 

@@ -29,7 +29,7 @@ class WinTally:
     Attributes:
         wins, losses, ties: Votes; a soft vote counts in parts.
         votes, items: How many comparisons there are, and on how many items.
-        same_texts: On how many further items both wrote the same: nobody was asked, and they count as ties.
+        same_texts: On how many further items both wrote the same: nobody is shown these; they count as ties.
         size: On how many items the two could be compared, those with the same text included.
         rate: The share of wins among what was decided; NaN where all are ties.
         low, high: The ends of its interval.

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UnknownNameError
 from sparingly.base.levels import check_level
 from sparingly.data.scale import Ends, Scale
@@ -73,14 +73,15 @@ def assemble(
     over_set = set_errors(sample, linear)
     errors = over_set if target == "set" else population_errors(sample, linear, over_set)
     complete = sample.is_complete and target == "set"
-    known = _known_errors(errors, scores, request, complete)
+    exact = sample.fully_judged & (target == "set")
+    known = _known_errors(errors, scores, request, complete, exact)
     labels = sample.scores[sample.judged]
     values = values_of(labels, request.scale)
     basis = replace(
         interval_basis(models, scores, known, complete),
         scale=values.scale,
         proportions=proportions_of(sample, errors, scores, values, target),
-        exact=sample.fully_judged & (target == "set"),
+        exact=exact,
     )
     # The scale alone gives intervals of plain means only.
     scale = request.scale if linear.predicted is None or not linear.predicted.any() else None
@@ -115,7 +116,7 @@ def assemble(
         pairs=PairErrors(
             sample,
             known,
-            _known_errors(over_set, scores, request, sample.is_complete),
+            _known_errors(over_set, scores, request, sample.is_complete, sample.fully_judged),
             level,
             request.interval,
             seed,
@@ -124,6 +125,7 @@ def assemble(
             values.scale,
             values.two_valued,
             plain_size(sample, target),
+            float(sample.size) if target == "set" else np.inf,
         ),
     )
 
@@ -134,10 +136,12 @@ def _too_few(errors: ScoreErrors, request: EstimateRequest, complete: bool) -> b
 
 
 def _known_errors(
-    errors: ScoreErrors, scores: Floats, request: EstimateRequest, complete: bool
+    errors: ScoreErrors, scores: Floats, request: EstimateRequest, complete: bool, exact: Mask
 ) -> ScoreErrors:
     """Return the errors, NaN where they are unknown: without a score, or from too few units."""
     unknown = np.isnan(scores) | _too_few(errors, request, complete) | (errors.freedom <= 0 and not complete)
+    if not complete and request.interval not in (T, BOOTSTRAP):
+        unknown = unknown | ((errors.counts < FEWEST_UNITS) & ~exact)
     missing = unknown[:, None] | unknown[None, :]
     return replace(errors, covariance=np.where(missing, np.nan, errors.covariance))
 

@@ -28,7 +28,7 @@ from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference
 # A model has earlier ones where others were judged on so many times its items: fewer more are gaps.
 DEEPER = 1.5
 USED = "people's scores of earlier models on the same items sharpen {models}."
-NO_USE = "people's scores of earlier models tell nothing of {models}, and are not used."
+NO_USE = "people's scores of earlier models do not help to predict {models}, and are not used."
 PARAMETERS = 3.0
 
 

@@ -263,7 +263,7 @@ def _with_response_rates(sample: JudgedSample, requested: Mask) -> JudgedSample:
     if outputs:
         parts.append(counted(outputs, "output") + (" of others" if lost else " of chosen items"))
     are = "is" if lost + outputs == 1 else "are"
-    note = f"{' and '.join(parts)} {are} not judged: taken to be missing by chance."
+    note = f"{' and '.join(parts)} {are} not judged: assumed to be missing at random."
     if lost and not sample.separate:
         share = _response_rates((1.0 / sample.draw)[:, None], has_judgement[:, None], sample.stratum)
         draw, probability = sample.draw * share[:, 0], sample.probability * share

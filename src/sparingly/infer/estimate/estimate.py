@@ -38,10 +38,10 @@ WITHOUT_NEVER = "the scores are without the items that could never be chosen."
 IGNORED = "ignored, because they need inclusion probabilities"
 OUTSIDE = (
     "the items were drawn from {size:,}, of which {here:,} are in the data: scores are of all {size:,}, by "
-    "the chances of the draw alone."
+    "the probabilities of the draw alone."
 )
 RELATIVE = (
-    "{count} items on which all models wrote the same were not judged, so scores of the set cannot be told: "
+    "{count} items on which all models wrote the same were not judged, so scores of the set are unknown: "
     "these numbers are how far each model lies above the mean of all models, and only differences count."
 )
 
@@ -252,7 +252,7 @@ def _items_outside(data: EvalSet, selection: Selection | None) -> int:
     if first.round is not None and first.round > 1:
         raise UsageError(
             f"This is round {first.round} of several, in which items of earlier rounds could not be drawn: "
-            "it does not speak for the set on its own. Estimate from the campaign."
+            "it does not represent the set on its own. Estimate from the campaign."
         )
     while first.pool is not None:
         first = first.pool
@@ -306,7 +306,7 @@ def _relative_to_models(
     if selection.models is not None and any(names is not None for names in selection.models):
         raise UsageError(
             "The selection skipped items with the same outputs, and not all models are to be judged on the "
-            "others: differences cannot be told."
+            "others: differences cannot be estimated."
         )
     judged = ~np.isnan(scores[data.positions(selection.items)])
     if (judged.any(axis=1) & ~judged.all(axis=1)).any():

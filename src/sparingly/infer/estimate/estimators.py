@@ -195,7 +195,7 @@ def _padded(values: Floats, count: int) -> Floats:
 @register("control_variate")
 @dataclass(frozen=True)
 class ControlVariate(Estimator):
-    """The weighted mean, moved back by how far the sample's metric scores are from those of all items.
+    """The weighted mean, corrected by how far the sample's metric scores are from those of all items.
 
     μ̂ = X̄_n − Cov(X, Z)·Z̄_n with Z a metric standardised on the whole set, the mean of several, or a kNN
     prediction from them (eq. 3), or μ̂ = X̄_n − (E ZZᵀ)⁻¹E(XZ)ᵀ·Z̄_n with several at once (eq. 4). Cov(X, Z) is

@@ -20,7 +20,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.levels import check_level
 from sparingly.base.syntax import either
-from sparingly.infer.estimate.tails import Reach, Tails, own_skewness
+from sparingly.infer.estimate.tails import Reach, Tails, own_skewness, student_quantile
 
 # No error is learned from fewer units; from ENOUGH_UNITS on both sides are printed with any number of models.
 FEWEST_UNITS, ENOUGH_UNITS = 10, 30
@@ -75,7 +75,7 @@ class IntervalBasis:
         tails: The tails of single judgements over all models.
         stratum: One code per unit.
         units, unit_name: The number of units that errors are learned from, and what they are, in words.
-        freedom: Degrees of freedom.
+        freedom: Degrees of freedom of every number.
         complete: Whether everything was judged, so that there is no error.
         scale: The lowest and the highest possible value; None where it is not known.
         proportions: Returns intervals of proportions; None where scores are no proportions.
@@ -91,7 +91,7 @@ class IntervalBasis:
     tails: Tails
     stratum: Ints
     units: float
-    freedom: float
+    freedom: Floats
     complete: bool
     unit_name: str = "drawn units"
     scale: tuple[float, float] | None = None
@@ -144,9 +144,7 @@ def find_intervals(
 
 def student(level: float, freedom: float) -> float:
     """Return the two-sided quantile of Student's distribution; NaN without degrees of freedom."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + level / 2.0)) if freedom > 0 else float("nan")
+    return float(student_quantile(freedom, 0.5 + level / 2.0)) if freedom > 0 else float("nan")
 
 
 def why_withheld(units: float, unit_name: str) -> str:
@@ -182,7 +180,7 @@ def _sample_intervals(basis: IntervalBasis, level: float, interval: str, seed: i
     """
     start = end = np.full(len(basis.centre), np.nan)
     if interval == T:
-        end = np.full(len(basis.centre), student(level, basis.freedom))
+        end = student_quantile(basis.freedom, 0.5 + level / 2.0)
         start = -end
     elif len(basis.shape):
         start, end = studentised_quantiles(basis.shape, basis.stratum, level, seed)
@@ -341,8 +339,11 @@ def _notes(basis: IntervalBasis, kinds: tuple[str, ...], cut_low: Mask) -> tuple
                 f"no {side} limit for {listing(names, 3)}: a few of the {units} {basis.unit_name} lie "
                 f"far from the rest, and there may be more; {more} more, or {_scale_hint()}, would do."
             )
-    withheld = [name for name, kind, score, _ in rows if kind == NONE and not np.isnan(score)]
-    if withheld:
-        why = why_withheld(basis.units, basis.unit_name)
-        notes.append(f"no interval for {listing(withheld, 3)}: {why}.")
+    # Models that were judged on fewer units than the others have reasons of their own.
+    withheld: dict[str, list[str]] = {}
+    for (name, kind, score, _), count in zip(rows, basis.counts, strict=True):
+        if kind == NONE and not np.isnan(score):
+            why = why_withheld(min(float(count), basis.units), basis.unit_name)
+            withheld.setdefault(why, []).append(name)
+    notes += [f"no interval for {listing(names, 3)}: {why}." for why, names in withheld.items()]
     return tuple(notes)

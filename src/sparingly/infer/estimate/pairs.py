@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.stats.discordant import discordant_interval, discordant_p
+from sparingly.base.stats.discordant import discordant_interval, discordant_p, effective_votes
 from sparingly.infer.estimate.intervals import (
     BoundedInterval,
     Interval,
@@ -22,6 +22,8 @@ from sparingly.infer.estimate.sample import JudgedSample
 from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import ScoreErrors
 
+# Wins, losses, of how many items, and how many of these there are.
+Votes = tuple[Floats, Floats, Floats | float, float]
 # Differences unit by unit that are held at once while p-values of many pairs are found.
 _CELLS = 1_000_000
 
@@ -34,7 +36,8 @@ class PairErrors:
     says whether everything was judged, so that there is no error; ``two_valued`` whether every score is an
     end of the ``scale``. ``bounded`` returns intervals of pairs by the scale alone; None where there are
     none. ``plain_size`` is the number of items that plain means of single items speak about, all models
-    judged on the same ones (infinite for inputs like these); None where scores are anything else.
+    judged on the same ones (infinite for inputs like these); None where scores are anything else. ``items``
+    is the same number for any scores of one draw.
     """
 
     sample: JudgedSample
@@ -48,6 +51,7 @@ class PairErrors:
     scale: tuple[float, float] | None = None
     two_valued: bool = False
     plain_size: float | None = None
+    items: float | None = None
 
     def intervals(
         self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
@@ -71,7 +75,7 @@ class PairErrors:
         certain = np.where(centre == 0, 1.0, 0.0) + 0.0 * centre
         if self.complete:
             return certain
-        if (counts := self.discordant(first, second, centre)) is not None:
+        if (counts := self._votes(first, second, centre)) is not None:
             p_values = discordant_p(*counts)
             return np.where(self.exact[first] & self.exact[second], certain, p_values)
         basis = self._basis(first, second, centre, [""] * len(centre))
@@ -82,9 +86,7 @@ class PairErrors:
         p_values = np.where(np.isnan(p_values) & ~np.isnan(centre) & ~np.isnan(basis.errors), 1.0, p_values)
         return np.where(self.exact[first] & self.exact[second], certain, p_values)
 
-    def discordant(
-        self, first: Ints, second: Ints, centre: Floats
-    ) -> tuple[Floats, Floats, float, float] | None:
+    def discordant(self, first: Ints, second: Ints, centre: Floats) -> Votes | None:
         """Return on how many items just the first and just the second passes, of how many, and of what size.
 
         Passes and fails on the same items are compared by these alone (McNemar), whatever their number. None
@@ -98,14 +100,45 @@ class PairErrors:
             return None
         return wins, losses, float(items), self.plain_size
 
+    def _votes(self, first: Ints, second: Ints, centre: Floats) -> Votes | None:
+        """Return what ``discordant`` does, for passes and fails with predictions, weights or documents, too.
+
+        There as many labels count as would give the same error. None where models were judged on different
+        items.
+        """
+        plain, sample = self.discordant(first, second, centre), self.sample
+        if plain is not None or not self.two_valued or self.scale is None or self.items is None:
+            return plain
+        same_share = np.ptp(sample.share, axis=1).max(initial=0.0) <= 1e-9
+        if self.complete or sample.separate or not sample.judged.all() or not same_share:
+            return None
+        reach, weight = self.scale[1] - self.scale[0], sample.share[:, 0]
+        shares = (self._passed.T * weight) @ (1.0 - self._passed) / weight.sum()
+        decided = self._wins[first, second] + self._wins[second, first]
+        # Labels that are all alike tell no design effect: then units count, not the labels in them.
+        units = np.minimum(self.errors.counts[first], self.errors.counts[second])
+        labels = np.where(decided > 0, len(sample.rows), np.clip(units, 1.0, len(sample.rows)))
+        wins, losses, labels = effective_votes(
+            centre / reach,
+            self.errors.of_pairs(first, second)[0] / reach,
+            (shares[first, second], shares[second, first]),
+            decided,
+            labels,
+            self.items,
+            freedom=self.errors.freedom,
+        )
+        return wins, losses, labels, np.inf
+
+    @cached_property
+    def _passed(self) -> Floats:
+        """1 where a model passes an item, 0 where it does not."""
+        scores = self.sample.scores
+        return (scores > scores.min(initial=np.inf)).astype(np.float64) if np.ptp(scores) > 0 else 0 * scores
+
     @cached_property
     def _wins(self) -> Floats:
         """On how many items the model of the row passes and that of the column does not."""
-        scores = self.sample.scores
-        passed = (
-            (scores > scores.min(initial=np.inf)).astype(np.float64) if np.ptp(scores) > 0 else 0 * scores
-        )
-        return np.asarray(passed.T @ (1.0 - passed))
+        return np.asarray(self._passed.T @ (1.0 - self._passed))
 
     @cached_property
     def exact(self) -> Mask:
@@ -139,9 +172,10 @@ class PairErrors:
     def _basis(self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]) -> IntervalBasis:
         standard_errors, shape = self.errors.of_pairs(first, second)
         depth = np.where(self.exact, np.inf, self.errors.counts)
+        freedom = np.where(self.exact, self.errors.freedom, self.errors.freedoms)
         reach = None if self.scale is None else self.scale[1] - self.scale[0]
         proportions = None
-        if (counts := self.discordant(first, second, centre)) is not None and reach is not None:
+        if (counts := self._votes(first, second, centre)) is not None and reach is not None:
             wins, losses, items, size = counts
 
             def proportions(level: float) -> tuple[Floats, Floats]:
@@ -153,6 +187,7 @@ class PairErrors:
             errors=standard_errors,
             shape=shape,
             counts=np.minimum(depth[first], depth[second]),
+            freedom=np.minimum(freedom[first], freedom[second]),
             tails=self.tails,
             scale=None if reach is None else (-reach, reach),
             supported=self.two_valued,
@@ -198,7 +233,7 @@ def interval_basis(
         tails=score_tails(errors),
         stratum=errors.stratum,
         units=errors.units,
-        freedom=errors.freedom,
+        freedom=errors.freedoms,
         complete=complete,
         unit_name=errors.unit_name,
     )

@@ -188,8 +188,8 @@ def join_estimates(parts: Sequence[Estimate], data: EvalSet, aspect: str) -> Est
     """
     if any(part.target == CHOSEN_ITEMS or part.pairs is None for part in parts):
         raise DataError(
-            "Scores of new models cannot be put beside those of the earlier ones, whose items were not drawn "
-            "with known probabilities."
+            "Scores of new models cannot be compared with those of the earlier ones, whose items were "
+            "not drawn with known probabilities."
         )
     names = [name for part in parts for name in part.models]
     order = np.argsort([data.models.index(name) for name in names])

@@ -177,7 +177,7 @@ class GuardedPredictions:
         """Say how many models fell back to the weighted mean, and why."""
         reasons = {
             "too few judged items to trust the prediction": self.too_few,
-            "the prediction tells nothing of the judged scores": self.fallen_back & ~self.too_few,
+            "the prediction does not explain the judged scores": self.fallen_back & ~self.too_few,
         }
         total = len(self.fallen_back)
         counts = {reason: int(mask.sum()) for reason, mask in reasons.items() if mask.any()}

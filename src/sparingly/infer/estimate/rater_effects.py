@@ -92,7 +92,7 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
     of_aspect &= ~np.isnan(table.score)
     named = np.flatnonzero(of_aspect & (table.rater >= 0))
     if not len(named):
-        raise MissingDataError(f'No rating of "{name}" says who gave it, so raters cannot be told apart.')
+        raise MissingDataError(f'No rating of "{name}" says who gave it, so raters cannot be compared.')
     names = np.array(table.raters, object)[table.rater[named]]
     raters = tuple(sorted(set(names.tolist())))
     place = {rater: code for code, rater in enumerate(raters)}
@@ -121,12 +121,12 @@ def rater_scores(data: EvalSet, aspect: str | None = None) -> RaterScores:
 NOISE, OUTPUT, ITEM, DOCUMENT = "noise", "item × model", "item", "document"
 RATER, TASTE = "rater", "rater × model"
 UNCONNECTED = (
-    "the raters fall into {count} groups that share no item: severities across groups rest on the items "
-    "having been handed out by chance."
+    "the raters fall into {count} groups that share no item: severities across groups assume that items "
+    "were assigned at random."
 )
 ONE_RATER = "only one rater judged: nothing can be said of how others would score."
 FEW_RATERS = "with {count} raters, how much raters vary is little more than a guess."
-MERGED = "no output was judged by two raters: the noise of a rating cannot be told from item × model."
+MERGED = "no output has two ratings: the noise of a rating cannot be separated from item × model."
 ANONYMOUS = "{count} ratings are left out because they do not say who gave them."
 _ENOUGH_RATERS = 5
 
@@ -234,7 +234,7 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
     if len(ratings) < count + len(ratings.raters) + len(names) + 2:
         raise DataError(
             f'{len(ratings)} ratings of "{ratings.aspect}" by {len(ratings.raters)} raters are too few '
-            "to tell how severe they are."
+            "to estimate how severe they are."
         )
     effects = fit_crossed_effects(ratings.score, models, ratings.rater, nested, taste=taste)
     variances = {RATER: effects.rater, **({TASTE: effects.taste} if taste else {})}

@@ -153,7 +153,7 @@ class Reach:
     errors: Floats
     skew: Floats
     counts: Floats
-    freedom: float
+    freedom: Floats | float
     tails: Tails
 
     def side_errors(self) -> tuple[Floats, Floats]:
@@ -165,14 +165,11 @@ class Reach:
 
     def halves(self, level: float, *, one_sided: bool = False) -> tuple[Floats, Floats]:
         """Return how far the low and the high end lie from the estimate."""
-        from scipy.special import stdtrit
-
-        tail = level if one_sided else 0.5 + level / 2.0
-        quantile = float(stdtrit(self.freedom, tail)) if math.isfinite(self.freedom) else _normal(tail)
+        quantile = student_quantile(self.freedom, level if one_sided else 0.5 + level / 2.0)
         low, high = self.side_errors()
         usual = self._usual_quantile
         # Beyond the usual level the expansion is not trusted: both ends grow in proportion from there.
-        beyond, inner = max(quantile / usual, 1.0), min(quantile, usual)
+        beyond, inner = np.maximum(quantile / usual, 1.0), np.minimum(quantile, usual)
         return (
             beyond * (inner + self._shift(inner, 1.0)) * low,
             beyond * (inner + self._shift(inner, -1.0)) * high,
@@ -187,6 +184,7 @@ class Reach:
         """
         from scipy.special import ndtr, stdtr
 
+        finite = np.isfinite(self.freedom)
         low, high = self.side_errors()
         error = np.where(centre > 0, low, high)
         ratio = np.divide(np.abs(centre), error, out=np.full(len(centre), np.nan), where=error > 0)
@@ -197,15 +195,13 @@ class Reach:
         quantile = np.where(
             ratio > usual + moved, ratio * usual / (usual + moved), self._quantile_reaching(ratio, side)
         )
-        tail = stdtr(self.freedom, -quantile) if math.isfinite(self.freedom) else ndtr(-quantile)
-        return np.asarray(np.minimum(2.0 * np.asarray(tail), 1.0))
+        tail = np.where(finite, stdtr(np.where(finite, self.freedom, 1.0), -quantile), ndtr(-quantile))
+        return np.asarray(np.minimum(2.0 * tail, 1.0))
 
     @property
-    def _usual_quantile(self) -> float:
+    def _usual_quantile(self) -> Floats:
         """The quantile of the usual level, 95 % on both sides."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.freedom, 0.975)) if math.isfinite(self.freedom) else _normal(0.975)
+        return student_quantile(self.freedom, 0.975)
 
     def _shifts(self) -> list[tuple[Floats, Floats]]:
         """Return A and B of the shift w·(A + B(q² − 1)) by the own skewness and by that of all models."""
@@ -220,7 +216,7 @@ class Reach:
             shifts.append((-joint / 2.0 * self.tails.weight, third / 6.0 * self.tails.weight))
         return shifts
 
-    def _shift(self, quantile: float, side: float) -> Floats:
+    def _shift(self, quantile: Floats, side: float) -> Floats:
         """Return by how much the quantile is moved outwards at the low (1) or the high (−1) end."""
         moved = [side * (first + second * (quantile**2 - 1.0)) for first, second in self._shifts()]
         return np.maximum(np.maximum(moved[0], moved[1]), 0.0)
@@ -235,7 +231,9 @@ class Reach:
         return np.where(np.isnan(ratio), np.nan, quantile)
 
 
-def _normal(tail: float) -> float:
-    from scipy.special import ndtri
+def student_quantile(freedom: Floats | float, tail: float) -> Floats:
+    """Return the quantile of Student's distribution, the normal one's for infinite degrees of freedom."""
+    from scipy.special import ndtri, stdtrit
 
-    return float(ndtri(tail))
+    finite = np.isfinite(freedom)
+    return np.where(finite, stdtrit(np.where(finite, freedom, 1.0), tail), ndtri(tail))

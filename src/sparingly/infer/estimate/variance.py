@@ -53,6 +53,11 @@ class ScoreErrors:
         return np.full(self.shape.shape[1], self.units) if self.units_judged is None else self.units_judged
 
     @property
+    def freedoms(self) -> Floats:
+        """Degrees of freedom of every score: in proportion to the units on which a model was judged."""
+        return np.asarray(self.freedom * np.clip((self.counts - 1.0) / max(self.units - 1.0, 1.0), 0.0, 1.0))
+
+    @property
     def standard_errors(self) -> Floats:
         """The standard error of every score."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
@@ -561,10 +566,10 @@ def population_errors(
             if weights is not None and len(weights) == len(document):
                 known = document[weights > 0]
             freedom, units = joined_freedom(draw / total, over_set, freedom, units, len(np.unique(known)))
-    # On how many documents (or items) each model was judged, as a share of the deepest.
+    # On which share of the judged documents (or items) each model was judged.
     place = sample.rows if document is None else document[sample.rows]
     counting = (sample.judged & (sample.importance > 0)[:, None]).astype(np.float64)
-    counts = (group_sums(counting, dense(place)) > 0).sum(axis=0)
+    judged_places = group_sums(counting, dense(place)) > 0
     return ScoreErrors(
         covariance=over_set.covariance + covariance,
         freedom=freedom,
@@ -573,7 +578,7 @@ def population_errors(
         stratum=np.zeros(len(shape), np.int64),
         unit_name="judged items" if document is None else "judged documents",
         notes=inputs.notes,
-        units_judged=units * np.asarray(counts / max(float(counts.max(initial=0)), 1.0)),
+        units_judged=units * judged_places.sum(axis=0) / max(int(judged_places.any(axis=1).sum()), 1),
     )
 
 

@@ -221,7 +221,7 @@ def _closeness(table: FeatureTable) -> Floats:
 
 EVERY_LABEL = (
     "The expected ranking uses every label and what the metrics say: it predicts what judging everything "
-    "would show. For scores with honest intervals use the estimate."
+    "would show. For scores with valid intervals, use the estimate."
 )
 # The weight of the prior that a model's residuals vary as all models' do, in labels.
 _PRIOR_LABELS = 10.0

@@ -57,7 +57,7 @@ def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -
     if sensitivity + specificity - 1.0 < LEAST_SKILL:
         raise DataError(
             f"{labelled.judge} passes {100 * sensitivity:.0f} % of good outputs and "
-            f"{100 * (1 - specificity):.0f} % of bad ones, which tells nothing of the true rate: label a "
+            f"{100 * (1 - specificity):.0f} % of bad ones, which says nothing about the true rate: label a "
             "random sample of the outputs themselves."
         )
     share = float((verdicts >= labelled.cut).mean())
@@ -83,7 +83,7 @@ def _by_regression(labelled: LabelledOutputs, verdicts: Floats, level: float) ->
     """Return the height of the line at the judge's mean: there, with that mean as origin, lies its offset."""
     height = calibration(labelled, level, origin=float(labelled.rescaled(verdicts).mean())).offset
     if height.value != height.value:
-        raise DataError(f"{labelled.judge} gives all labelled outputs the same score: it tells nothing.")
+        raise DataError(f"{labelled.judge} gives all labelled outputs the same score, so it cannot be used.")
     low, high = labelled.people
     score = Rate(*(float(np.clip(end, low, high)) for end in height))
     return CorrectedScore(score, len(labelled), "regression")

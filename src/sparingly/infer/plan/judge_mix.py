@@ -133,7 +133,7 @@ def judge_prices(pilot: Pilot, prices: Mapping[str, float]) -> dict[str, float]:
             "Give two prices or more: of a person's label (human=0.8), and of a judge's (judge=0.01)."
         )
     if len(checked) - 1 > _MOST_JUDGES:
-        raise UsageError(f"Weigh at most {_MOST_JUDGES} judges at once.")
+        raise UsageError(f"Compare at most {_MOST_JUDGES} judges in one plan.")
     if pilot.saving is None:
         raise MissingDataError(
             f"What a judge saves is learned from a pilot of at least {FEWEST} judged items."

@@ -122,7 +122,7 @@ class PlanGoals:
     def __post_init__(self) -> None:
         check_level(self.level)
         if not 0.0 < self.power < 1.0:
-            raise UsageError(f"The power is a chance between 0 and 1, such as 0.8, not {self.power:g}.")
+            raise UsageError(f"The power is a probability between 0 and 1, such as 0.8, not {self.power:g}.")
         for name, kinds in (("unit", UNITS), ("target", TARGETS)):
             if getattr(self, name) not in kinds:
                 raise UnknownNameError(name, getattr(self, name), kinds)

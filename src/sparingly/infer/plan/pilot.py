@@ -196,8 +196,8 @@ _MOST_TRIED = 5
 # In so many parts of a pilot it is tried what 30 items would have taught.
 _PARTS_LEARNED = 4
 DOCUMENTS_UNKNOWN = (
-    "how alike the items of a document are is unknown (too few judged together): differences on inputs like "
-    "these may need more items."
+    "how similar the items of a document are is unknown (too few judged together): differences on inputs "
+    "like these may need more items."
 )
 TOO_SMALL = f"with fewer than {FEWEST} judged items, what the metrics would save is unknown."
 
@@ -295,7 +295,7 @@ def pilot_of(
         return _from_metric(data, next(m for m in data.metrics if fields.metric(m) in read), seed)
     if selection is not None and not selection.is_probability_sample:
         raise UsageError(
-            "The top of a list is no pilot: it does not tell how the other items vary. Draw one with uniform."
+            "The top of a list is no pilot: it does not show how the other items vary. Draw one with uniform."
         )
     view, notes = frame_of(data, selection), tuple[str, ...]()
     judged = np.asarray(view.judged(name).any(axis=0))
@@ -306,7 +306,7 @@ def pilot_of(
     sample = sample_from(view, view.truth(name), selection)
     if len(sample.rows) < FEWEST_JUDGED:
         raise DataError(
-            f"A pilot of {counted(len(sample.rows), 'judged item')} tells too little; judge at least "
+            f"A pilot of {counted(len(sample.rows), 'judged item')} is too small; judge at least "
             f"{FEWEST_JUDGED}."
         )
     pilot = _pilot_from_ratings(view, name, sample, for_differences, seed)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import UsageError, one_line
-from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
+from sparingly.base.summary import Summary
 from sparingly.base.syntax import arguments
 from sparingly.base.tabular import Tabular
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
@@ -130,9 +130,12 @@ class SampleSize(Tabular):
         rows = [f"{row.goal:<44} {row.n:>9}" for row in self.alternatives]
         return "\n".join([self.answer, *rows, *self.notes, *self.commands])
 
-    def _repr_html_(self) -> str:
-        rows = [(row.goal, str(row.n)) for row in self.alternatives]
-        return html_table(("goal", self.unit), rows, self.answer, " ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return how many labels the question needs, what others need, and what to type."""
+        rows = tuple(
+            (row.goal, f"{row.n:,}{' *' if row.goal == self.goal else '  '}") for row in self.alternatives
+        )
+        return Summary((self.answer,), ("goal", self.unit), rows, next_steps=self.commands, notes=self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -203,7 +206,7 @@ def sample_size(
     if pass_rate is not None and detect is not None:
         quantity = Quantity.parse(str(detect))
         if quantity.unit == SD:
-            raise UsageError(f"Beside a pass rate a difference is in points: 5%, not {quantity}.")
+            raise UsageError(f"With a pass rate, a difference is in points: 5%, not {quantity}.")
         rate, gap = parse_share(pass_rate, "pass rate"), parse_share(str(detect), "difference")
         return _pass_rates(rate, gap, models, level, power)
     if pass_rate is not None and models != 2:
@@ -249,7 +252,7 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
             f"Ties are left out of the win rate: if 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"
             f"{_correction_text(models, level)}, one comparison for each item.",
-            "compare prints the win rate with its interval, and whether that is settled.",
+            "compare prints the win rate with its interval, and whether it is settled.",
         ),
         (f"sparingly campaign new c.db DATA --ask pairs --budget {n}", "sparingly compare c.db"),
     )
@@ -312,7 +315,7 @@ def _pass_rate(rate: float, width: float, of: int | None, level: float) -> Sampl
         f"± {points_text(width)} around {percent_text(rate)}",
         tuple(starmap(Alternative, goals.items())),
         (
-            f"The rate speaks of {whom}, the outputs are a random sample, and ± is half of the interval.",
+            f"The rate describes {whom}; the outputs are a random sample; ± is half of the interval.",
             "A judge or metric that agrees with people makes fewer enough: judge 40, then plan with them.",
         ),
         _select(n, "sparingly estimate DATA chosen.json"),
@@ -444,6 +447,17 @@ def _items(effect: float, models: int, level: float, power: float) -> int:
 
 
 # --- shared ---
+
+# Half-widths that people ask for, as digits before a power of ten.
+_ROUND = (1.0, 2.0, 3.0, 5.0)
+
+
+def round_width(width: float) -> float:
+    """Return the round number next to a width: 1, 2, 3 or 5 times a power of ten, by ratio."""
+    power = 10.0 ** math.floor(math.log10(width))
+    candidates = [digit * power * times for times in (1.0, 10.0) for digit in _ROUND]
+    best = min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
+    return float(f"{best:.3g}")
 
 
 def _in_reach(n: int | None) -> int:

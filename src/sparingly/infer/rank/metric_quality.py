@@ -107,7 +107,7 @@ def metric_quality(
         raise UsageError(f"Write {_PLACE} where the metric's name goes, as in metric_var:metric={_PLACE}.")
     part, _ = judged_part(data, truth)
     if not part.metrics:
-        raise MissingDataError("The set has no metrics whose quality could be told.")
+        raise MissingDataError("The set has no metrics to examine.")
     names = list(part.metrics if metrics is None else metrics)
     for name in names:
         part.metrics[name]  # an unknown name is an error

@@ -173,7 +173,7 @@ def why_not_asked(
         if name not in models:
             return UnknownNameError("model", name, models)
     whom = f'"{answer.model}"' if answer.pair is None else " and ".join(f'"{name}"' for name in answer.pair)
-    return RefusedError(f'Nobody was asked to judge {whom} on the item "{answer.item}".')
+    return RefusedError(f'No rater was given {whom} on the item "{answer.item}".')
 
 
 # --- Recording ---
@@ -340,9 +340,7 @@ class AnswerBatch:
         if not places:
             raise why_not_asked(self.connection, self.data_sets, sets, answer, self.journal.last_seq)
         if len(places) > 1:
-            raise RefusedError(
-                f'The item "{answer.item}" was asked for in {len(places)} data sets. Name one: data.'
-            )
+            raise RefusedError(f'The item "{answer.item}" is in {len(places)} data sets. Name one: data.')
         data, round = places[0]
         for name in (model, second):
             presence = self.models[data].get(name)

@@ -83,7 +83,7 @@ class Campaign(CampaignReader):
         >>> campaign.run(lambda question: known[question.item][column[question.model]], rater="table")
         120
         >>> campaign.status().sets[0].finished
-        'every chosen item was asked for.'
+        'every chosen item was judged or assigned.'
         >>> campaign.disconnect()
     """
 
@@ -422,7 +422,7 @@ class Campaign(CampaignReader):
             if own_draw and any(selection.probability is None for _, selection in rounds):
                 raise UsageError(
                     f"The items of {settings.strategy} were not drawn with known probabilities, so scores of "
-                    "new models cannot be put beside the earlier ones. Leave out the budget."
+                    "new models cannot be compared with the earlier ones. Leave out the budget."
                 )
             # Models that were withdrawn stay out, and the set is stored as it is now.
             present = [model for model in larger.models if model in new or model in current.models]
@@ -469,7 +469,7 @@ class Campaign(CampaignReader):
         return pause(self, reason)
 
     def resume(self) -> int:
-        """Hand out questions again."""
+        """Give out questions again."""
         return resume(self)
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class RaterDrift:
         """Say whether raters have changed."""
         shift = f"{counted(self.outputs, 'output')} judged again scored {self.difference:+.3g} against before"
         if self.low is None or self.high is None:
-            return f"Too few to tell whether raters have changed: {shift}; {FEWEST} are needed."
+            return f"Too few to say whether raters have changed: {shift}; {FEWEST} are needed."
         ends = f"[{self.low:+.3g}, {self.high:+.3g}]"
         if not self.has_drifted:
             return f"No sign that raters have changed: {shift} {ends}."

@@ -207,7 +207,7 @@ class Caller:
         raise DataError(
             one_line(
                 f'The judge failed {self.patience.retries + 1} times on the item "{question.item}" '
-                f"({problem}). What it answered so far is kept: run it again."
+                f"({problem}). Its answers so far are saved: run it again."
             )
         ) from problem
 

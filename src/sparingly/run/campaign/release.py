@@ -34,6 +34,7 @@ from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.history import RATING_COLUMNS, rating_rows, with_answers
+from sparingly.run.campaign.known import KnownAnswers
 from sparingly.run.campaign.progress import hours_table, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.settings import Settings
@@ -135,7 +136,7 @@ def card_text(
     contents = {
         "ratings.csv": "every judgement that counts, one a line; raters are numbers",
         "data/": "the evaluation sets with texts, metrics and these judgements (JSON Lines)",
-        "rounds/": "what each round asked for, with inclusion probabilities and a signature",
+        "rounds/": "the items of each round, with inclusion probabilities and a signature",
         "release.json": "the same settings for machines, with a digest of every file",
     }
     files_table = "\n".join(
@@ -197,7 +198,7 @@ def _chosen(settings: Settings, rounds: Mapping[str, Sequence[Selection]]) -> st
             lines.append(f"| {plain_text(name)} | {number} | {count} | {probability} | `{digest}` |")
     all_rounds = [selection for selections in rounds.values() for selection in selections]
     notes = (
-        "Weight a judgement by one over the probability of its row to speak about the whole set."
+        "Weight a judgement by one over the probability of its row to describe the whole set."
         if all(selection.is_probability_sample for selection in all_rounds)
         else f"Some rounds have no inclusion probabilities: {RANKING_ONLY}."
     )
@@ -391,6 +392,8 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
             content["placements.jsonl"] = line_bytes(placements)
         if accepted := Acceptances(campaign.database, campaign.name).rows(connection):
             content["accepted.jsonl"] = line_bytes(accepted)
+    if known := KnownAnswers(campaign.database, campaign.name).rows():
+        content["known_answers.jsonl"] = line_bytes(known)
     log = Audit(campaign.database, campaign.name).entries(limit=1_000_000)
     content["log.jsonl"] = line_bytes(entry.to_dict() for entry in reversed(log))
     content["overview.json"] = json_bytes(progress.to_dict())

@@ -68,7 +68,7 @@ def _problems(connection: Connection, campaign: str | None) -> Iterator[str]:
     if is_sqlite:
         for row in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             if str(row[0]).startswith(PREFIX):
-                yield f"A row of {row[0]} speaks of something in {row[2]} that is not there."
+                yield f"A row of {row[0]} refers to something in {row[2]} that is not there."
     campaigns = connection.execute(select(CAMPAIGNS.c.name).order_by(CAMPAIGNS.c.name)).scalars().all()
     for name in campaigns if campaign is None else [campaign]:
         yield from _broken_journal(connection, name)
@@ -151,7 +151,7 @@ def _broken_content(connection: Connection, campaign: str) -> Iterator[str]:
     }
     versions = list(_rows(connection, DATA_VERSIONS, campaign))
     if digests != {(row["data"], row["seq"]): row["digest"] for row in versions}:
-        yield "The data sets are not those that the journal speaks of."
+        yield "The data sets are not those in the journal."
         return
     yield from _broken_sets(connection, campaign, versions)
     yield from _broken_rounds(connection, campaign)
@@ -182,7 +182,7 @@ def _broken_sets(connection: Connection, campaign: str, versions: Sequence[Journ
         for row in _rows(connection, MODELS, campaign)
     }
     if stored != {key: (seq, withdrawn.get(key)) for key, seq in arrived.items()}:
-        yield "The models are not those that the journal speaks of."
+        yield "The models are not those in the journal."
 
 
 def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
     table = CAMPAIGNS.c
     settings = connection.execute(select(table.aspect, table.size).where(table.name == campaign)).one()
     if set(rows) != set(events):
-        yield "The rounds are not those that the journal speaks of."
+        yield "The rounds are not those in the journal."
         return
     for (data, number), row in rows.items():
         digest = hashlib.sha256(row["selection"].encode()).hexdigest()[:32]
@@ -205,7 +205,7 @@ def _broken_rounds(connection: Connection, campaign: str) -> Iterator[str]:
         columns = {**row, "method": row["strategy"]}
         names = ("method", "budget", "seed", "inputs", "labels")
         if not is_same or any(signature.get(name) != columns[name] for name in names):
-            yield f"Round {number} of {data} is not the one that the journal speaks of."
+            yield f"Round {number} of {data} is not the one in the journal."
 
 
 def _rows(connection: Connection, table: Table, campaign: str) -> list[JournalRow]:

@@ -145,6 +145,6 @@ def _asked_problems(
                 cells = cells_of_round(selection, models)
                 expected |= {tuple({**cell, "round": number}[name] for name in _CELL) for cell in cells}
     if not asked_cells <= expected:
-        yield f"{data}: people were asked for what no round asks for."
+        yield f"{data}: there are questions that no round contains."
     if expected - asked_cells or len(first_seq) < len(rounds):
-        yield f"{data}: something that a round asks for was never asked."
+        yield f"{data}: a question of a round is missing."

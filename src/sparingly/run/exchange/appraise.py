@@ -197,7 +197,7 @@ def _check_shares(tasks: Tasks, options: ToolOptions, count: int, annotators: in
             raise UsageError(f"The assignment says who judges what: leave out {', '.join(superfluous)}.")
     elif count % annotators:
         raise UsageError(
-            f"Appraise shares batches evenly, and {count} of them are not so many for each of "
+            f"Appraise shares batches evenly, and {count} of them cannot be divided equally among "
             f"{annotators} annotators."
         )
     elif count > _MOST_BATCHES * annotators:
@@ -423,7 +423,7 @@ class _AppraiseScores:
                 raise InputError(
                     "the marks are counted in the texts of the batches, which are not here",
                     file=line.origin,
-                    fix="Give batches.json beside the CSV",
+                    fix="Give batches.json together with the CSV",
                 )
             category = " > ".join(name_in(part) or "" for part in list_in(fields.get("error_type")))
             severity = (name_in(fields.get("severity")) or "").lower()

@@ -46,8 +46,8 @@ from sparingly.run.forms.spans import SEVERITIES
 
 OWN_SCALE = Scale(0.0, 10.0)
 NO_STATUS = (
-    "The nested form does not tell drafts and discarded responses from submitted ones: export the flattened "
-    "form (to_datasets) to leave them out."
+    "The nested form does not distinguish drafts and discarded responses from submitted ones: export the "
+    "flattened form (to_datasets) to leave them out."
 )
 # Metadata are terms unless they are numbers.
 _TYPES = {"round": "integer", "inclusion_probability": "float", "position": "float"}

@@ -154,7 +154,7 @@ def import_answers(
     """Read the answers of an annotation tool, and say what was taken and what was left out and why.
 
     Args:
-        files: What the tool gave back.
+        files: The files that the tool wrote.
         key: The key that the export wrote.
         tool: The tool; that of the key unless given.
         scale: The scale that the numbers in the files are on, where it is not the one that was exported; they

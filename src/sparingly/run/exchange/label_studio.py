@@ -58,7 +58,7 @@ class LabelStudio(AnnotationTool):
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
         **REFERENCE,
-        "pairwise": "true: pairs by a Pairwise tag with a tie beside it (a choice of three unless given)",
+        "pairwise": "true: pairs by a Pairwise tag with a box for ties (a choice of three unless given)",
         "ties": "true: rankings with buckets, which may hold several outputs",
     }
     read_options: ClassVar[Mapping[str, str]] = {

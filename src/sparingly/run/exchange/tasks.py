@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 AskedAspects = str | Sequence[str] | Mapping[str, Scale | None]
 OVERALL = "overall"
 # One output or pair, and several.
-_MISSING = ("output is missing and is not asked about.", "outputs are missing and are not asked about.")
+_MISSING = ("output is missing and left out.", "outputs are missing and left out.")
 _MERGED = (
-    "output equals another one of its item: asked once, credited to all.",
-    "outputs equal another one of their item: asked once, credited to all.",
+    "output equals another one of its item: judged once, counted for all.",
+    "outputs equal another one of their item: judged once, counted for all.",
 )
 _TIED = (
-    "pair has equal outputs: a tie, which nobody is asked about.",
-    "pairs have equal outputs: ties, which nobody is asked about.",
+    "pair has equal outputs: counted as a tie, without asking.",
+    "pairs have equal outputs: counted as ties, without asking.",
 )
 
 
@@ -268,7 +268,7 @@ def _assigned(
         if task.control is not None:
             if controls is None:
                 raise MissingDataError(
-                    f'The assignment hands out the control item "{task.item}": give the control items, too.'
+                    f'The assignment has the control item "{task.item}": give the control items, too.'
                 )
             row = int(controls.positions([task.item])[0])
             original = str(controls.columns[ORIGINAL][row])
@@ -277,8 +277,7 @@ def _assigned(
             continue
         if task.item not in by_item:
             raise UsageError(
-                f'The assignment hands out the item "{task.item}", which is not in the selection: '
-                "assign again."
+                f'The assignment has the item "{task.item}", which is not in the selection: assign again.'
             )
         for question in by_item[task.item]:
             outputs = tuple(Output((model,)) for model in task.models if model in question.models)

@@ -317,7 +317,7 @@ class _Asking:
         if failures:
             raise failures[0]
         if refused:
-            raise EndpointError(f"{self.endpoint.host} refuses what is asked: {refused[0][0]['refused']}.")
+            raise EndpointError(f"{self.endpoint.host} refuses the request: {refused[0][0]['refused']}.")
         if unread >= _NONE_READ:
             raise EndpointError(f"None of {unread} answers could be read: look at the raw texts in the file.")
 
@@ -393,8 +393,8 @@ def _earlier(file: Path, head: VerdictHead) -> tuple[VerdictHead, dict[tuple[str
         words = {"low": "scale", "high": "scale", "prompt": "rubric"}
         what = listing(dict.fromkeys(words.get(name, name) for name in differ))
         raise UsageError(
-            f"{file} holds {len(verdicts):,} verdicts that were asked for with another {what}. "
-            f"Move it away to judge anew, or save beside it with {argument('name', 'NAME')}."
+            f"{file} holds {len(verdicts):,} verdicts made with another {what}. "
+            f"Move it away to judge again, or save separately with {argument('name', 'NAME')}."
         )
     return earlier, {verdict.key: verdict for verdict in verdicts}
 

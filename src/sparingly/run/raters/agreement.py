@@ -18,7 +18,7 @@ from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.run.raters.controls import control_ratings
 
 FEWEST_COMMON = 3
-NO_COMMON = "no output was judged by two raters, so agreement between raters cannot be told."
+NO_COMMON = "agreement is unknown: no output has two ratings yet. Turn on overlap."
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ class _GrowingLists:
         free = [name for name in self.raters if self.loads[name] + len(unit) <= self.limits[name]]
         if len(free) < count:
             raise UsageError(
-                f'Nobody has room for "{unit.name}" with {len(unit)} items: '
+                f'No rater has room for "{unit.name}" with {len(unit)} items: '
                 "raise the load, name more raters, or lower the overlap."
             )
         return sorted(free, key=lambda name: self.loads[name])
@@ -306,7 +306,7 @@ def _components(
 UnitKind = Literal["item", "document"]
 NOT_CONNECTED = (
     "{shared} shared {unit}s do not connect {raters} raters, which takes {needed} or more: raise the overlap "
-    "or severities of some raters can be compared only as far as items were handed out by chance."
+    "or severities of some raters can be compared only if items were assigned at random."
 )
 
 
@@ -350,7 +350,7 @@ def assign(
     """
     names = sorted(as_ids("rater", raters))
     if not names:
-        raise UsageError("Nobody is named: give at least one rater.")
+        raise UsageError("No rater is named: give at least one rater.")
     if not 0.0 <= overlap <= 1.0:
         raise UsageError(f"The overlap is a share between 0 and 1, not {overlap}.")
     if unit not in get_args(UnitKind):
@@ -430,7 +430,7 @@ def _chosen_items(
         models.setdefault(row.item, set()).update(data.models if names is None else names)
         context[row.item] = max(context.get(row.item, ()), row.context, key=len)
     if not models:
-        raise UsageError("The selection is empty, so there is nothing to hand out.")
+        raise UsageError("The selection is empty, so there is nothing to assign.")
     return {item: tuple(sorted(models[item])) for item in sorted(models)}, context
 
 
@@ -438,7 +438,7 @@ def _units(items: Sequence[str], data: EvalSet, unit: str) -> list[TaskUnit]:
     if unit == "item":
         return [TaskUnit(item, (item,)) for item in items]
     if fields.DOCUMENT not in data.columns:
-        raise MissingDataError('The set has no documents. Hand out items instead: unit="item".')
+        raise MissingDataError('The set has no documents. Assign items instead: unit="item".')
     document, position = data.columns[fields.DOCUMENT], data.columns[fields.POSITION]
     inside: dict[str, list[tuple[float, str]]] = {}
     for item, place in zip(items, data.positions(items), strict=True):
@@ -468,7 +468,7 @@ def _add_controls(lists: Mapping[str, list[RaterTask]], controls: EvalSet, data:
         holders = [name for name in lists if any(task.item == control.original for task in lists[name])]
         if not holders:
             raise UsageError(
-                f'The control item "{control.item}" was made from "{control.original}", which nobody judges.'
+                f'The control item "{control.item}" was made from "{control.original}", which no rater has.'
             )
         draw = rng.stream(
             rng.keys_of([f"{name}\x1f{control.item}" for name in holders]), seed, "raters controls"

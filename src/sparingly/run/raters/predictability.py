@@ -17,7 +17,7 @@ from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # The mean of |e| in units of the standard deviation, for a normal error.
 _MEAN_ABSOLUTE = float(np.sqrt(2.0 / np.pi))
-NO_OTHERS = "no output was judged by two raters, so nobody can be predicted from the others."
+NO_OTHERS = "no output was judged by two raters, so raters cannot be predicted from each other."
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def lure_form(sample: JudgedSample, weights: Floats, predicted: Floats) -> Linea
 # --- the strategy ---
 
 _APPROXIMATE = (
-    "errors are those of a draw with fixed chances, which this was not: they are approximate, and no "
+    "errors are those of a draw with fixed probabilities, which this was not: they are approximate, and no "
     "interval is printed unless one is asked for."
 )
 
@@ -75,7 +75,7 @@ _APPROXIMATE = (
 @register("active_testing")
 @dataclass(frozen=True, kw_only=True)
 class ActiveTesting(Strategy):
-    """Draws items one at a time, those first on which a surrogate is expected to be far off.
+    """Draws items one at a time, first those where a surrogate model is likely to be wrong.
 
     q_m(i) ∝ û_i over the items that are left, û the expected size of what a surrogate misses, and
     μ̂_j = N⁻¹ Σ_all f_ij + M⁻¹ Σ_m v_m (y_mj − f_mj), v_m = 1 + (N − M)/(N − m)·(1/((N − m + 1)·q_m) − 1).
@@ -92,7 +92,7 @@ class ActiveTesting(Strategy):
     gives_scores: ClassVar[bool] = True
 
     rounds: int = parameter(5, "into how many rounds the budget is divided, the pilot included", minimum=1)
-    pilot: float = parameter(0.3, "the share of the budget that is drawn with equal chances first")
+    pilot: float = parameter(0.3, "the share of the budget that is drawn with equal probabilities first")
     regressor: str | None = parameter(
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
@@ -115,7 +115,9 @@ class ActiveTesting(Strategy):
         spent = len(state.data) - len(open_rows)
         count = min(round_size(state, self.rounds, pilot), total - spent, len(open_rows))
         if count < 1:
-            return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if len(open_rows) else "every item was judged or assigned."
+            )
         sizes = np.ones(len(state.data))
         if spent >= pilot:
             sizes = learn_sizes(
@@ -130,7 +132,9 @@ class ActiveTesting(Strategy):
             ).of_item
         open_sizes = sizes[open_rows]
         order, likelier = _one_at_a_time(open_sizes, count, state.data.keys[open_rows], state)
-        reason = "drawn by what predictions may miss" if np.ptp(open_sizes) else "drawn with equal chances"
+        reason = (
+            "drawn where predictions may be wrong" if np.ptp(open_sizes) else "drawn with equal probabilities"
+        )
         return Chosen(rows=open_rows[order], utility=likelier, reason=reason)
 
     def _pilot_size(self, state: State) -> int:

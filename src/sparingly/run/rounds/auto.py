@@ -87,7 +87,14 @@ _PRICES: Floats = np.append(0.0, np.geomspace(0.01, 100.0, 21))[:, None]
 
 
 def depths(
-    current: Ints, worth: Floats, cells: int, items: int, floor: float, inflation: float = np.inf
+    current: Ints,
+    worth: Floats,
+    cells: int,
+    items: int,
+    floor: float,
+    inflation: float = np.inf,
+    *,
+    thrifty: bool = False,
 ) -> Ints:
     """Return for every model how many items it is judged on, so that at most ``cells`` outputs are judged.
 
@@ -95,7 +102,8 @@ def depths(
     ranking, with a price λ on the variance of every score. λ is the least of a grid at which that variance
     (1/d_j − 1/N, the mean over models) is at most 1 + ``inflation`` times what as many labels give at equal
     depths (λ → ∞). None gets less than ``floor`` of the largest share, none more than all items, and what
-    was judged so far (``current``) stays judged.
+    was judged so far (``current``) stays judged. What is left when the deepest has all items goes to the
+    others, unless it is to be kept (``thrifty``).
     """
     useful = np.maximum(worth, 0.0)
     size = np.sqrt(useful + float(useful.max()) * _PRICES)
@@ -103,6 +111,8 @@ def depths(
     share = np.maximum(np.divide(size, largest, out=np.ones_like(size), where=largest > 0), floor)
     share = np.vstack([share, np.ones(len(worth))])
     low, high = np.zeros((len(share), 1)), items / share.min(axis=1, keepdims=True) + 1.0
+    if thrifty:
+        high = np.minimum(high, float(items))
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
         total = np.floor(np.clip(share * middle, current, items) + 1e-9).sum(axis=1, keepdims=True)
@@ -147,11 +157,13 @@ def fold_depths(
     inflation: float = np.inf,
     start: int = 0,
     minimum: int = 0,
+    thrifty: bool = False,
 ) -> Ints:
     """Return folds × models: how many items of each fold every model is judged on after this round.
 
-    Every fold gets the same number of new cells, so that no fold's depths follow its own labels; what a fold
-    cannot use goes to the next one, from the fold ``start`` on. Within a fold, ``depths`` decides.
+    Every fold gets its share of all cells so far, so that no fold's depths follow its own labels and one that
+    had too few for another item catches up; what a fold cannot use goes to the next one, from the fold
+    ``start`` on. Within a fold, ``depths`` decides.
 
     Args:
         current: folds × models: the depths so far.
@@ -162,18 +174,22 @@ def fold_depths(
         inflation: As in ``depths``.
         start: The fold that is served first.
         minimum: How many items of each fold every model is judged on at least, where the cells allow it.
+        thrifty: As in ``depths``.
     """
     depth = current.copy()
     folds = len(sizes)
     remaining = cells
+    shares = -(-(int(depth.sum()) + cells) * sizes // int(sizes.sum()))
     # In a second pass every fold may take all that is left.
     for turn in range(2 * folds):
         fold = (start + turn) % folds
         earlier = int(depth[fold].sum())
-        total = earlier + -(-remaining // max(folds - turn, 1))
+        total = earlier + remaining
+        if turn < folds:
+            total = min(max(int(shares[fold]), earlier), total)
         lowest = np.maximum(depth[fold], min(minimum, int(sizes[fold])))
         lowest = lowest if int(lowest.sum()) <= total else depth[fold]
-        depth[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation)
+        depth[fold] = depths(lowest, worth[fold], total, int(sizes[fold]), floor, inflation, thrifty=thrifty)
         remaining -= int(depth[fold].sum()) - earlier
         if remaining < 1:
             break
@@ -194,7 +210,11 @@ def fold_chances(judged: Mask, fold: Ints, folds: int) -> Floats:
 
 # --- the strategy ---
 
-CHANCE = f"the chance is that of an item to be asked for by this round. {EVERY_LABEL}"
+CHANCE = f"probabilities are those of being drawn by this round. {EVERY_LABEL}"
+BIASED_BY_LABELS = (
+    "how often a model was judged followed its own labels: scores may be biased by up to a third of a "
+    "standard error; folds above 1 have none of it."
+)
 # A first round of fewer items teaches nothing of the models.
 FEWEST = 3
 
@@ -202,7 +222,7 @@ FEWEST = 3
 @register("auto")
 @dataclass(frozen=True, kw_only=True)
 class Auto(Strategy):
-    """Judges items in an order that is fixed at random beforehand; labels decide how deep each model goes.
+    """Judges items in a random order fixed beforehand; labels decide how far each model goes.
 
     Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
     metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
@@ -221,8 +241,10 @@ class Auto(Strategy):
     needs: ClassVar[tuple[str, ...]] = ()
     reference: ClassVar[str] = "Grafström et al. 2012 (order); Särndal et al. 1992, chapter 6 (scores)"
     gives_scores: ClassVar[bool] = True
+    # Whether a part of the budget is kept that can tell nothing more of what is asked.
+    _thrifty: ClassVar[bool] = False
 
-    question: StudyQuestion = parameter("ranking", "what is asked: ranking, best or scores")  # noqa: RUF009
+    question: StudyQuestion = parameter("ranking", "what you want to know: ranking, best or scores")  # noqa: RUF009
     rounds: int = parameter(5, "the number of rounds", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that the first round spends on all models")
     floor: float = parameter(0.3, "the least depth of a model, as a share of the deepest")
@@ -243,9 +265,9 @@ class Auto(Strategy):
         for name in ("pilot", "floor"):
             value = getattr(self, name)
             if not 0.0 < value <= 1.0:
-                raise UsageError(f"The {name} of auto is a share above 0, such as 0.3, not {value:g}.")
+                raise UsageError(f"The {name} of {self.name} is a share above 0, such as 0.3, not {value:g}.")
         if budget.kind == "cost":
-            raise UsageError("The strategy auto counts items: give a number or a share, not a cost.")
+            raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
         return self
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -257,7 +279,9 @@ class Auto(Strategy):
         """Go on along the order, as deep as each model is worth."""
         current = state.asked.sum(axis=0)
         if state.left < 1 or (current >= len(state.data)).all():
-            return Finished("the budget is spent." if state.left < 1 else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if state.left < 1 else "every item was judged or assigned."
+            )
         order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
         fold, folds = self._folds(state, order)
         depth = self._depths(state, fold, folds)
@@ -265,7 +289,11 @@ class Auto(Strategy):
         position[order] = np.arange(len(order)) // folds
         cells: Mask = (position[:, None] < depth[fold]) & ~state.asked
         if not cells.any():
-            return Finished("the rest of the budget is less than one more item.")
+            few = state.left < len(state.data.models)
+            rest = "the rest of the budget is less than one more item."
+            return Finished(
+                rest if few else "every item of the models that are still undecided was judged or assigned."
+            )
         rows = order[cells[order].any(axis=1)]
         sizes = np.bincount(fold, minlength=folds)
         totals = depth.sum(axis=0)
@@ -286,7 +314,9 @@ class Auto(Strategy):
 
     def estimate(self, state: State, **options: Any) -> Estimate:
         """Return the scores of the whole set: every model by the part of the order that it was judged on."""
-        return estimate_waves(state, self.history(state), self, self.reads(state.data), **options)
+        result = estimate_waves(state, self.history(state), self, self.reads(state.data), **options)
+        follows_labels = self.folds == 1 and bool(np.ptp(state.asked.sum(axis=0)) > 0)
+        return replace(result, notes=(*result.notes, BIASED_BY_LABELS)) if follows_labels else result
 
     def expected(self, state: State) -> Expected:
         """Return what judging everything is expected to say, from every label."""
@@ -327,13 +357,13 @@ class Auto(Strategy):
             spread = "with nothing to spread it over"
         depth = "each model as deep as its labels can still change the answer"
         if self.question == "scores":
-            depth = "all models equally deep, since scores are asked for"
+            depth = "all models on the same items, for scores"
         metrics_text = "Without metrics, labels alone speak"
         if known_metrics(data):
-            metrics_text = "Metrics count as far as they explain labels that they did not see"
+            metrics_text = "Metrics count as far as they predict held-out labels"
         return (
-            f"auto judges items in an order fixed at random beforehand, {spread}, {depth}. {metrics_text}; "
-            "no item's chance depends on a metric, so scores stay unbiased."
+            f"{self.name} judges items in an order fixed at random beforehand, {spread}, {depth}. "
+            f"{metrics_text}; no item's probability depends on a metric, so scores stay unbiased."
         )
 
     def _folds(self, state: State, order: Ints) -> tuple[Ints, int]:
@@ -364,9 +394,8 @@ class Auto(Strategy):
         # With fewer labels a score has no interval: the last round sees to it that every model has so many.
         minimum = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
-        return fold_depths(
-            current, worth, cells, sizes, floor, inflation=inflation, start=start, minimum=minimum
-        )
+        limits: dict[str, Any] = {"inflation": inflation, "minimum": minimum, "thrifty": self._thrifty}
+        return fold_depths(current, worth, cells, sizes, floor, start=start, **limits)
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return the worth of labels of each model, from the labels outside the hidden items."""

@@ -25,7 +25,7 @@ _PRIOR = 0.5
 @register("d_optimal")
 @dataclass(frozen=True, kw_only=True)
 class DOptimal(Strategy):
-    """Draws comparisons of the pairs of models whose outcome tells most about all strengths.
+    """Draws comparisons of the pairs of models that are most informative about all strengths.
 
     A comparison of j and k raises log det I of the Bradley–Terry model by log(1 + v·dᵀI⁻d), v the variance of
     its outcome by the strengths so far (p(1 − p), or p₁ + p₀/4 − (p₁ + p₀/2)² with ties) and d = e_j − e_k.
@@ -42,10 +42,11 @@ class DOptimal(Strategy):
 
     first: int | None = parameter(
         None,
-        "comparisons of the first round, all pairs alike; unless given as later ones, or two of each pair",
+        "comparisons of the first round, equally many of each pair; unless given as later ones, or two "
+        "of each pair",
     )
     size: int = parameter(0, "comparisons of every later round; as many as there are pairs unless given")
-    mix: float = parameter(0.2, "the share of draws in which all pairs are alike", minimum=0.0)
+    mix: float = parameter(0.2, "the share of draws in which all pairs have equal probabilities", minimum=0.0)
     tie: float = parameter(
         0.0, "where scores stand in for preferences: how far apart they are tied", minimum=0.0
     )
@@ -105,7 +106,7 @@ class DOptimal(Strategy):
             rows=rows,
             pairs=pair_names,
             probability=chances,
-            reason="tells much about the strengths of all models",
+            reason="informative about the strengths of all models",
         )
 
     def _fit(self, state: State, compared: Mask) -> tuple[Floats, float, Floats]:

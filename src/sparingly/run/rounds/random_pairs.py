@@ -24,7 +24,7 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy
 @register("pairs")
 @dataclass(frozen=True, kw_only=True)
 class RandomPairs(Strategy):
-    """Draws comparisons at random: every pair of models as often (± 1), on items drawn with equal chances.
+    """Draws comparisons at random: every pair of models as often (± 1), on items with equal probabilities.
 
     Each pair has the items on which the two wrote different texts in an order of its own, by a hash of
     seed, item and pair; comparisons go round the pairs, in a random order each time, and take the next item
@@ -54,7 +54,7 @@ class RandomPairs(Strategy):
         """Say what is compared, and what nobody has to be asked about."""
         models = len(data.models)
         whom = " and ".join(data.models) if models == 2 else f"every two of {models} models"
-        how = f"People compare {whom} on random items, with sides drawn anew each time."
+        how = f"People compare {whom} on random items, with sides in random order."
         return f"{how} {_same_sentence(data)}".rstrip()
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -104,7 +104,7 @@ def _same_sentence(data: EvalSet) -> str:
     scope = f"On {same_count} of {counted(len(data), 'item')} both wrote the same"
     if len(data.models) > 2:
         scope = f"{counted(same_count, 'pair')} of outputs have the same text"
-    return f"{scope}: nobody is asked, and they count as ties."
+    return f"{scope}: nobody is shown these; they count as ties."
 
 
 def _next_cells(state: State, open_cells: Mask, different: Mask, count: int) -> tuple[Ints, Ints]:

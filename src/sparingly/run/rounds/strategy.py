@@ -263,7 +263,7 @@ def as_strategy(method: str | Method) -> Strategy:
 @register("one_shot")
 @dataclass(frozen=True, kw_only=True)
 class OneShot(Strategy):
-    """Makes one selection before anything is judged, and hands it out in one round or several.
+    """Makes one selection before anything is judged, and assigns it in one round or several.
 
     The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
     that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
@@ -289,7 +289,7 @@ class OneShot(Strategy):
         selection = self._selection(state)
         handed_out = sum(len(earlier) for earlier in state.rounds)
         if handed_out >= len(selection):
-            return Finished("every chosen item was asked for.")
+            return Finished("every chosen item was judged or assigned.")
         size = state.size or -(-len(selection) // self.rounds)
         ends = unit_ends(selection)
         # Whole units: the first end at or after what the round should reach.

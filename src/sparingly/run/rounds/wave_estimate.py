@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -99,87 +99,14 @@ class CombinedWaves:
     stands_for: Floats
 
 
-def combine(
-    waves: Sequence[Wave], labels: Floats, importance: Floats | None = None, fold: Ints | None = None
-) -> CombinedWaves:
+def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = None) -> CombinedWaves:
     """Combine waves with weights that their sizes fix, w_k ∝ n_k/(|U_k|(|U_k| − n_k)).
 
     With equal chances and nothing learned this is simple random sampling, exactly: the plain mean of all that
-    was judged. A model that some waves left out is combined over its own waves. With folds, every fold is
-    combined by itself, by its own sizes, and counts by its number of items.
+    was judged. A model that some waves left out is combined over its own waves.
     """
     item_weights = np.ones(len(labels)) if importance is None else importance
-    if fold is not None and fold.any():
-        return _combine_folds(waves, labels, item_weights, fold)
     return combine_totals([wave_totals(wave, labels, item_weights) for wave in waves])
-
-
-def _combine_folds(waves: Sequence[Wave], labels: Floats, item_weights: Floats, fold: Ints) -> CombinedWaves:
-    """Combine waves fold by fold; the error of a wave is learned from all of its folds together."""
-    size, folds = len(labels), int(fold.max()) + 1
-    waves = [replace(wave, chance=_fold_chances(wave, fold, folds)) for wave in waves]
-    weights = np.zeros((len(waves), *labels.shape))
-    means = np.zeros((folds, labels.shape[1]))
-    for number in range(folds):
-        rows = np.flatnonzero(fold == number)
-        inside = [
-            wave_totals(
-                Wave(wave.earlier[rows], wave.cells[rows], wave.chance[rows], wave.predicted[rows]),
-                labels[rows],
-                item_weights[rows],
-            )
-            for wave in waves
-        ]
-        # One label is enough in a fold: its error is learned from other folds, too.
-        weight = _normalised(np.stack([wave.weight for wave in inside]), np.full((len(waves), 1), 2))
-        weights[:, rows] = weight[:, None]
-        means[number] = _weighted_scores(weight, inside)
-    share = np.bincount(fold, minlength=folds)[:, None] * np.isfinite(means)
-    total = share.sum(axis=0)
-    scores = np.divide(
-        (share * np.nan_to_num(means)).sum(axis=0), total, out=np.full(len(total), np.nan), where=total > 0
-    )
-    covariances, shapes, stands_for = [], [], np.zeros(labels.shape)
-    later = np.cumsum(weights[::-1], axis=0)[::-1] - weights
-    judged = ~np.isnan(labels)
-    for weight, later_weight, wave in zip(weights, later, waves, strict=True):
-        answered = wave.cells & judged
-        counts = group_sums(wave.cells.astype(np.float64), fold)
-        answered_counts = group_sums(answered.astype(np.float64), fold)
-        answered_share = np.where(counts > 0, answered_counts / np.maximum(counts, 1), 1.0)
-        chance = np.where(answered, wave.chance * answered_share[fold], 1.0)
-        missed = (
-            np.where(answered, labels - wave.predicted, 0.0) * item_weights[:, None] * weight * size / total
-        )
-        rows = np.flatnonzero(answered.any(axis=1))
-        covariance, shape = _covariance(missed[rows], chance[rows], answered[rows])
-        covariances.append(covariance / size**2)
-        shapes.append(shape / size)
-        stands_for += np.where(answered, weight / chance + later_weight, 0.0)
-    sizes = [len(shape) for shape in shapes]
-    return CombinedWaves(
-        scores=scores,
-        covariance=nearest_covariance(np.sum(covariances, axis=0)),
-        freedom=_freedom([float(np.trace(covariance)) for covariance in covariances], sizes),
-        shape=np.concatenate(shapes),
-        stratum=np.repeat(np.arange(len(waves)), sizes),
-        stands_for=stands_for,
-    )
-
-
-def _fold_chances(wave: Wave, fold: Ints, folds: int) -> Floats:
-    """Return the chances with equal ones replaced by the share of a fold's open cells that was drawn."""
-    chance = wave.chance.copy()
-    for number in range(folds):
-        rows = fold == number
-        cells = wave.cells[rows]
-        counts, open_counts = cells.sum(axis=0), (~wave.earlier[rows]).sum(axis=0)
-        spread = np.ptp(
-            np.where(cells, chance[rows], chance[rows].max(axis=0, where=cells, initial=0.0)), axis=0
-        )
-        equal_chance = np.where((spread <= 1e-12) & (counts > 0), counts / np.maximum(open_counts, 1), np.nan)
-        chance[rows] = np.where(cells & ~np.isnan(equal_chance), equal_chance, chance[rows])
-    return chance
 
 
 def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
@@ -299,7 +226,6 @@ def estimate_waves(
     waves: Sequence[Wave],
     method: Method,
     reads: frozenset[str],
-    fold: Ints | None = None,
     **options: Any,
 ) -> Estimate:
     """Return the models' scores from the waves of a strategy.
@@ -309,7 +235,6 @@ def estimate_waves(
         waves: What each round was.
         method: The strategy, for the estimate's signature.
         reads: The fields that its predictions read.
-        fold: The fold of every item, where models were left out fold by fold.
         **options: ``target``, ``level``, ``interval`` and ``seed`` as in ``sparingly.estimate``.
     """
     request = estimate_request(
@@ -317,7 +242,7 @@ def estimate_waves(
     )
     if not waves or np.isnan(state.labels).all():
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-    combined, sample, errors, set_errors = wave_result(state, waves, request.target, fold)
+    combined, sample, errors, set_errors = wave_result(state, waves, request.target)
     scores, size = combined.scores, len(state.data)
     certain = request.target == "set" and sample.is_complete
     exact = (sample.judged.sum(axis=0) == size) & (request.target == "set")
@@ -326,9 +251,7 @@ def estimate_waves(
     trusted = certain or request.interval in (T, BOOTSTRAP)
     too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
     unknown = np.isnan(scores) | (too_few & ~exact)
-    # Where models were judged on different numbers of items, the one with fewest decides.
-    most_freedom = float(max(labels[~unknown].min(initial=size) - 1, 1))
-    errors, set_errors = (_hide_unknown(each, unknown, most_freedom) for each in (errors, set_errors))
+    errors, set_errors = (_hide_unknown(each, unknown) for each in (errors, set_errors))
     values = values_of(sample.scores[sample.judged], request.scale)
     basis = replace(
         interval_basis(state.data.models, scores, errors, certain),
@@ -339,7 +262,9 @@ def estimate_waves(
     interval_options = (request.level, request.interval, request.seed)
     intervals = _with_exact(find_intervals(basis, *interval_options), scores, exact)
     two_valued = values.two_valued
-    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, values.scale, two_valued)
+    of = float(size) if request.target == "set" else np.inf
+    scaled = values.scale, two_valued
+    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, *scaled, items=of)
     missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
     return Estimate(
         models=tuple(state.data.models),
@@ -349,7 +274,8 @@ def estimate_waves(
         high=intervals.high,
         intervals=intervals.kinds,
         covariance=errors.covariance,
-        freedom=errors.freedom,
+        # Joint claims have one number: that of the model that was judged on fewest items.
+        freedom=float(errors.freedoms[~unknown].min(initial=errors.freedom)),
         target=request.target,
         level=request.level,
         aspect=state.aspect,
@@ -374,21 +300,9 @@ class WaveResult(NamedTuple):
     set_errors: ScoreErrors
 
 
-def wave_result(state: State, waves: Sequence[Wave], target: Target, fold: Ints | None = None) -> WaveResult:
+def wave_result(state: State, waves: Sequence[Wave], target: Target) -> WaveResult:
     """Return the result of some waves."""
-    return _result_of(state, combine(waves, state.labels, state.data.importance, fold), target)
-
-
-def results_after_each(state: State, waves: Sequence[Wave], target: Target) -> Iterator[WaveResult]:
-    """Yield the result of the first wave, of the first two, and so on.
-
-    A wave's totals do not depend on later ones, so every wave is summed up once.
-    """
-    importance = state.data.importance
-    item_weights = np.ones(len(state.data)) if importance is None else importance
-    totals = [wave_totals(wave, state.labels, item_weights) for wave in waves]
-    for count in range(1, len(totals) + 1):
-        yield _result_of(state, combine_totals(totals[:count]), target)
+    return _result_of(state, combine(waves, state.labels, state.data.importance), target)
 
 
 def _result_of(state: State, combined: CombinedWaves, target: Target) -> WaveResult:
@@ -479,9 +393,8 @@ def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floa
     return group_sums(parts, dense(sample.document[sample.rows]))
 
 
-def _hide_unknown(errors: ScoreErrors, unknown: Mask, most_freedom: float) -> ScoreErrors:
-    covariance = np.where(unknown[:, None] | unknown, np.nan, errors.covariance)
-    return replace(errors, covariance=covariance, freedom=min(errors.freedom, most_freedom))
+def _hide_unknown(errors: ScoreErrors, unknown: Mask) -> ScoreErrors:
+    return replace(errors, covariance=np.where(unknown[:, None] | unknown, np.nan, errors.covariance))
 
 
 def _with_exact(intervals: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
@@ -499,7 +412,7 @@ def missing_note(missing: int) -> tuple[str, ...]:
     """Say how many outputs were asked for and have no judgement."""
     if not missing:
         return ()
-    return (f"{counted(missing, 'output')} asked for without a judgement: taken to be missing at random.",)
+    return (f"{counted(missing, 'output')} drawn but not judged: assumed to be missing at random.",)
 
 
 def estimate_signature(

@@ -106,26 +106,6 @@ def _cross_fitted(data: EvalSet, labels: Floats, regressor: str, seed: int) -> F
     return _predictions.get((), key, predict)
 
 
-def item_effects(residual: Floats) -> Floats:
-    """Return λ_i·(mean residual of item i over the models): what labels of other models say of an item.
-
-    λ_i = n_i σ_a²/(n_i σ_a² + σ_e²) for an item with n_i labels, σ_a² the variance between items and σ_e²
-    that within them (analysis of variance); 0 for an item without labels.
-    """
-    judged = ~np.isnan(residual)
-    counts = judged.sum(axis=1)
-    has_labels = counts > 0
-    means = np.where(judged, residual, 0.0).sum(axis=1) / np.maximum(counts, 1)
-    inside = float((np.where(judged, residual - means[:, None], 0.0) ** 2).sum())
-    noise = inside / max(float(counts.sum() - has_labels.sum()), 1.0)
-    if int((counts > 1).sum()) < 2:
-        return np.zeros(len(residual))
-    typical = float(counts[has_labels].mean())
-    between = max(float(means[has_labels].var(ddof=1)) - noise / typical, 0.0)
-    total = counts * between + noise
-    return np.asarray(np.divide(counts * between, total, out=np.zeros(len(total)), where=total > 0) * means)
-
-
 def residual_squares(residual: Floats, goal: Goal) -> Floats:
     """Return v_i: Σ_j e_ij² for scores, Σ_j (e_ij − ē_i)² for a ranking; NaN without labels."""
     return np.asarray((_relevant_sizes(residual, goal) ** 2).sum(axis=1))
@@ -205,11 +185,10 @@ def supported_tau(squares: Floats, even: Floats) -> float:
     return best
 
 
-def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -> list[Wave]:
+def waves_of(state: State, regressor: str | None) -> list[Wave]:
     """Return the waves of a state's rounds, each with predictions from the labels before it.
 
-    The first wave is predicted from its own other folds. ``with_items`` adds what other models' labels say of
-    an item, for rounds that do not judge all models.
+    The first wave is predicted from its own other folds.
     """
     waves: list[Wave] = []
     earlier: Mask = np.zeros(state.data.shape, bool)
@@ -217,10 +196,7 @@ def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -
         cells = asked_cells(state.data, [selection])
         visible = cells if number == 0 else earlier
         predictions = learn(state.data, np.where(visible, state.labels, np.nan), regressor, state.seed)
-        predicted = predictions.predicted
-        if with_items and number:
-            predicted = predicted + item_effects(predictions.residual)[:, None]
-        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predicted))
+        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predictions.predicted))
         earlier = earlier | cells
     return waves
 
@@ -228,7 +204,9 @@ def waves_of(state: State, regressor: str | None, *, with_items: bool = False) -
 def _cell_chances(state: State, selection: Selection) -> Floats:
     """Return items × models: the probability of every cell that a round asks for, 1 elsewhere."""
     if selection.probability is None:
-        raise UsageError("A round without chances is no wave: scores cannot be estimated from it.")
+        raise UsageError(
+            "A round without known probabilities is no wave: scores cannot be estimated from it."
+        )
     chances = np.ones(state.data.shape)
     rows, mask = state.data.positions(selection.items), selection.model_mask(state.data.models)
     for row, models, chance in zip(rows, mask, selection.probability, strict=True):
@@ -238,7 +216,7 @@ def _cell_chances(state: State, selection: Selection) -> Floats:
 
 # --- how a wave is drawn ---
 
-CONDITIONAL = "chances are those of this wave, among what no earlier wave asked for."
+CONDITIONAL = "probabilities are those of this wave, among what no earlier wave drew."
 _DIMENSIONS = 5
 
 
@@ -256,7 +234,7 @@ class DrawsInWaves(Strategy):
         if not 0.0 < self.pilot <= 1.0:
             raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
         if self.tau is not None and not 0.0 <= self.tau < 1.0:
-            raise UsageError(f"tau is a share from 0 (equal chances) to below 1, not {self.tau:g}.")
+            raise UsageError(f"tau is a share from 0 (equal probabilities) to below 1, not {self.tau:g}.")
         if budget.kind == "cost":
             raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
         if self.draw == "local_pivotal" and not len(data.metrics):
@@ -312,10 +290,9 @@ def round_size(state: State, rounds: int, pilot: int) -> int:
     return max(1, -(-remaining // max(rounds - len(state.rounds), 1)))
 
 
-def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int | None = None) -> Mask:
+def draw_wave(design: str, state: State, rows: Ints, chances: Floats) -> Mask:
     """Draw some of the rows, each with its chance, as many as the chances add up to."""
-    keys = (str(state.number), *(() if part is None else (str(part),)))
-    generator = rng.generator(state.seed, "wave", *keys)
+    generator = rng.generator(state.seed, "wave", str(state.number))
     if design == "pivotal":
         return draw_pivotal(chances, generator)
     points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)
@@ -328,7 +305,7 @@ def draw_wave(design: str, state: State, rows: Ints, chances: Floats, part: int 
 @register("waves")
 @dataclass(frozen=True, kw_only=True)
 class Waves(DrawsInWaves):
-    """A uniform pilot, then waves that prefer the items on which predictions were found to be far off.
+    """A uniform pilot, then waves that prefer items where predictions are likely to be far off.
 
     Wave k draws S_k from what is not yet labelled, U_k, with π_i = (1 − τ)·n_k/|U_k| + τ·κ·û_i: û is the
     expected size of item i's residual, learned (cross-fitted, shrunk) from earlier waves, and τ is found on
@@ -350,7 +327,9 @@ class Waves(DrawsInWaves):
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
     goal: Goal = parameter("ranking", "whether differences of models count, or scores")  # noqa: RUF009
-    tau: float | None = parameter(None, "the share of chances by size; found on the labels unless given")
+    tau: float | None = parameter(
+        None, "how much probabilities depend on size; found from the labels unless given"
+    )
     draw: Literal["pivotal", "local_pivotal"] = parameter(
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"
     )
@@ -362,7 +341,9 @@ class Waves(DrawsInWaves):
         size = round_size(state, self.waves, self.pilot_size(state))
         count = min(size, state.left // models, len(open_rows))
         if count < 1:
-            return Finished("the budget is spent." if len(open_rows) else "every item was asked for.")
+            return Finished(
+                "the budget is spent." if len(open_rows) else "every item was judged or assigned."
+            )
         sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
         if not self.in_pilot(state):
             sizes = self.sizes(state, self.history(state), np.ones(models, bool), self.goal)
@@ -372,7 +353,7 @@ class Waves(DrawsInWaves):
         if not state.rounds:
             reason = "drawn uniformly for the pilot"
         elif sizes.tau == 0.0:
-            reason = f"drawn uniformly in wave {state.number}: no evidence for unequal chances"
+            reason = f"drawn uniformly in wave {state.number}: no evidence for unequal probabilities"
         return Chosen(
             rows=open_rows[drawn_rows],
             probability=chances[drawn_rows],

@@ -17,9 +17,12 @@ from sparingly.data.describe.description import Description
 from sparingly.data.describe.representation import Representation
 from sparingly.data.selection import Selection
 from sparingly.infer.changes import Changes
+from sparingly.infer.compare.head_to_head import HeadToHead
+from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.judge.audit import JudgeAudit
 from sparingly.infer.plan.growth import Growth
 from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
@@ -70,18 +73,23 @@ _SET, _CHOSEN = "the set", "the selection"
 
 def draw_scores(estimate: Estimate) -> VConcatChart:
     """Draw every model's score as a point on its interval; a hollow point has none."""
-    rows: list[dict[str, Any]] = []
-    for place in estimate.order:
-        low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
-        if np.isfinite(score):
-            ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
-            rows.append({"name": estimate.models[place], "value": score, "low": ends[0], "high": ends[1]})
+    rows = _score_rows(estimate)
     level = f"{100 * estimate.level:g} % intervals"
     missing = sum(row["low"] is None for row in rows)
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
     # Vega's own format: rates in percent, other scores as they are.
     chart = _points_on_lines(rows, estimate.aspect, "~%" if estimate.is_rate else "")
     return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+
+
+def _score_rows(estimate: Estimate) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for place in estimate.order:
+        low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
+        if np.isfinite(score):
+            ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
+            rows.append({"name": estimate.models[place], "value": score, "low": ends[0], "high": ends[1]})
+    return rows
 
 
 def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
@@ -94,6 +102,36 @@ def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
     foot = [f"{row['model']}: {row['status']}." for row in strengths.rows() if row["status"]]
     title = f"from {counted(strengths.comparisons, 'comparison')}; {100 * strengths.level:g} % intervals"
     return framed(_points_on_lines(rows, "strength, log-odds"), "Strengths of models", title, foot)
+
+
+def draw_difference(pair: HeadToHead) -> VConcatChart:
+    """Draw the difference of two models, or the first's share of wins, as a point on its interval."""
+    (row,) = pair.rows()
+    ends = {"low": row["low"], "high": row["high"]}
+    title = f"wins of {pair.first}" if pair.tally is not None else f"{pair.first} less {pair.second}"
+    points = [{"name": f"{pair.first}, {pair.second}", "value": row["estimate"], **ends}]
+    chart = _points_on_lines(points, title, "~%" if pair.is_rate or pair.tally is not None else "")
+    about = f"{100 * (1 - pair.alpha):g} % interval; {pair.headline}"
+    return framed(chart, "Two models compared", about, [pair.sentence])
+
+
+def draw_audit(audit: JudgeAudit) -> VConcatChart:
+    """Draw the true scores on their intervals, and below each what the judge says."""
+    if audit.estimate is not None:
+        true, judged = _score_rows(audit.estimate), audit.judge_means
+    else:
+        rates = [] if audit.corrected is None else [audit.corrected.score]
+        true, judged = [{"name": "", **rate._asdict()} for rate in rates], {"": audit.judge_mean}
+    rows: list[dict[str, Any]] = []
+    for row in true:
+        name = row["name"]
+        rows.append({**row, "name": f"people, {name}".removesuffix(", ")})
+        if name in judged:
+            label = f"{audit.judge}, {name}".removesuffix(", ")
+            rows.append({"name": label, "value": judged[name], "low": None, "high": None})
+    chart = _points_on_lines(rows, audit.aspect, "~%" if audit.is_rate else "")
+    about = f"people: {100 * audit.level:g} % intervals; {audit.judge}: its mean on everything"
+    return framed(chart, f"{audit.aspect}: people and {audit.judge}", about, [])
 
 
 def draw_raters(report: RaterReport) -> VConcatChart:
@@ -400,6 +438,9 @@ _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
         Selection: draw_probabilities,
         SampleSize: _bars("How many labels a question needs", "labels", "goal", "n"),
         Assignment: _bars("Who judges how much", "items", "rater", "items"),
+        HeadToHead: draw_difference,
+        WinMatrix: lambda matrix: draw_strengths(matrix.strengths),
+        JudgeAudit: draw_audit,
         Description: _bars("How complete the data is", "values that are there", "field", "present"),
     }
 )

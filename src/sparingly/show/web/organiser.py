@@ -198,7 +198,7 @@ def overview_page(
     session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show how far the campaign is."""
-    values = _progress_values(service)
+    values = _progress_values(service, web)
     return web.page("organiser/overview.html", session, message=MESSAGES.get(message, ""), **values)
 
 
@@ -209,18 +209,22 @@ def progress(
     """Show the part of it that changes, for a page that is open."""
     if service.campaign.last_seq() == since:
         return Response(status_code=_UNCHANGED)
-    return web.page("organiser/progress.html", session, **_progress_values(service))
+    return web.page("organiser/progress.html", session, **_progress_values(service, web))
 
 
-def _progress_values(service: OrganiserService) -> dict[str, Any]:
+def _progress_values(service: OrganiserService, web: Web) -> dict[str, Any]:
     overview = service.overview()
+    web.board.refresh()
     mean = overview.cost.seconds_per_answer
     return {
         "overview": overview,
+        "overlap": web.board.overlap_counts,
         "several": len(service.campaign.settings.budgets) > 1,
         "time": duration(overview.cost.seconds),
         "mean_time": duration(mean),
-        "time_left": "-" if mean is None else duration(mean * (overview.asked - overview.answered)),
+        "time_left": "-"
+        if mean is None
+        else duration(mean * (overview.asked - overview.answered - overview.skipped)),
         "moment": moment,
         "settings": service.campaign.settings,
     }
@@ -245,7 +249,7 @@ def raters_page(
 ) -> Response:
     """Return the page of the raters, with a link that is shown this once."""
     values = {"message": message, "invited": invited, "link": link, **_agreement_values(service)}
-    rows = rater_rows(service.access.entries(), service.overview())
+    rows = rater_rows(service.access.entries(), service.overview(), web.known_answers.counts())
     return web.page("organiser/raters.html", session, rows=rows, **values)
 
 
@@ -369,7 +373,7 @@ def pause(session: OrganiserForm, service: CurrentService, fields: Fields) -> Re
 
 @router.post("/organiser/resume")
 def resume(session: OrganiserForm, service: CurrentService) -> Response:
-    """Hand out questions again."""
+    """Give out questions again."""
     service.campaign.resume()
     service.audit.write(session.actor, "resumed")
     return _redirect("/organiser", "resumed")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from sparingly.base.format import counted, percent, share_text
 from sparingly.run.campaign.access import AccessLink, AuditEntry
@@ -122,9 +123,14 @@ class RaterRow:
     mean_time: str
     last: str
     rounds: tuple[tuple[str, int], ...]
+    controls: str = "-"
 
 
-def rater_rows(entries: Sequence[AccessLink], overview: Overview) -> list[RaterRow]:
+def rater_rows(
+    entries: Sequence[AccessLink],
+    overview: Overview,
+    known: Mapping[tuple[str, str], tuple[int, int]] = MappingProxyType({}),
+) -> list[RaterRow]:
     """Return everybody who was invited or has answered, by name."""
     progress_of = {progress.rater: progress for progress in overview.raters}
     links: dict[str, list[AccessLink]] = {}
@@ -158,7 +164,8 @@ def rater_rows(entries: Sequence[AccessLink], overview: Overview) -> list[RaterR
                 rounds,
             )
         )
-    return rows
+    right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
+    return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
+from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
@@ -37,6 +39,8 @@ class Web:
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, every rater is given open questions.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
+        tutorial: Items with known answers that are judged first, each until the answer is right.
+        controls: Items with known answers that are hidden among the others.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
@@ -50,6 +54,8 @@ class Web:
     overlap: float = OVERLAP
     one_by_one: bool = False
     reference: bool = False
+    tutorial: EvalSet | None = None
+    controls: EvalSet | None = None
     public: str | None = None
 
     def __post_init__(self) -> None:
@@ -60,8 +66,8 @@ class Web:
         self.single_form.check(self.campaign.settings.aspects)
         if self.assignment is not None and any(task.control for task in self.assignment.tasks):
             raise UsageError(
-                "The pages show no control items, and the assignment has some: assign without them, or "
-                "export to a tool."
+                "The assignment has control items without known answers: assign without them, and give the "
+                "pages some with known answers (--controls), or export to a tool."
             )
         if self.public is not None:
             parts = urlsplit(self.public)
@@ -114,6 +120,28 @@ class Web:
     def group_commit(self) -> GroupCommit:
         """Writes small things of many raters in one transaction."""
         return GroupCommit(self.campaign.database)
+
+    @cached_property
+    def known_tutorial(self) -> KnownItems | None:
+        """The tutorial, checked."""
+        return self._known(self.tutorial, "tutorial")
+
+    @cached_property
+    def known_controls(self) -> KnownItems | None:
+        """The control items, checked."""
+        return self._known(self.controls, "control")
+
+    def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
+        if data is None:
+            return None
+        if self.campaign.compares(next(iter(self.campaign.settings.budgets))):
+            raise UsageError("Items with known answers are scored, and this campaign compares outputs.")
+        return KnownItems(data, kind, self.campaign.settings)
+
+    @cached_property
+    def known_answers(self) -> KnownAnswers:
+        """What raters answered to items whose answers are known."""
+        return KnownAnswers(self.campaign.database, self.campaign.name)
 
     @cached_property
     def sessions(self) -> Sessions:

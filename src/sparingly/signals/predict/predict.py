@@ -97,7 +97,7 @@ def predict_scores(
     if scores.shape != data.shape:
         raise UsageError(f"Labels are items x models, {_shape(data.shape)}, not {_shape(scores.shape)}.")
     if np.isinf(scores).any():
-        raise DataError("A label is infinite. Write NaN where nobody has judged.")
+        raise DataError("A label is infinite. Write NaN for a missing label.")
     if np.isnan(scores).all():
         raise DataError("Predictions need labels, and nothing has been judged yet.")
     label_weights = _check_weights(scores, weights)

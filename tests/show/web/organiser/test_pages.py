@@ -173,7 +173,7 @@ def test_the_next_round(organiser: Organiser) -> None:
     assert campaign.status().sets[0].rounds == 2
     answer_all(campaign)
     assert "there is nothing more to ask" in organiser.send("/next", data="data")
-    assert "every chosen item was asked for." in organiser.page()
+    assert "every chosen item was judged or assigned." in organiser.page()
     assert "There is no data set" in organiser.send("/next", 422, data="other")
 
 

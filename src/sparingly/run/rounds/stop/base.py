@@ -98,8 +98,8 @@ class Progress:
             )
             if result.target == CHOSEN_ITEMS:
                 raise UsageError(
-                    f"The rounds of {self.strategy.name} have no chances, so nothing can be tested on them: "
-                    "stop by budget_spent, or choose by uniform, waves or allocate."
+                    f"The rounds of {self.strategy.name} have no known probabilities, so nothing can be "
+                    "tested on them: stop by budget_spent, or choose by uniform, waves or allocate."
                 )
             if not self.strategy.gives_errors:
                 raise UsageError(
@@ -205,7 +205,7 @@ class TestingStop(Stop):
         "obrien_fleming", "of group_sequential: most of the error at the end, or evenly"
     )
     target: Literal["population", "set"] = parameter(
-        "population", "what is settled: inputs like these, or what judging all of this set would say"
+        "population", "what is decided: inputs like these, or what judging all of this set would say"
     )
 
     def __post_init__(self) -> None:

@@ -50,14 +50,14 @@ class BudgetSpent(Stop):
         """Stop when nothing is left."""
         if progress.final or progress.state.left <= 0:
             state = progress.state
-            return Stopped(f"the budget is spent: {state.spent} of {state.limit} outputs were asked for.")
+            return Stopped(f"the budget is spent: {state.spent} of {state.limit} outputs were drawn.")
         return None
 
 
 @register("best_settled")
 @dataclass(frozen=True, kw_only=True)
 class BestSettled(TestingStop):
-    """Stops when every model but one is out of reach of another.
+    """Stops when every model but one is significantly worse than another.
 
     A model k is out of reach when some μ̂_j − μ̂_k > c·se_jk, with c so that P(a given best model is ever left
     out) ≤ α/2 over all looks (α/(M − 1) two-sided for each comparison of M models). So P(a model is named the
@@ -80,7 +80,7 @@ class BestSettled(TestingStop):
 @register("all_settled")
 @dataclass(frozen=True, kw_only=True)
 class AllSettled(TestingStop):
-    """Stops when every pair of models is told apart.
+    """Stops when every pair of models is decided.
 
     A pair is told apart when |μ̂_j − μ̂_k| > c·se_jk, c at α over the number of pairs still open (Holm 1979)
     and for all looks, so that P(any pair in the wrong order, or told apart though equal) ≤ α. Over this very
@@ -99,7 +99,7 @@ class AllSettled(TestingStop):
         pairs = self.settle(progress, pair_question("all", self.target))
         if pairs is None or pairs.open.any():
             return None
-        return Stopped(f"all pairs of models are told apart, with an error rate of {self.alpha:g}.")
+        return Stopped(f"all pairs of models are decided, with an error rate of {self.alpha:g}.")
 
 
 @register("width_reached")
@@ -155,7 +155,7 @@ class MarginSettled(TestingStop):
     reference: ClassVar[str] = "Schuirmann 1987; Jennison and Turnbull 1989; Tango 1998"
 
     margin: float = parameter(help="the margin m, in units of the scores")
-    question: Literal["non-inferior", "equivalent"] = parameter("equivalent", "what is asked")
+    question: Literal["non-inferior", "equivalent"] = parameter("equivalent", "the question")
     model: str | None = parameter(None, "the model that the question is about")
     against: str | None = parameter(None, "the model that it is compared with")
 
@@ -182,7 +182,7 @@ class MarginSettled(TestingStop):
                 return None
             count = int((equivalent & ~differ)[pairs].sum())
             return Stopped(
-                f"every pair is told apart or equivalent within {self.margin:g} ({count} of {len(pairs[0])} "
+                f"every pair is decided or equivalent within {self.margin:g} ({count} of {len(pairs[0])} "
                 f"are equivalent), with an error rate of {self.alpha:g}."
             )
         models = progress.state.data.models
@@ -244,7 +244,7 @@ class MarginSettled(TestingStop):
 @register("futility")
 @dataclass(frozen=True, kw_only=True)
 class Futility(TestingStop):
-    """Stops when what is still open is not likely to be settled by the rest of the budget.
+    """Stops when what is still open is not likely to be decided by the rest of the budget.
 
     When the budget is spent, z is normal with mean z·√r and variance r − 1, r = I_end/I_now, so the chance of
     a pair to be settled by then = Φ((|z|√r − c)/√(r − 1)) + Φ((−|z|√r − c)/√(r − 1)) (predictive power under
@@ -256,13 +256,13 @@ class Futility(TestingStop):
 
     reference: ClassVar[str] = "Spiegelhalter, Freedman and Blackburn 1986"
 
-    question: Literal["all", "best"] = parameter("all", "what is to be settled: all pairs, or the best model")
-    chance: float = parameter(0.1, "the least chance to be settled that is worth going on for")
+    question: Literal["all", "best"] = parameter("all", "what is to be decided: all pairs, or the best model")
+    chance: float = parameter(0.1, "the smallest probability of being decided that is worth continuing for")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 < self.chance < 1.0:
-            raise UsageError(f"The chance lies between 0 and 1, such as 0.1, not {self.chance:g}.")
+            raise UsageError(f"chance is a probability between 0 and 1, such as 0.1, not {self.chance:g}.")
 
     def check(self, progress: Progress) -> Stopped | None:
         """Stop when the chance of every open pair is too small."""
@@ -298,7 +298,7 @@ class Futility(TestingStop):
             return None
         names = pair_names(progress.state.data.models, open_pairs)
         noun = "pair is" if len(names) == 1 else "pairs are"
-        return Stopped(f"{len(names)} {noun} not likely to be settled by the rest of the budget.", open=names)
+        return Stopped(f"{len(names)} {noun} not likely to be decided by the rest of the budget.", open=names)
 
 
 def information_at_end(state: State, target: str) -> float:
@@ -308,7 +308,8 @@ def information_at_end(state: State, target: str) -> float:
     """
     size = len(state.data)
     judged = state.asked.sum(axis=0)
-    going = max(int((judged == judged.max()).sum()), 1)
+    # Depths that follow labels are seldom quite the same.
+    going = max(int((judged >= 0.9 * judged.max()).sum()), 1)
     deepest = min(size, int(judged.max()) + state.left // going)
     return information(max(state.limit // len(state.data.models), deepest), size, target)
 
@@ -363,7 +364,7 @@ class Hypergeometric(Stop):
     reference: ClassVar[str] = "Ashury Tahan et al. 2024, appendix A.3"
     heuristic: ClassVar[bool] = True
 
-    p: float = parameter(0.2, "the risk: how unlikely by chance a lead must be")
+    p: float = parameter(0.2, "the risk: the largest probability of such a lead by chance")
     least: int = parameter(5, "how many judged items there are at least", minimum=1)
     models: tuple[str, ...] = parameter((), "the two models; the only two unless given")
     tie: float = parameter(0.0, "how far apart two scores are tied", minimum=0.0)
@@ -395,5 +396,5 @@ class Hypergeometric(Stop):
             return None
         winner = first if wins[0] > wins[1] else second
         lead = f"{wins[0]} to {wins[1]} of {len(preferences)} judged items"
-        reason = f"{lead}; by chance a lead like that has {chance:.2g}. The rule is a heuristic."
+        reason = f"{lead}; by chance such a lead has probability {chance:.2g}. The rule is a heuristic."
         return Stopped(reason, winner)
