@@ -180,7 +180,7 @@ def test_demo_without_the_extra_says_so_and_leaves_a_page_without_pictures(
     monkeypatch.setattr(look, "_PACKAGES", ("no_such_package_at_all",))
     assert run(["demo", "--out", str(tmp_path / "d")]) == EXIT_DONE
     assert 'pip install "sparingly[report]"' in capsys.readouterr().out
-    assert "<svg" not in (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
+    assert "<figure" not in (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
 
 
 def test_demo_serves_a_campaign_on_its_data(

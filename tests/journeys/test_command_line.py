@@ -40,7 +40,7 @@ def test_demo_answers_on_one_screen_and_leaves_files(demo_folder: Path) -> None:
     assert left == {"data.jsonl", "sample.json", "ranking.json", "report.html"}
     page = (demo_folder / "d" / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert "<svg " in page
+    assert "<figure>" in page
 
 
 def test_demo_again_gives_the_same_files(demo_folder: Path, tmp_path: Path) -> None:

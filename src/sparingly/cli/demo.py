@@ -140,8 +140,10 @@ def _serve(data: EvalSet, address: Path, seed: int, port: int) -> None:
 
     # A campaign that is there goes on.
     if not address.exists():
+        # Without their documents no German stands around the sentences.
+        alone = data.without_labels().with_parts(columns={})
         campaign = Campaign.new(
-            address, data.without_labels(), None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
+            address, alone, None, ITEMS, name=NAME, aspects="quality", scale=SCALE, seed=seed
         )
         campaign.set_guidelines(GUIDELINES)
         campaign.disconnect()
