@@ -257,7 +257,7 @@ class HeadToHead(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         answers = {"settled": self.settled, "leader": self.leader, "sentence": self.sentence}
-        margin = None if self.margin is None else {**vars(self.margin), "answer": self.margin.answer}
+        margin = None if self.margin is None else self.margin.to_dict()
         return dict(plain({**asdict(self), "margin": margin, **answers}))
 
 
