@@ -103,7 +103,7 @@ def test_every_kind_is_written_with_its_answer(command: Command, kind: str) -> N
     answer, written = out.splitlines()
     assert answer.endswith((".", "%"))
     assert written == "written to picture.json"
-    assert "layer" in Path("picture.json").read_text(encoding="utf-8")
+    assert "vconcat" in Path("picture.json").read_text(encoding="utf-8")
     assert "--runs is for sparingly figure curve" in command(f"{kind} data.jsonl --runs 3 -o x.svg")[2]
 
 
@@ -112,4 +112,4 @@ def test_a_selection_names_the_method_of_a_curve(command: Command) -> None:
     sparingly.select(data.without_labels(), "diversity", 20).save("chosen.json")
     code, out, _ = command("curve data.jsonl chosen.json -a overall --runs 3 -o picture.json")
     assert code == EXIT_DONE
-    assert out.startswith("top:utility=diversity")
+    assert out.startswith("diversity: ")

@@ -160,7 +160,7 @@ def _result(kind: Kind, subject: Subject, aspect: str | None, seed: int) -> Any:
         size, chosen = len(data), subject.selection
         judged = int(data.judged(truth).any(axis=1).sum()) if chosen is None else len(chosen)
         step = max(_STEP, -(-(size - judged) // (_STEP * _STEPS)) * _STEP)
-        budgets = [*range(min(judged, size), size, step), size]
+        budgets = [*range(judged, size, step), size] if judged < size else None
         return plan(data, subject.selection, truth, budgets=budgets, target="population", seed=seed)
     if running is not None:
         at = subject.part.at
