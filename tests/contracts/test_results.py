@@ -47,18 +47,24 @@ def three_by_votes() -> Any:
 # How each result is made, and what its HTML begins with.
 RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "Selection": (lambda: CHOSEN, lambda _: "60 of 240 items chosen"),
-    "Estimate": (lambda: sparingly.estimate(DATA, CHOSEN, "overall"), lambda _: "overall of 8 models over"),
+    "Estimate": (
+        lambda: sparingly.estimate(DATA, CHOSEN, "overall"),
+        lambda _: "Rowan has the highest of 8 scores: ",
+    ),
     "Ranking": (lambda: sparingly.rank(DATA, CHOSEN, "overall"), lambda _: "Rowan has the highest score"),
     "Plan": (lambda: sparingly.plan(DATA, CHOSEN, "overall"), lambda result: result.advice.sentences[0]),
     "SampleSize": (lambda: sparingly.sample_size(win_rate=0.6), lambda result: result.answer),
-    "BradleyTerry": (strengths, lambda _: "strengths of 2 models from 40 comparisons"),
+    "BradleyTerry": (strengths, lambda _: "large is the strongest of 2 models"),
     "HeadToHead": (
         lambda: sparingly.compare(DATA.take(models=["Rowan", "Cedar-MT"]), aspect="overall"),
         lambda result: result.sentence,
     ),
     "WinMatrix": (lambda: win_matrix(three_by_votes()), lambda result: result.sentences[0]),
     "JudgeAudit": (lambda: sparingly.judge(DATA, CHOSEN, "overall", judge="judge"), lambda _: "True"),
-    "Comparison": (lambda: sparingly.agree(DATA, CHOSEN, truth="overall"), str),
+    "Comparison": (
+        lambda: sparingly.agree(DATA, CHOSEN, truth="overall"),
+        lambda _: "The 60 chosen items find ",
+    ),
     "Representation": (lambda: sparingly.representation(DATA, CHOSEN), lambda result: result.headline),
     "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: 240 items x 8 models"),
     "RaterReport": (lambda: sparingly.rater_report(DATA, "overall"), lambda result: result.headline),

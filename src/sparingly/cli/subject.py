@@ -108,6 +108,10 @@ class Subject:
         """What stands after a command."""
         return shlex.join(self.sources)
 
+    def with_aspect(self, named: str | None) -> str:
+        """Return what stands after a command that is about the same aspect."""
+        return self.typed if named is None else f"{self.typed} --aspect {shlex.quote(named)}"
+
     @property
     def names(self) -> list[str]:
         """The data files, or the campaign."""

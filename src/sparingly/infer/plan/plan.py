@@ -6,12 +6,14 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.base.format import counted, error_text, html_table
+from sparingly.base.format import counted, decimals_for, error_text
+from sparingly.base.summary import Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
@@ -249,7 +251,8 @@ def _pilot_first(outlook: PlanOutlook, items_needed: int | None) -> Advice:
 
 # --- the plan ---
 
-_HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "right order", "hours")
+_HEAD = ("items", "scores ±", "difference", "right winner", "right pairs", "right order", "hours")
+_IN_POINTS = ("scores ±", "difference")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -317,10 +320,24 @@ class Plan(Tabular):
         lines = [*self.advice.sentences, self.headline, *body, *self.facts(), *self.advice.commands()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def _repr_html_(self) -> str:
-        answer, *further = self.advice.sentences
-        after = " ".join((*further, self.headline, *self.facts(), *self.notes))
-        return html_table(_HEAD, self._rows(), answer, after)
+    def summary(self) -> Summary:
+        """Return how many items to judge, what budgets buy, and what to type."""
+        several = len(self.models) > 1
+        keep = [True, True, *[several] * 4, any(row.hours is not None for row in self.table)]
+        marked = [(f"{row[0]}{' *' if row[0] == str(self.needed) else ''}", *row[1:]) for row in self._rows()]
+        rows = tuple(tuple(cell.removesuffix(" points") for cell in compress(row, keep)) for row in marked)
+        return Summary(
+            self.advice.sentences,
+            tuple(
+                f"{name}, points" if self.is_rate and name in _IN_POINTS else name
+                for name in compress(_HEAD, keep)
+            ),
+            rows,
+            texts=0,
+            next_steps=self.advice.commands(),
+            notes=(*self.facts(), *self.notes),
+            method=(self.headline,),
+        )
 
     def facts(self) -> tuple[str, ...]:
         """Return what the pilot tells of probabilities, documents and epochs, a sentence each."""
@@ -344,14 +361,18 @@ class Plan(Tabular):
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows = []
+        columns = ((row.half_width for row in self.table), (row.detectable for row in self.table))
+        places = [None if (few := decimals_for(column)) is None else few + 1 for column in columns]
         for row in self.table:
             # Of one model there is no order.
             chances = (row.right_winner, row.right_pairs, row.right_order)
             rows.append(
                 (
                     str(row.n),
-                    error_text(row.half_width, is_rate=self.is_rate),
-                    error_text(row.detectable, is_rate=self.is_rate),
+                    *(
+                        error_text(value, is_rate=self.is_rate, decimals=decimals)
+                        for value, decimals in zip((row.half_width, row.detectable), places, strict=True)
+                    ),
                     *("-" if len(self.models) < 2 else chance_text(value) for value in chances),
                     "-" if row.hours is None else f"{row.hours:.1f}",
                 )
