@@ -126,6 +126,17 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    panel: Annotated[
+        str | None,
+        about(
+            "Let people of Prolific or another panel in at /join; their completion code, or the address to "
+            "send them back to.",
+            show_default=False,
+        ),
+    ] = None,
+    panel_pages: Annotated[
+        int | None, about("With --panel: the pages that one person judges; all unless given.")
+    ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -154,6 +165,7 @@ def serve(
     from sparingly.data.io import load
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
+    from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
 
     address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading, ask)
@@ -169,6 +181,7 @@ def serve(
         reference=reference,
         tutorial=None if tutorial is None else load(tutorial),
         controls=None if controls is None else load(controls),
+        panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
@@ -194,6 +207,8 @@ def serve(
             port = listener.getsockname()[1]
             start = web.public or f"http://{f'[{host}]' if ':' in host else host}:{port}"
             links = {"organiser": f"{start}/o/{web.access.invite('organiser', by='command line')}"}
+            if panel is not None:
+                links["panel"] = f"{start}/join?{EXAMPLE}"
             for rater in filter(None, map(str.strip, raters.split(","))):
                 links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
             _tell(links, serving.once_links, json=json)

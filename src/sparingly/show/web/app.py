@@ -25,6 +25,7 @@ from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import entry, organiser
 from sparingly.show.web.entry import ForeignFormError, NoEntryError
 from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestLimits, Send
+from sparingly.show.web.panel import Panel
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
@@ -46,6 +47,7 @@ def create_app(
     reference: bool = False,
     tutorial: EvalSet | None = None,
     controls: EvalSet | None = None,
+    panel: Panel | None = None,
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -67,6 +69,7 @@ def create_app(
         reference: Whether the reference is shown as well.
         tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
         controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
+        panel: Lets people of a panel in at ``/join``, and says how they complete their work.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -85,6 +88,7 @@ def create_app(
             reference,
             tutorial,
             controls,
+            panel,
             public,
         )
         sessions = web.sessions

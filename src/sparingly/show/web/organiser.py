@@ -22,6 +22,7 @@ from sparingly.run.forms.guidelines import Guidelines
 from sparingly.show.web.entry import CurrentWeb, Fields, OrganiserForm, OrganiserSession, end_session, text_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
+    answer_views,
     duration,
     log_rows,
     moment,
@@ -159,6 +160,8 @@ MESSAGES = {
     "finished": "No round was drawn: there is nothing more to ask.",
     "held": "No round was drawn: the campaign is paused or closed.",
 }
+# What the answers are filtered by.
+Filter = Annotated[str, Query(max_length=500)]
 # Tells an open page to stay as it is: what is folded out or has the focus is not disturbed.
 _UNCHANGED = 204
 # What the organiser starts from.
@@ -291,6 +294,34 @@ def _guidelines_page(
     shared = {"message": "", "problem": "", **values}
     return web.page(
         "organiser/guidelines.html", session, status=status, guide=view, words=words, text=text, **shared
+    )
+
+
+@router.get("/organiser/answers")
+def answers(
+    session: OrganiserSession,
+    web: CurrentWeb,
+    service: CurrentService,
+    rater: Filter = "",
+    model: Filter = "",
+    item: Filter = "",
+    order: Filter = "",
+) -> Response:
+    """Show what was said of every output, the largest disagreement first if that is asked for."""
+    web.board.refresh()
+    rows = service.campaign.ratings()
+    views, count = answer_views(
+        rows, web.board.texts, rater=rater, model=model, item=item, by_gap=order == "gap", limit=_MOST_ITEMS
+    )
+    models = {str(row[side]) for row in rows for side in ("model", "first", "second") if row[side]}
+    names = {"rater": sorted({str(row["rater"]) for row in rows}), "model": sorted(models)}
+    return web.page(
+        "organiser/answers.html",
+        session,
+        views=views,
+        count=count,
+        names=names,
+        chosen={"rater": rater, "model": model, "item": item, "order": order},
     )
 
 

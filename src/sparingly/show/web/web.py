@@ -21,6 +21,7 @@ from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.panel import Panel
 from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
@@ -41,6 +42,7 @@ class Web:
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
+        panel: What people of a panel get who come in by its address; nobody does unless given.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
@@ -56,9 +58,12 @@ class Web:
     reference: bool = False
     tutorial: EvalSet | None = None
     controls: EvalSet | None = None
+    panel: Panel | None = None
     public: str | None = None
 
     def __post_init__(self) -> None:
+        if self.panel is not None and self.assignment is not None:
+            raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
         if self.texts not in get_args(Texts):

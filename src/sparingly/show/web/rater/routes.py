@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.page import GuideView
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
@@ -48,6 +49,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
+        panel=web.panel if previous is not None and session.rater.startswith(PREFIX) else None,
     )
 
 

@@ -207,6 +207,8 @@ class RaterService:
         board = self.web.board
         if self.guide(rater) is not None:
             return "Read and accept the guidelines first, on the page /rate."
+        if self.queue.has_done_enough(rater):
+            return "You have judged everything that we ask of you. Thank you."
         if board.is_closed:
             return "The campaign has ended. Thank you."
         if not board.is_open:
