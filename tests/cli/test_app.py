@@ -66,7 +66,7 @@ AGREE = "agree data.jsonl selection.json -a overall"
         ("info data.jsonl -S column", 'The option "column" is not of the form key=value.'),
         ("info data.jsonl -S =x", 'The option "" is not of the form key=value.'),
         ("info data.jsonl -S a=b", 'There is no option of the format jsonl "a".'),
-        ("info data.jsonl --lower-is-better TER", 'There is no metric "TER".'),
+        ("info data.jsonl --lower-is-better TER", 'There is no metric or aspect "TER".'),
         (
             "estimate selection.json selection.json",
             "There are two selections, selection.json and",
