@@ -63,8 +63,8 @@ AGREE = "agree data.jsonl selection.json -a overall"
         ("info", 'Command "info" parameter SOURCES requires an argument.'),
         ("info absent.jsonl", "absent.jsonl: there is no such file."),
         ("info data.jsonl --from jsnl", 'There is no format "jsnl". Did you mean jsonl'),
-        ("info data.jsonl -S column", 'The option "column" is not of the form key=value.'),
-        ("info data.jsonl -S =x", 'The option "" is not of the form key=value.'),
+        ("info data.jsonl -S column", 'The option "column" is not of the form key=value: -S sheet=2.'),
+        ("info data.jsonl -S =x", 'The option "" is not of the form key=value: -S sheet=2.'),
         ("info data.jsonl -S a=b", 'There is no option of the format jsonl "a".'),
         ("info data.jsonl --lower-is-better TER", 'There is no metric "TER".'),
         (

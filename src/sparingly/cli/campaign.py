@@ -47,7 +47,9 @@ def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | di
         if not (name and sign and path):
             raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
     if len({name for name, _, _ in parts}) < len(parts):
-        raise UsageError("Two data sets have the same name.")
+        raise UsageError(
+            "Two data sets have the same name: write each as NAME=FILE, such as de=one.csv uk=two.csv."
+        )
     return {name: load(path) for name, _, path in parts}
 
 

@@ -104,7 +104,7 @@ def compare(
 def split_sources(sources: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
     """Return the files or the campaign, and the names of models: what follows and is no file."""
     if not sources:
-        raise UsageError("Give the data and two models: sparingly compare DATA A B.")
+        raise UsageError("Name the data and two models: sparingly compare DATA NEW CURRENT.")
     files = [source for source in sources[1:] if "://" in source or Path(source).is_file()]
     names = [source for source in sources[1:] if source not in files]
     if len(names) > 2:

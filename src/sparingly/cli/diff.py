@@ -71,7 +71,9 @@ def diff(
                 difference = changes(rankings[0], rankings[1], labels=counts, nested=earlier < later)
     else:
         if second is None or at or round or data is not None or name is not None:
-            raise UsageError("Give two files, sparingly diff A B; the options are for campaigns.")
+            raise UsageError(
+                "Give two files of --out: sparingly diff BEFORE.json AFTER.json; options are for campaigns."
+            )
         results = []
         for path in (Path(first), second):
             if isinstance(result := load_result(path), Selection):

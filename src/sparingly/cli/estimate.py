@@ -160,7 +160,9 @@ def only_result(results: Mapping[str, Any], out: Path) -> Any:
         raise UsageError(f"{out} takes one data set: name it with --data, one of {listing(results)}.")
     result = next(iter(results.values()))
     if not hasattr(result, "save"):
-        raise UsageError("Comparisons are printed as text, or with --json.")
+        raise UsageError(
+            "Comparisons have no file of results: leave out --out, or print them with --json > FILE."
+        )
     return result
 
 
@@ -177,4 +179,4 @@ def check_strengths(options: Mapping[str, Any], format: str) -> None:
         if name != "level" and value != usual.get(name):
             raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
     if format != "text":
-        raise UsageError("Strengths are printed as text, or with --json.")
+        raise UsageError("Strengths are printed as text or JSON: leave out --format, or give --json.")

@@ -123,7 +123,7 @@ class ReadOptions:
         pairs = [text.partition("=") for text in self.option]
         for name, sign, _ in pairs:
             if not sign or not name:
-                raise UsageError(f'The option "{name}" is not of the form key=value.')
+                raise UsageError(f'The option "{name}" is not of the form key=value: -S sheet=2.')
         return {name: value for name, _, value in pairs}
 
 

@@ -105,6 +105,9 @@ def serve(
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
+    reference: Annotated[
+        bool, flag("Show the reference, too; raters then tend to prefer what looks like it.")
+    ] = False,
     texts: Annotated[
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
@@ -175,6 +178,7 @@ def serve(
         assignment=None if assignment is None else Assignment.load(assignment),
         overlap=overlap,
         one_by_one=one_by_one,
+        reference=reference,
         tutorial=None if tutorial is None else load(tutorial),
         controls=None if controls is None else load(controls),
         panel=None if panel is None else Panel(panel, panel_pages),

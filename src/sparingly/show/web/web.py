@@ -44,6 +44,7 @@ class Web:
         controls: Items with known answers that are hidden among the others.
         panel: What people of a panel get who come in by its address; nobody does unless given.
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
@@ -54,6 +55,7 @@ class Web:
     assignment: Assignment | None = None
     overlap: float = OVERLAP
     one_by_one: bool = False
+    reference: bool = False
     tutorial: EvalSet | None = None
     controls: EvalSet | None = None
     panel: Panel | None = None
