@@ -111,12 +111,12 @@ def figure(
 
 def _next_labels(found: Plan) -> str:
     """Say what the next labels buy."""
-    current, *more = [row for row in found.table if row.n >= found.n] or list(found.table)
+    line, *more = [row for row in found.table if row.n >= found.n] or list(found.table)
     if not more:
         return found.advice.sentences[0]
-    widths = [error_text(row.half_width, is_rate=found.is_rate) for row in (current, more[0])]
+    widths = [error_text(row.half_width, is_rate=found.is_rate) for row in (line, more[0])]
     return (
-        f"With {more[0].n} judged items instead of {current.n}, intervals of scores shrink from ± {widths[0]} "
+        f"With {more[0].n} judged items instead of {line.n}, intervals of scores shrink from ± {widths[0]} "
         f"to ± {widths[1]}."
     )
 
