@@ -301,9 +301,7 @@ def draw_decisions(ranking: Ranking) -> VConcatChart:
 def draw_wins(matrix: WinMatrix) -> VConcatChart:
     """Draw how often the model of a row won against that of a column, of decided comparisons."""
     names = matrix.models
-    rates = np.array(
-        [[matrix.rate(better_name, worse_name) for worse_name in names] for better_name in names]
-    )
+    rates = np.array([[matrix.rate(winner, loser) for loser in names] for winner in names])
     texts = [[f"{100 * rate:.0f}" for rate in row] for row in rates.tolist()]
     subtitle = "how often a row's model wins against a column's, ties left out, in percent"
     return framed(_matrix(names, rates, "the model of rank", texts), "Who wins against whom", subtitle, [])
