@@ -105,6 +105,9 @@ def serve(
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
+    reference: Annotated[
+        bool, flag("Show the reference, too; raters then tend to prefer what looks like it.")
+    ] = False,
     texts: Annotated[
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
@@ -123,6 +126,7 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
         about(
@@ -175,8 +179,10 @@ def serve(
         assignment=None if assignment is None else Assignment.load(assignment),
         overlap=overlap,
         one_by_one=one_by_one,
+        reference=reference,
         tutorial=None if tutorial is None else load(tutorial),
         controls=None if controls is None else load(controls),
+        language=language,
         panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),

@@ -44,9 +44,11 @@ def create_app(
     assignment: Assignment | None = None,
     overlap: float = OVERLAP,
     one_by_one: bool = False,
+    reference: bool = False,
     tutorial: EvalSet | None = None,
     controls: EvalSet | None = None,
     panel: Panel | None = None,
+    language: str = "en",
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -65,9 +67,11 @@ def create_app(
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so
             that their agreement is known; 0 for none.
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
         tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
         controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
         panel: Lets people of a panel in at ``/join``, and says how they complete their work.
+        language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -76,7 +80,19 @@ def create_app(
     campaign = Campaign(where, name)
     try:
         web = Web(
-            campaign, secret, form, texts, assignment, overlap, one_by_one, tutorial, controls, panel, public
+            campaign,
+            secret,
+            form,
+            texts,
+            assignment,
+            overlap,
+            one_by_one,
+            reference,
+            tutorial,
+            controls,
+            panel,
+            language,
+            public,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

@@ -140,6 +140,7 @@ class PageView:
     guide: GuideView | None
     advances: bool
     one_by_one: bool
+    reference: list[DisplayText]
     source: list[DisplayText]
     before: list[DisplayText]
     after: list[DisplayText]
@@ -250,6 +251,7 @@ class PageViews:
             # Several scores for an output are looked at before they are sent.
             advances=form.advances and len(web.campaign.settings.aspects) == 1,
             one_by_one=web.one_by_one and len(questions) > 1,
+            reference=[display_text(item.reference)] if web.reference and item.reference else [],
             source=_turns(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
