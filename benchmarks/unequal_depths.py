@@ -8,7 +8,7 @@ Every strategy is replayed on fully judged sets, of real and of made scores, wit
 the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
 the worst model counts, and the root mean square over models with the noise of the runs taken out. Runs of
 ``auto`` and ``allocate`` follow an order whose first n items are a sample without bias: the part of the mean
-error that their plain mean shares, which is noise of the runs, is taken out by regression (a control variate).
+error that their plain mean shares, noise of the runs, is taken out by regression (a control variate).
 *Error*: the root mean square error over that of a plain mean of as many random labels, the mean over models.
 *Accuracy*: soft pairwise accuracy of the expected p-values. *Held*, *printed*: 95 % intervals.
 ``auto:inflation=9`` gives labels to models by the ranking alone, whatever that does to scores.
