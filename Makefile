@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo test check bench tables leaderboard paper statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
+.PHONY: help demo demo-pages test check bench tables leaderboard paper statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -22,15 +22,17 @@ help:  ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s%s\n", $$1, $$2 }'
 
 demo: ready  ## Do the main job on the data inside the package; leaves a report in sparingly-demo/
-	@$(BIN)/sparingly demo --out sparingly-demo
+	@$(BIN)/sparingly demo
 
+demo-pages:  ## Judge some of the demo's outputs yourself, in the browser
+	@$(PREPARE) --web
+	@$(BIN)/sparingly demo --serve
+
+# Each of the checks before the tests keeps one core busy, so they run two at a time.
 test:  ## Check everything: style, types, imports, docs and every test
 	$(call timed,set-up,$(MAKE) --no-print-directory ready-dev)
 	$(call timed,style,$(MAKE) --no-print-directory lint)
-	$(call timed,types,$(MAKE) --no-print-directory types)
-	$(call timed,imports,$(MAKE) --no-print-directory imports)
-	$(call timed,docs,$(MAKE) --no-print-directory docs)
-	$(call timed,transformer,$(MAKE) --no-print-directory transformer)
+	$(call timed,types and imports and docs and transformer,$(MAKE) --no-print-directory -j 2 --output-sync types imports docs transformer)
 	@echo "== tests"
 	@$(MAKE) --no-print-directory tests
 

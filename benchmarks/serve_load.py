@@ -238,7 +238,7 @@ class Server:
         """Start it, and return the links by whose they are."""
         links = self.folder / "links.txt"
         links.unlink(missing_ok=True)
-        asked = ["serve", self.where, "--port", str(self.port), "--once-links", str(links)]
+        asked = ["serve", self.where, "--port", str(self.port), "--once-links", str(links), "--overlap", "0"]
         asked += ["--secret-file", str(self.folder / "secret")]
         asked += ["--raters", ",".join(raters)] if raters else []
         with (self.folder / "server.log").open("ab") as log:

@@ -1,4 +1,4 @@
-"""Make ``.venv`` ready: the package, and with ``--dev`` the tools that check it.
+"""Make ``.venv`` ready: the package, with ``--web`` its pages, and with ``--dev`` the tools that check it.
 
 It uses uv when uv is installed and a plain virtual environment with pip otherwise; both install the
 versions in ``uv.lock``. A stamp in ``.venv`` remembers what was installed, so a second call takes no time,
@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 OLDEST = (3, 11)
-# What the demo draws its report with, and what its pages are served by.
-EXTRAS = ("report", "web")
+# What each kind of environment has: pictures, pages, and everything there is.
+KINDS = {"package": ("report",), "pages": ("report", "web"), "dev": ("report", "web")}
 
 
 def main() -> int:
@@ -31,26 +31,26 @@ def main() -> int:
         return _fail(
             f"sparingly needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}."
         )
-    dev = "--dev" in sys.argv[1:]
+    kind = "dev" if "--dev" in sys.argv[1:] else "pages" if "--web" in sys.argv[1:] else "package"
     (ROOT / ".cache").mkdir(exist_ok=True)
     with (ROOT / ".cache" / "prepare.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if _is_ready(dev):
+        if _is_ready(kind):
             return 0
-        code = _install(dev)
+        code = _install(kind)
         if code == 0:
-            _stamp(dev).write_text(_wanted(), encoding="utf-8")
+            _stamp(kind).write_text(_wanted(), encoding="utf-8")
         return code
 
 
-def _is_ready(dev: bool) -> bool:
-    # An environment with the tools is also one without them.
-    stamps = [_stamp(True)] if dev else [_stamp(True), _stamp(False)]
+def _is_ready(kind: str) -> bool:
+    # Each kind has what those before it have.
+    stamps = [_stamp(name) for name in list(KINDS)[list(KINDS).index(kind) :]]
     return PYTHON.exists() and any(s.exists() and s.read_text(encoding="utf-8") == _wanted() for s in stamps)
 
 
-def _stamp(dev: bool) -> Path:
-    return VENV / (".ready-dev" if dev else ".ready")
+def _stamp(kind: str) -> Path:
+    return VENV / f".ready-{kind}"
 
 
 def _wanted() -> str:
@@ -61,28 +61,28 @@ def _wanted() -> str:
     return digest.hexdigest()
 
 
-def _install(dev: bool) -> int:
+def _install(kind: str) -> int:
     uv = shutil.which("uv")
     if uv is not None:
-        code = _install_with_uv(uv, dev)
+        code = _install_with_uv(uv, kind)
         if code == 0:
             return 0
         _say(f"uv sync failed with exit code {code}; trying a plain virtual environment with pip instead.")
-    return _install_with_pip(dev)
+    return _install_with_pip(kind)
 
 
-def _install_with_uv(uv: str, dev: bool) -> int:
-    _say(f"Preparing .venv with uv ({'package and tools' if dev else 'package only'}).")
-    extras = [word for extra in EXTRAS for word in ("--extra", extra)]
-    groups = ["--group", "dev"] if dev else ["--no-default-groups", "--inexact", *extras]
+def _install_with_uv(uv: str, kind: str) -> int:
+    _say(f"Preparing .venv with uv ({kind}): about half a minute, on a busy machine two.")
+    extras = [word for extra in KINDS[kind] for word in ("--extra", extra)]
+    groups = ["--group", "dev"] if kind == "dev" else ["--no-default-groups", "--inexact", *extras]
     environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     environment["UV_PROJECT_ENVIRONMENT"] = str(VENV)
     command = [uv, "sync", "--quiet", "--frozen", "--python", sys.executable, *groups]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
-def _install_with_pip(dev: bool) -> int:
-    _say(f"Preparing .venv with pip ({'package and tools' if dev else 'package only'}).")
+def _install_with_pip(kind: str) -> int:
+    _say(f"Preparing .venv with pip ({kind}): about half a minute, on a busy machine two.")
     if not _works([str(PYTHON), "-c", f"import pip, sys; sys.exit(sys.version_info < {OLDEST})"]):
         code = _call([sys.executable, "-m", "venv", "--clear", str(VENV)])
         if code:
@@ -91,8 +91,9 @@ def _install_with_pip(dev: bool) -> int:
         pins = Path(folder) / "constraints.txt"
         pins.write_text("\n".join(locked_versions(ROOT / "uv.lock")) + "\n", encoding="utf-8")
         pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        group = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if dev else []
-        what = ["--editable", f"{ROOT}[{','.join(EXTRAS)}]", *group]
+        # Without the tools little is imported, and Python compiles that by itself.
+        group = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if kind == "dev" else ["--no-compile"]
+        what = ["--editable", f"{ROOT}[{','.join(KINDS[kind])}]", *group]
         # Dependency groups are understood from pip 25.1 on.
         return _call([*pip, "--upgrade", "pip>=25.1"]) or _call([*pip, "--constraint", str(pins), *what])
 

@@ -21,8 +21,7 @@ from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability import inclusion_probabilities
 from sparingly.choose.design.selector import Chosen
-from sparingly.choose.design.stratified import Strata
-from sparingly.choose.design.units import quotas
+from sparingly.choose.design.units import Groups, quotas
 from sparingly.choose.design.variables import scores_of
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -227,21 +226,21 @@ class GlideStratified(Glide):
         bins, counts = self._plan(state)
         taken = kernels.draw_within(bins, counts, rng.generator(state.seed, self.name))
         rows = np.flatnonzero(taken)
-        return Draw(rows, (counts / bins.sizes)[bins.of_row[rows]])
+        return Draw(rows, (counts / bins.sizes)[bins.of_unit[rows]])
 
     def means(self, state: State, labels: Floats) -> Means:
         """Return the sum over bins of PPI++ within them."""
         proxy, bins = self.proxy(state.data), self._plan(state)[0]
         scores, parts = np.zeros(labels.shape[1]), np.zeros((0, labels.shape[1]))
         for one in range(len(bins.names)):
-            inside = bins.of_row == one
+            inside = bins.of_unit == one
             share = float(inside.sum()) / len(labels)
             own = _within(labels[inside], proxy[inside])
             scores = scores + share * own.scores
             parts = np.concatenate([parts, share * own.parts])
         return Means(scores, parts)
 
-    def _plan(self, state: State) -> tuple[Strata, Ints]:
+    def _plan(self, state: State) -> tuple[Groups, Ints]:
         """Return the bins, and how many items each gives."""
         values = self.proxy(state.data).mean(axis=1)
         count = state.budget.count_of(len(values))

@@ -48,7 +48,7 @@ def test_rates_are_in_percent_and_their_errors_in_points(
 
 def test_other_scores_are_numbers() -> None:
     assert [score_text(value, is_rate=False) for value in (-0.0, 51.1649, None)] == ["0", "51.16", "-"]
-    assert error_text(2.889, is_rate=False) == "2.89"
+    assert error_text(2.889, is_rate=False) == "2.9"
     assert ends_text(-0.0, 3.14159) == "[0, 3.142]"
 
 

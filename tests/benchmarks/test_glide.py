@@ -85,7 +85,7 @@ def test_the_active_estimate_is_that_of_its_formula() -> None:
 def test_the_stratified_estimate_is_that_of_its_formula() -> None:
     data, strategy = made(), GlideStratified(metric="proxy")
     state = played(strategy, seed=6).state
-    found, code = strategy.estimate(state), strategy._plan(state)[0].of_row
+    found, code = strategy.estimate(state), strategy._plan(state)[0].of_unit
     drawn = state.asked[:, 0]
     for model in range(3):
         proxy, label = data.metrics["proxy"][:, model], data.aspects["y"][:, model]

@@ -26,7 +26,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_select_without_a_method_says_what_it_chose(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["select", "data.jsonl", "--budget", "20", "-o", "chosen.json"]) == 0
+    assert run(["select", "data.jsonl", "--budget", "20", "-v", "-o", "chosen.json"]) == 0
     shown = said(capsys)
     assert (
         "auto draws items with equal probabilities, spread over 3 metrics and documents (local_pivotal)"
@@ -43,7 +43,7 @@ def test_select_without_a_method_says_what_it_chose(folder: Path, capsys: pytest
 
 @pytest.mark.usefixtures("folder")
 def test_a_question_goes_without_a_method(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["select", "data.jsonl", "-b", "20", "--question", "scores", "--unit", "document"]) == 0
+    assert run(["select", "data.jsonl", "-b", "20", "--question", "scores", "--unit", "document", "-v"]) == 0
     assert "unit=document" in said(capsys)
     assert run(["select", "data.jsonl", "-b", "20", "-m", "uniform", "--question", "best"]) == 2
     assert "A question goes without a method" in capsys.readouterr().err
@@ -54,12 +54,12 @@ def test_a_question_goes_without_a_method(capsys: pytest.CaptureFixture[str]) ->
 def test_estimate_after_it_says_which_estimator_was_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["select", "data.jsonl", "-b", "20", "-o", "chosen.json"]) == 0
     capsys.readouterr()
-    assert run(["estimate", "data.jsonl", "chosen.json"]) == 0
+    assert run(["estimate", "data.jsonl", "chosen.json", "-v"]) == 0
     # Under 30 judged items greg falls back, and the headline says to what.
-    assert "from 20 judged items by the weighted mean" in said(capsys)
+    assert "the weighted mean: too few judged items" in said(capsys)
     assert run(["select", "data.jsonl", "-b", "40", "-o", "more.json"]) == 0
     capsys.readouterr()
-    assert run(["estimate", "data.jsonl", "more.json"]) == 0
+    assert run(["estimate", "data.jsonl", "more.json", "-v"]) == 0
     assert "from 40 judged items by greg" in said(capsys)
 
 
@@ -89,7 +89,9 @@ def test_a_campaign_without_a_strategy_is_auto(capsys: pytest.CaptureFixture[str
     assert run(["campaign", "new", "c.db", "data.jsonl", "-b", "20", "-a", "overall"]) == 0
     shown = said(capsys)
     assert "auto judges items in an order fixed at random beforehand, spread over 3 metrics" in shown
-    assert "strategy: auto:question=ranking," in shown
+    assert "Next: sparingly serve c.db" in shown
+    assert run(["campaign", "status", "c.db", "-v"]) == 0
+    assert "strategy: auto:question=ranking," in said(capsys)
     assert run(["campaign", "new", "c.db", "a=data.jsonl", "b=data.jsonl", "-b", "40", "-a", "overall",
                 "--name", "two", "--json"]) == 0  # fmt: skip
     assert set(json.loads(capsys.readouterr().out)["why"]) == {"a", "b"}

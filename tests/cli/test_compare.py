@@ -64,7 +64,7 @@ def test_a_gate_leaves_with_0_for_yes_and_with_1_for_no_or_not_yet(command: Comm
 def test_two_files_are_compared_in_their_order(command: Command) -> None:
     code, out, err = command("compare new.jsonl old.jsonl -a overall --margin 5 --gate")
     assert (code, err) == (EXIT_NO, "")
-    assert out.startswith("Birch scores 3.6")
+    assert out.startswith("Birch scores 3.7 more than Alder 7B")
     assert "Is Alder 7B at most 5 worse than Birch?" in out
 
 

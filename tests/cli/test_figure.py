@@ -94,3 +94,22 @@ def test_an_error_is_one_line(command: Command, tmp_path: Path, line: str, sente
     assert err.count("\n") == 1
     assert sentence in err
     assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+@pytest.mark.parametrize("kind", ["scores", "wins", "budget", "judge", "raters"])
+def test_every_kind_is_written_with_its_answer(command: Command, kind: str) -> None:
+    code, out, err = command(f"{kind} data.jsonl -a overall -o picture.json")
+    assert (code, err) == (EXIT_DONE, "")
+    answer, written = out.splitlines()
+    assert answer.endswith((".", "%"))
+    assert written == "written to picture.json"
+    assert "vconcat" in Path("picture.json").read_text(encoding="utf-8")
+    assert "--runs is for sparingly figure curve" in command(f"{kind} data.jsonl --runs 3 -o x.svg")[2]
+
+
+def test_a_selection_names_the_method_of_a_curve(command: Command) -> None:
+    data = load_invented()
+    sparingly.select(data.without_labels(), "diversity", 20).save("chosen.json")
+    code, out, _ = command("curve data.jsonl chosen.json -a overall --runs 3 -o picture.json")
+    assert code == EXIT_DONE
+    assert out.startswith("diversity: ")

@@ -56,7 +56,7 @@ def test_the_answer_comes_first(command: Command) -> None:
     assert lines[0].endswith(" %.")
     assert lines[1].startswith("It passes ")
     assert lines[2].startswith("With it, 100 labels are worth about ")
-    assert "judge passes   judge fails" in shown
+    assert "judge passes  judge fails" in shown
     assert "passed, people failed it (judge 1, people 0)" in shown
     assert "select log.csv --question judge" in shown
     assert "signature:" not in shown

@@ -55,19 +55,19 @@ def test_a_plan_as_json_equals_that_in_python(command: Command, folder: Path) ->
 def test_what_a_plan_says_to_type_works(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --width 2.5")
     assert code == EXIT_DONE
-    typed = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    typed = [line.removeprefix("Next: ") for line in out.splitlines() if line.startswith("Next: ")]
     assert len(typed) == 2
     for line in typed:
         code, out, err = command(line.removeprefix("sparingly "))
         assert (code, err) == (EXIT_DONE, "")
-    assert "judged items" in out
+    assert "items are judged" in out
 
 
 def test_without_labels_a_pilot_is_recommended(command: Command) -> None:
     code, out, err = command("plan bare.jsonl")
     assert (code, err) == (EXIT_DONE, "")
     assert "Judge a pilot of 40 random items" in out
-    assert "  sparingly select bare.jsonl --method uniform --budget 40 --out chosen.json" in out
+    assert "Next: sparingly select bare.jsonl --method uniform --budget 40 --out chosen.json" in out
 
 
 def test_prices_of_a_judge(command: Command) -> None:
@@ -99,7 +99,7 @@ def test_plans_without_data(command: Command) -> None:
         assert (code, err) == (EXIT_DONE, "")
         assert out.startswith(("Get ", "Judge "))
         ask = "campaign new c.db DATA --ask pairs" if "win" in question else "select DATA --method uniform"
-        assert f"  sparingly {ask} --budget " in out
+        assert f"Next: sparingly {ask} --budget " in out
     answered = json.loads(command("plan --detect 0.3sd --json")[1])
     assert answered["n"] == sparingly.sample_size(detect="0.3sd").n
 
@@ -109,7 +109,7 @@ def test_a_pass_rate_speaks_of_the_data(command: Command) -> None:
     code, out, _ = command("plan data.jsonl --pass-rate 90% --width 8%")
     assert code == EXIT_DONE
     assert out.startswith(f"Judge {found.n} of the 240 outputs")
-    assert f"  sparingly select data.jsonl --method uniform --budget {found.n}" in out
+    assert f"Next: sparingly select data.jsonl --method uniform --budget {found.n}" in out
 
 
 def test_a_plan_without_data_needs_a_question(command: Command) -> None:
@@ -137,7 +137,7 @@ def test_a_win_rate_ends_in_commands_that_ask_for_preferences_and_read_them(
     (folder / "duels.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     code, out, _ = command("plan duels.jsonl --win-rate 70%")
     assert code == EXIT_DONE
-    ask, read = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    ask, read = [line.removeprefix("Next: ") for line in out.splitlines() if line.startswith("Next: ")]
     assert command(ask.removeprefix("sparingly "))[0] == EXIT_DONE
     with sparingly.Campaign("c.db") as campaign:
         campaign.run(lambda question: -1.0 if question.item[-1] in "012" else 1.0)
@@ -149,7 +149,7 @@ def test_a_win_rate_ends_in_commands_that_ask_for_preferences_and_read_them(
 def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 20")
     assert code == EXIT_DONE
-    typed = [line.strip() for line in out.splitlines() if line.startswith("  sparingly ")]
+    typed = [line.removeprefix("Next: ") for line in out.splitlines() if line.startswith("Next: ")]
     assert typed[-1] == "sparingly rank data.jsonl chosen.json --aspect overall"
 
 

@@ -29,12 +29,12 @@ def test_raters(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     for words in (
         "5 raters of overall",
-        "Krippendorff's α (interval): 0.845",
+        "Krippendorff's α 0.84 [",
         "variance of a rating",
         "Rowan",
     ):
         assert words in printed
-    assert "no rater is far from the rest" in printed
+    assert "none far from the rest" in printed
     assert run(["raters", "data.jsonl", "-a", "overall", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert [row["rater"] for row in values["severity"]["raters"]] == ["Ada", "Bo", "Chidi", "Dana", "Emre"]
@@ -91,7 +91,7 @@ def test_raters_with_controls_and_flags(demo: Path, capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert "right / tied / wrong" in printed
     assert "10 / 0 / 0" in printed
-    assert "flag: Bo scored" in printed
+    assert "Bo scored" in printed
     assert "with fewer than 4 raters" in printed
     assert "1.00" in printed, "Ada agrees with herself"
 
@@ -99,7 +99,7 @@ def test_raters_with_controls_and_flags(demo: Path, capsys: pytest.CaptureFixtur
 def test_groups_of_raters_are_shown(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows: list[Row] = [(item, 0, "ab"[item % 2], float(item * 7 % 11)) for item in range(30)]
     sparingly.save(rated_set(rows, 1), demo / "apart.jsonl")
-    assert run(["raters", "apart.jsonl"]) == 0
+    assert run(["raters", "apart.jsonl", "-v"]) == 0
     printed = capsys.readouterr().out
     assert "raters connected through shared items: a; b" in printed
     assert "no output has two ratings yet" in printed

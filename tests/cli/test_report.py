@@ -180,7 +180,7 @@ def test_demo_without_the_extra_says_so_and_leaves_a_page_without_pictures(
     monkeypatch.setattr(look, "_PACKAGES", ("no_such_package_at_all",))
     assert run(["demo", "--out", str(tmp_path / "d")]) == EXIT_DONE
     assert 'pip install "sparingly[report]"' in capsys.readouterr().out
-    assert "<svg" not in (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
+    assert "<figure" not in (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
 
 
 def test_demo_serves_a_campaign_on_its_data(
@@ -193,7 +193,8 @@ def test_demo_serves_a_campaign_on_its_data(
     assert run(["demo", "--out", str(tmp_path), "--serve", "--port", "0"]) == EXIT_DONE
     with sparingly.Campaign(served["where"][0]) as running:
         assert running.status().sets[0].models == sparingly.load_demo().models
-        assert running.settings.aspects == {"overall": (0.0, 100.0)}
+        assert running.settings.aspects == {"quality": (0.0, 100.0)}
+        assert running.guidelines() is not None
     assert (served["raters"], served["serving"].port) == ("anna,ben", 0)
     capsys.readouterr()
     assert "leave out --serve or --json" in complaint(["demo", "--serve", "--json"], capsys)

@@ -46,9 +46,12 @@ def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_estimates_name_their_target_and_their_signature(command: Command) -> None:
     code, out, err = command(ESTIMATE)
     assert (code, err) == (EXIT_DONE, "")
-    assert "over this set of 240 items, from 120 judged items by weighted_mean" in out
+    assert "on this set of 240 items; 120 of 240 items are judged." in " ".join(out.split())
+    assert "signature: " not in out
+    out = command(f"{ESTIMATE} -v")[1]
+    assert "over this set of 240 items, from 120 judged items by weighted_mean" in " ".join(out.split())
     assert "signature: weighted_mean:" in out
-    assert "over inputs like these" in command(f"{ESTIMATE} --target population")[1]
+    assert " on inputs like these; " in " ".join(command(f"{ESTIMATE} --target population")[1].split())
 
 
 def test_estimates_as_json_equal_those_in_python(command: Command, folder: Path) -> None:
@@ -84,7 +87,7 @@ def test_tables_for_papers(command: Command, format: str) -> None:
 
 
 def test_a_ranking_in_text_and_json(command: Command) -> None:
-    code, out, err = command(RANK)
+    code, out, err = command(f"{RANK} -v")
     assert (code, err) == (EXIT_DONE, "")
     assert out.startswith("Rowan has the highest score, but ")
     assert "8 models compared on overall, 120 of 240 items judged" in out
@@ -141,11 +144,11 @@ def test_without_an_aspect_the_option_is_named(command: Command, tmp_path: Path,
 )
 def test_what_is_written_is_verified(command: Command, tmp_path: Path, line: str, said: str) -> None:
     file = tmp_path / "result.json"
-    code, out, _ = command(f"{line} --out {file}")
+    code, out, _ = command(f"{line} -v --out {file}")
     assert code == EXIT_DONE
     assert f"written to {file}" in out
     signature = next(text for text in out.splitlines() if text.startswith("signature: "))
-    code, out, _ = command(f"verify {file} data.jsonl")
+    code, out, _ = command(f"verify {file} data.jsonl -v")
     assert (code, out) == (EXIT_DONE, f"{said}\n{signature}\n")
 
 
@@ -202,7 +205,7 @@ def test_raters_can_be_counted_and_the_file_verified(command: Command) -> None:
 
 
 def test_the_scale_is_an_option_everywhere_and_is_verified(command: Command) -> None:
-    line = "rank data.jsonl drawn.json -a overall --scale=-25,100 --out ranking.json"
+    line = "rank data.jsonl drawn.json -a overall --scale=-25,100 -v --out ranking.json"
     code, out, _ = command(line)
     assert code == EXIT_DONE
     assert "|scale:-25,100|" in out
@@ -232,5 +235,5 @@ def test_pass_rates_are_in_percent_throughout(command: Command, tmp_path: Path) 
         assert "0.87" not in out
     assert command(f"report {path} --no-figures --no-curve --out {tmp_path / 'r.md'}")[0] == EXIT_DONE
     written = (tmp_path / "r.md").read_text()
-    assert "| a | 87.5 % | 3.7 points |" in written
+    assert "| a | 87.5 % ± 3.7 points |" in written
     assert "0.875" not in written

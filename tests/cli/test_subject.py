@@ -116,8 +116,8 @@ def test_a_plan_before_the_first_answer(command: Command) -> None:
         ("report c.db", "c.db: no labels yet. To collect some: sparingly serve c.db"),
         ("import a.json --into c.db", "Nothing was exported from c.db yet: sparingly export c.db --to"),
         ("rank c.db --test wilcoxon", "--test is for files: sparingly campaign export c.db data.jsonl"),
-        ("estimate c.db -a fluency", "The campaign is about overall, which cannot be changed to fluency."),
-        ("rank data.jsonl --at 3", "--data, --at and --name are for campaigns."),
+        ("estimate c.db -a fluency", "cannot be changed to fluency: leave out --aspect."),
+        ("rank data.jsonl --at 3", "--data, --at and --name are for campaigns: leave them out"),
         (
             "agree data.jsonl -a overall",
             "Name a selection, too: sparingly select data.jsonl -b 10% -o chosen.json, then",

@@ -14,6 +14,7 @@ import pytest
 import sparingly
 from sparingly.base.tabular import Tabular
 from sparingly.data.synthetic import load_invented
+from sparingly.infer.compare.strengths import win_matrix
 
 DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60)
@@ -33,15 +34,37 @@ def strengths() -> Any:
     return sparingly.bradley_terry(sparingly.from_frame(pairs))
 
 
+def three_by_votes() -> Any:
+    names = ("large", "small", "tiny")
+    rows = [
+        {"prompt": f"question {place}", "model_a": names[place % 3], "model_b": names[(place + 1) % 3]}
+        | {"winner": "tie" if place % 5 == 0 else f"model_{'ab'[place % 2]}"}
+        for place in range(60)
+    ]
+    return sparingly.from_frame(pl.DataFrame(rows))
+
+
 # How each result is made, and what its HTML begins with.
 RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "Selection": (lambda: CHOSEN, lambda _: "60 of 240 items chosen"),
-    "Estimate": (lambda: sparingly.estimate(DATA, CHOSEN, "overall"), lambda _: "overall of 8 models over"),
+    "Estimate": (
+        lambda: sparingly.estimate(DATA, CHOSEN, "overall"),
+        lambda _: "Rowan has the highest of 8 scores: ",
+    ),
     "Ranking": (lambda: sparingly.rank(DATA, CHOSEN, "overall"), lambda _: "Rowan has the highest score"),
     "Plan": (lambda: sparingly.plan(DATA, CHOSEN, "overall"), lambda result: result.advice.sentences[0]),
     "SampleSize": (lambda: sparingly.sample_size(win_rate=0.6), lambda result: result.answer),
-    "BradleyTerry": (strengths, lambda _: "strengths of 2 models from 40 comparisons"),
-    "Comparison": (lambda: sparingly.agree(DATA, CHOSEN, truth="overall"), str),
+    "BradleyTerry": (strengths, lambda _: "large is the strongest of 2 models"),
+    "HeadToHead": (
+        lambda: sparingly.compare(DATA.take(models=["Rowan", "Cedar-MT"]), aspect="overall"),
+        lambda result: result.sentence,
+    ),
+    "WinMatrix": (lambda: win_matrix(three_by_votes()), lambda result: result.sentences[0]),
+    "JudgeAudit": (lambda: sparingly.judge(DATA, CHOSEN, "overall", judge="judge"), lambda _: "True"),
+    "Comparison": (
+        lambda: sparingly.agree(DATA, CHOSEN, truth="overall"),
+        lambda _: "The 60 chosen items find ",
+    ),
     "Representation": (lambda: sparingly.representation(DATA, CHOSEN), lambda result: result.headline),
     "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: 240 items x 8 models"),
     "RaterReport": (lambda: sparingly.rater_report(DATA, "overall"), lambda result: result.headline),

@@ -24,7 +24,10 @@ from sparingly.run.exchange.tool import AnnotationTool, ToolOptions
 @register("loudness")
 @dataclass(frozen=True)
 class Loudness(MetricUtility):
-    """Prefers items on which some model has a high score: u_i = max_j m_ij^power."""
+    """Prefers items on which some model has a high score.
+
+    u_i = max_j m_ij^power
+    """
 
     reference: ClassVar[str] = "Nobody 2026, eq. 1"
     power: float = parameter(1.0, "how much high scores stand out", minimum=0.0)
@@ -37,7 +40,10 @@ class Loudness(MetricUtility):
 @register("loud_mean")
 @dataclass(frozen=True)
 class LoudMean(Estimator):
-    """The mean of the judged items: μ̂_j = n⁻¹ Σ_S y_ij."""
+    """The mean of the judged items.
+
+    μ̂_j = n⁻¹ Σ_S y_ij
+    """
 
     reference: ClassVar[str] = "Nobody 2026, eq. 2"
 

@@ -8,14 +8,14 @@ import pytest
 
 import sparingly
 from sparingly.data.synthetic import load_invented
-from tests.journeys.command import run
+from tests.journeys.command import environment, run
 
 
 @pytest.fixture(scope="session")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that ``sparingly demo --out d`` was run in."""
     folder = tmp_path_factory.mktemp("journey")
-    done = run("demo", "--out", "d", cwd=folder)
+    done = run("demo", "--out", "d", cwd=folder, env=environment(COLUMNS="80"))
     (folder / "shown.txt").write_text(done.stdout, encoding="utf-8")
     assert done.stderr == ""
     return folder

@@ -65,12 +65,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, code: int = 0) -> list[bool]:
-    """Run the script with an installer that only notes its calls; return them (True: with tools)."""
-    calls: list[bool] = []
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, code: int = 0) -> list[str]:
+    """Run the script with an installer that only notes its calls; return what was to be installed."""
+    calls: list[str] = []
 
-    def install(dev: bool) -> int:
-        calls.append(dev)
+    def install(kind: str) -> int:
+        calls.append(kind)
         return code
 
     monkeypatch.setattr(prepare, "_install", install)
@@ -80,14 +80,16 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, code: int = 0) -> list
 
 
 def test_a_ready_environment_is_left_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch, "--dev") == [True]
+    assert run(monkeypatch, "--dev") == ["dev"]
     assert run(monkeypatch, "--dev") == []
+    assert run(monkeypatch, "--web") == []
     assert run(monkeypatch) == [], "an environment with the tools is also one without them"
 
 
 def test_the_package_alone_is_not_the_tools(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch) == [False]
-    assert run(monkeypatch, "--dev") == [True]
+    assert run(monkeypatch) == ["package"]
+    assert run(monkeypatch, "--web") == ["pages"]
+    assert run(monkeypatch, "--dev") == ["dev"]
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "uv.lock"])
@@ -96,9 +98,9 @@ def test_a_changed_project_is_prepared_again(
 ) -> None:
     run(monkeypatch)
     (project / name).write_text("changed", encoding="utf-8")
-    assert run(monkeypatch) == [False]
+    assert run(monkeypatch) == ["package"]
 
 
 def test_a_failed_installation_is_tried_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch, code=3) == [False]
-    assert run(monkeypatch) == [False]
+    assert run(monkeypatch, code=3) == ["package"]
+    assert run(monkeypatch) == ["package"]

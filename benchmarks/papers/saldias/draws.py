@@ -93,7 +93,7 @@ def stratified_draws(case: Case, share: float, strata: Strata, metrics: tuple[st
             plans.append(strata.design(metrics).resolve(view, budget).plan(view, count))
         else:
             plans.append(plans[0])
-    chance = np.column_stack([(plan.expected / plan.strata.sizes)[plan.strata.of_row] for plan in plans])
+    chance = np.column_stack([(plan.expected / plan.strata.sizes)[plan.strata.of_unit] for plan in plans])
 
     def draw(seed: int) -> Drawn:
         generator = rng.generator(seed, str(strata), case.name, str(share))

@@ -27,7 +27,8 @@ from benchmarks.papers.work import DEMO, Work
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import seed_list
 from sparingly.choose.design.budget import Budget
-from sparingly.choose.design.stratified import Strata, Stratified
+from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.units import Groups
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.published.incremental_strata import IncrementalStrata
@@ -117,7 +118,7 @@ def path(
         yield taken
 
 
-def stratified_mean(truth: Floats, taken: NDArray[np.bool_], strata: Strata) -> float:
+def stratified_mean(truth: Floats, taken: NDArray[np.bool_], strata: Groups) -> float:
     """Return Σ_l N_l·ȳ_l / Σ_l N_l over the strata with a judgement (eq. 1)."""
     count = strata.totals(taken.astype(np.float64))
     total = strata.totals(np.where(taken, truth, 0.0))

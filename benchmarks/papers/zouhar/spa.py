@@ -132,7 +132,7 @@ def blocks(computed: Figures) -> dict[str, str]:
 
 def _overview(settings: Sequence[Figures]) -> str:
     rows = [
-        ["*how well the metric tells models apart*", *(_correlation(setting) for setting in settings)],
+        ["*how well the metric separates models*", *(_correlation(setting) for setting in settings)],
         ["`random`", *(_best_in_bold(setting, setting["random"]) for setting in settings)],
         [
             "`random`, 90 % interval of the mean",

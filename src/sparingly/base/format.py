@@ -51,29 +51,53 @@ def number_text(value: float | None, digits: int = 4) -> str:
     return "-" if value is None or value != value else f"{value + 0.0:.{digits}g}"
 
 
-def score_text(score: float | None, *, is_rate: bool) -> str:
+def decimals_for(errors: Iterable[float | None]) -> int | None:
+    """Return the decimals for scores with these errors: the largest error has two digits; None without any.
+
+    Examples:
+        >>> from sparingly.base.format import decimals_for
+        >>> decimals_for([0.167, 0.411]), decimals_for([2.04]), decimals_for([31.0]), decimals_for([0.0])
+        (2, 1, 0, None)
+    """
+    largest = max((error for error in errors if error is not None and math.isfinite(error)), default=0.0)
+    return None if largest <= 0 else min(max(1 - math.floor(math.log10(largest)), 0), 8)
+
+
+def decimal_text(value: float | None, decimals: int | None, digits: int = 4) -> str:
+    """Return a number with so many decimals, never a negative zero; without them, with so many digits."""
+    if value is None or value != value or decimals is None:
+        return number_text(value, digits)
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def score_text(score: float | None, *, is_rate: bool, decimals: int | None = None) -> str:
     """Return a score: a rate (a share of passes or wins) in percent, any other as a number.
 
     Every table and page prints scores with this function, errors with ``error_text``, intervals with
-    ``ends_text``.
+    ``ends_text``; ``decimals_for`` gives the decimals.
     """
-    return share_text(score) if is_rate else number_text(score)
+    return share_text(score) if is_rate else decimal_text(score, decimals)
 
 
-def error_text(error: float | None, *, is_rate: bool) -> str:
+def error_text(error: float | None, *, is_rate: bool, decimals: int | None = None) -> str:
     """Return a standard error: of a rate in percentage points, of any other score as a number."""
     if error is None or error != error or not is_rate:
-        return number_text(error, 3)
+        return decimal_text(error, decimals_for([error]) if decimals is None else decimals)
     return f"{100 * error:.1f} points" if error >= 0.0005 or error == 0 else "under 0.1 points"
 
 
-def ends_text(low: float | None, high: float | None, *, is_rate: bool = False) -> str:
+def ends_text(
+    low: float | None, high: float | None, *, is_rate: bool = False, decimals: int | None = None
+) -> str:
     """Return an interval in words: both ends, the one end that is finite, or that there is none.
 
     Ends of rates are rounded outwards, so that the printed interval holds as well.
     """
     low, high = (None if end is None or not math.isfinite(end) else end for end in (low, high))
-    low_text, high_text = (_end_text(low, is_rate, math.floor), _end_text(high, is_rate, math.ceil))
+    low_text, high_text = (
+        _end_text(end, rounding) if is_rate else decimal_text(end, decimals)
+        for end, rounding in ((low, math.floor), (high, math.ceil))
+    )
     if low is None:
         return NO_INTERVAL if high is None else f"at most {high_text}"
     if high is None:
@@ -83,12 +107,28 @@ def ends_text(low: float | None, high: float | None, *, is_rate: bool = False) -
     return f"[{low_text}, {high_text}]"
 
 
-def _end_text(end: float | None, is_rate: bool, rounding: Callable[[float], int]) -> str:
-    if end is None or not is_rate:
-        return number_text(end)
+def _end_text(end: float | None, rounding: Callable[[float], int]) -> str:
+    if end is None:
+        return "-"
     # The slack keeps an end that is a whole tenth but for its last bits where it is.
     slack = 1e-9 if rounding is math.floor else -1e-9
     return f"{rounding(1000 * end + slack) / 10 + 0.0:.1f} %"
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value as papers print it.
+
+    Examples:
+        >>> from sparingly.base.format import p_text
+        >>> p_text(0.0534), p_text(0.3), p_text(0.0002), p_text(1.0)
+        ('p = .053', 'p = .30', 'p < .001', 'p = 1')
+    """
+    if p_value < 0.001:
+        return "p < .001"
+    if p_value >= 0.995:
+        return "p = 1"
+    digits = 2 if p_value >= 0.0995 else 3
+    return f"p = {p_value:.{digits}f}".replace("0.", ".", 1)
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:

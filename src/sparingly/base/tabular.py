@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly.base.errors import UsageError
+from sparingly.base.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,12 @@ class Tabular:
 
         def to_dict(self) -> dict[str, Any]:
             """Return plain values."""
+
+        def summary(self) -> Summary:
+            """Return the answer, one table or picture, what to do next, and then the rest."""
+
+    def _repr_html_(self) -> str:
+        return self.summary().html()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as plain values by column."""

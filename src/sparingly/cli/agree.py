@@ -8,7 +8,7 @@ from cyclopts.validators import Number
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.estimate import Aspect
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import Sources, subject_of
 
@@ -34,6 +34,7 @@ def agree(
         Literal["auto", "sampled", "exact", "analytic"], about("How p-values are found.")
     ] = "auto",
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Compare a selection's ranking with that of the fully judged set.
@@ -90,7 +91,7 @@ def agree(
     if json:
         emit({**compared.to_dict(), **{name: part and part.to_dict() for name, part in parts.items()}})
         return
-    show_comparison(compared)
+    show_comparison(compared, subject.with_aspect(aspect), verbose=verbose)
     for name, show in (("curve", show_curve), ("parity", show_parity), ("draws", show_draws)):
         if parts[name] is not None:
             show(parts[name])

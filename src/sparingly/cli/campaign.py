@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from json import dumps
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, scale_ends, working
+from sparingly.cli.options import (
+    DEFAULT_READ_OPTIONS,
+    Json,
+    ReadOptions,
+    Seed,
+    Verbose,
+    emit,
+    scale_ends,
+    working,
+)
 from sparingly.cli.parameters import about, flag, several
 from sparingly.cli.subject import Address, Ask, At, DataName, Name, opened, strategy_to_ask
 
@@ -37,7 +47,9 @@ def named_sets(arguments: tuple[str, ...], reading: ReadOptions) -> EvalSet | di
         if not (name and sign and path):
             raise UsageError(f'Several data sets are written NAME=FILE, and "{name}{sign}{path}" is not.')
     if len({name for name, _, _ in parts}) < len(parts):
-        raise UsageError("Two data sets have the same name.")
+        raise UsageError(
+            "Two data sets have the same name: write each as NAME=FILE, such as de=one.csv uk=two.csv."
+        )
     return {name: load(path) for name, _, path in parts}
 
 
@@ -112,7 +124,7 @@ def new(
         seed=seed,
     ) as running:
         status, why = running.status(), running.why()
-    emit({**status.to_dict(), "why": why}) if json else show_status(status, why=why)
+    emit({**status.to_dict(), "why": why}) if json else show_status(status, why, shlex.quote(address))
 
 
 @campaign.command(name="next")
@@ -132,6 +144,7 @@ def next_(
         Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
     ] = None,
     name: Name = None,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Show what to judge now, and draw the next round when the last one is answered.
@@ -152,7 +165,10 @@ def next_(
             from sparingly.cli.options import write_form
 
             write_form(questions, out)
-    emit([step.to_dict() for step in steps]) if json else show_steps(steps, str(out) if questions else None)
+    if json:
+        emit([step.to_dict() for step in steps])
+    else:
+        show_steps(steps, str(out) if questions else None, verbose=verbose)
 
 
 @campaign.command
@@ -201,7 +217,9 @@ def record(
 
 
 @campaign.command
-def status(address: Address, /, *, at: At = None, name: Name = None, json: Json = False) -> None:
+def status(
+    address: Address, /, *, at: At = None, name: Name = None, verbose: Verbose = False, json: Json = False
+) -> None:
     """Show where a campaign stands, now or at an earlier entry.
 
     ```
@@ -216,7 +234,7 @@ def status(address: Address, /, *, at: At = None, name: Name = None, json: Json 
 
     with opened(address, name) as running:
         current = running.status(at)
-    emit(current.to_dict()) if json else show_status(current)
+    emit(current.to_dict()) if json else show_status(current, typed=shlex.quote(address), verbose=verbose)
 
 
 @campaign.command

@@ -14,6 +14,7 @@ from sparingly.cli.options import (
     ScaleText,
     Seed,
     Target,
+    Verbose,
     emit,
     scale_ends,
     working,
@@ -46,6 +47,7 @@ def compare(
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> int:
     """Compare two models: who wins, by how much, and how many more labels would settle it.
@@ -61,7 +63,8 @@ def compare(
     outputs were compared, it prints strengths and who won against whom.
     """
     from sparingly.infer.compare.head_to_head import HeadToHead
-    from sparingly.show.terminal.compare import show_head_to_head, show_win_matrix
+    from sparingly.show.terminal.compare import show_win_matrix
+    from sparingly.show.terminal.console import show_summary
 
     if gate and margin is None:
         raise UsageError("A gate needs a margin: write --gate --margin 2%.")
@@ -90,9 +93,9 @@ def compare(
     if json:
         emit(result.to_dict())
     elif isinstance(result, HeadToHead):
-        show_head_to_head(result)
+        show_summary(result.summary(), subject.with_aspect(aspect), verbose=verbose)
     else:
-        show_win_matrix(result)
+        show_win_matrix(result, subject.typed, verbose=verbose)
     if not (gate and isinstance(result, HeadToHead) and result.margin is not None):
         return EXIT_DONE
     return EXIT_DONE if result.margin.answer == "yes" else EXIT_NO
@@ -101,7 +104,7 @@ def compare(
 def split_sources(sources: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
     """Return the files or the campaign, and the names of models: what follows and is no file."""
     if not sources:
-        raise UsageError("Give the data and two models: sparingly compare DATA A B.")
+        raise UsageError("Name the data and two models: sparingly compare DATA NEW CURRENT.")
     files = [source for source in sources[1:] if "://" in source or Path(source).is_file()]
     names = [source for source in sources[1:] if source not in files]
     if len(names) > 2:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import Json, emit, working
+from sparingly.cli.options import Json, Verbose, emit, working
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import DataName, Name, is_campaign, opened
 
@@ -34,6 +34,7 @@ def diff(
     ] = (),
     data: DataName = None,
     name: Name = None,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Explain what changed between two results.
@@ -52,7 +53,7 @@ def diff(
     from sparingly.data.selection import Selection
     from sparingly.infer.changes import changes
     from sparingly.run.verify import load_result
-    from sparingly.show.terminal.agreement import show_changes
+    from sparingly.show.terminal.console import show_summary
 
     if is_campaign(first):
         if second is not None:
@@ -70,7 +71,9 @@ def diff(
                 difference = changes(rankings[0], rankings[1], labels=counts, nested=earlier < later)
     else:
         if second is None or at or round or data is not None or name is not None:
-            raise UsageError("Give two files, sparingly diff A B; the options are for campaigns.")
+            raise UsageError(
+                "Give two files of --out: sparingly diff BEFORE.json AFTER.json; options are for campaigns."
+            )
         results = []
         for path in (Path(first), second):
             if isinstance(result := load_result(path), Selection):
@@ -79,7 +82,7 @@ def diff(
                 )
             results.append(result)
         difference = changes(results[0], results[1])
-    emit(difference.to_dict()) if json else show_changes(difference)
+    emit(difference.to_dict()) if json else show_summary(difference.summary(), verbose=verbose)
 
 
 def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:

@@ -17,6 +17,7 @@ from sparingly.cli.options import (
     ScaleText,
     Seed,
     Target,
+    Verbose,
     emit,
     scale_ends,
     working,
@@ -66,6 +67,7 @@ def estimate(
     out: OutFile = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Estimate each model's score on the whole set from the judged part.
@@ -87,13 +89,12 @@ def estimate(
     sparingly estimate judged.jsonl chosen.json -a mqm --format latex > scores.tex
     ```
     """
-    from sparingly.infer.compare.head_to_head import HeadToHead
-    from sparingly.infer.estimate.bradley_terry import BradleyTerry
     from sparingly.infer.estimate.estimate import estimate as infer
     from sparingly.infer.estimate.rater_effects import with_rater_errors
+    from sparingly.infer.estimate.result import Estimate
     from sparingly.show.report.score_tables import score_table
-    from sparingly.show.terminal.compare import show_head_to_head
-    from sparingly.show.terminal.scores import show_estimate, show_strengths
+    from sparingly.show.terminal.console import show_summary
+    from sparingly.show.terminal.scores import show_estimate
 
     settings: dict[str, Any] = {**vars(intervals), "estimator": estimator, "by": by}
     settings["target"] = intervals.target or "set"
@@ -135,12 +136,10 @@ def estimate(
     for set_name, result in results.items():
         if len(results) > 1:
             sys.stdout.write(f"{set_name}\n")
-        if isinstance(result, HeadToHead):
-            show_head_to_head(result)
-        elif isinstance(result, BradleyTerry):
-            show_strengths(result)
+        if not isinstance(result, Estimate):
+            show_summary(result.summary(), subject.typed, verbose=verbose)
         elif format == "text":
-            show_estimate(result, out)
+            show_estimate(result, out, subject.with_aspect(aspect), verbose=verbose)
         else:
             sys.stdout.write(score_table(result, format))
 
@@ -161,7 +160,9 @@ def only_result(results: Mapping[str, Any], out: Path) -> Any:
         raise UsageError(f"{out} takes one data set: name it with --data, one of {listing(results)}.")
     result = next(iter(results.values()))
     if not hasattr(result, "save"):
-        raise UsageError("Comparisons are printed as text, or with --json.")
+        raise UsageError(
+            "Comparisons have no file of results: leave out --out, or print them with --json > FILE."
+        )
     return result
 
 
@@ -178,4 +179,4 @@ def check_strengths(options: Mapping[str, Any], format: str) -> None:
         if name != "level" and value != usual.get(name):
             raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
     if format != "text":
-        raise UsageError("Strengths are printed as text, or with --json.")
+        raise UsageError("Strengths are printed as text or JSON: leave out --format, or give --json.")

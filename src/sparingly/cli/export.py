@@ -133,7 +133,7 @@ def pairs_of(arguments: tuple[str, ...]) -> dict[str, str]:
     parts = [text.partition("=") for text in arguments]
     for name, sign, _ in parts:
         if not sign or not name:
-            raise UsageError(f'The option "{name}" is not of the form key=value.')
+            raise UsageError(f'The option "{name}" is not of the form key=value: -S language=de.')
     return {name: value for name, _, value in parts}
 
 

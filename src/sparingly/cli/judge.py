@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
-from sparingly.cli.parameters import about, flag, several
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
+from sparingly.cli.parameters import about, several
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -27,9 +28,7 @@ def judge(
         Path | None, about("Other data with labels and the same judge, where DATA has no labels.")
     ] = None,
     level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
-    verbose: Annotated[
-        bool, flag("Also show agreement, all tests, and the method.", "--verbose", "-v")
-    ] = False,
+    verbose: Verbose = False,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -60,4 +59,4 @@ def judge(
             selection = rounds[0] if len(rounds) == 1 else None
         with working("comparing the judge with people"):
             result = audit(data, selection, name, labels_from=other, true_scores=found, **settings)
-    emit(result.to_dict()) if json else show_audit(result, names, verbose=verbose)
+    emit(result.to_dict()) if json else show_audit(result, shlex.join(names), verbose=verbose)

@@ -29,6 +29,12 @@ SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
 Json = Annotated[
     bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")
 ]
+Verbose = Annotated[
+    bool,
+    Parameter(
+        name=["--verbose", "-v"], negative="", show_default=False, help="Also show details and the signature."
+    ),
+]
 OutFile = Annotated[
     Path | None, Parameter(name=["--out", "-o"], help="Where to write the result (JSON), for verify.")
 ]
@@ -117,7 +123,7 @@ class ReadOptions:
         pairs = [text.partition("=") for text in self.option]
         for name, sign, _ in pairs:
             if not sign or not name:
-                raise UsageError(f'The option "{name}" is not of the form key=value.')
+                raise UsageError(f'The option "{name}" is not of the form key=value: -S sheet=2.')
         return {name: value for name, _, value in pairs}
 
 
@@ -175,14 +181,17 @@ def emit(values: Any) -> None:
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Show on a terminal that something is being done; be silent in a pipe."""
+    """Show on a terminal what is being done, and for how long; be silent in a pipe."""
     from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    with console.status(message):
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        shown.add_task(message, total=None)
         yield
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +16,7 @@ from sparingly.cli.options import (
     ScaleText,
     Seed,
     Target,
+    Verbose,
     emit,
     scale_ends,
     working,
@@ -67,6 +69,7 @@ def plan(
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Find out how many outputs people should judge, and what a budget buys.
@@ -86,7 +89,8 @@ def plan(
     sparingly plan judged.jsonl pilot.json -a mqm --width 2 --price human=0.4 --price GEMBA=0.002
     ```
     """
-    from sparingly.show.terminal.plan import show_plan, show_sample_size
+    from sparingly.show.terminal.console import show_summary
+    from sparingly.show.terminal.plan import show_plan
 
     goals: dict[str, Any] = {"width": width, "detect": detect, "level": level, "power": power}
     formula: dict[str, Any] = {"win_rate": win_rate, "pass_rate": pass_rate, "models": models, "of": of}
@@ -110,7 +114,10 @@ def plan(
             with subject_of(sources, reading) as subject:
                 formula["of"] = len(subject.data)
         size = sample_size(**formula, **goals)
-        emit(size.to_dict()) if json else show_sample_size(size, sources[0] if sources else "DATA")
+        if json:
+            emit(size.to_dict())
+        else:
+            show_summary(size.summary(), shlex.quote(sources[0]) if sources else "DATA", verbose=verbose)
         return
     from sparingly.infer.plan.pilot import FEWEST_JUDGED
     from sparingly.infer.plan.plan import plan as look_ahead
@@ -144,7 +151,10 @@ def plan(
             seed=seed,
             **goals,
         )
-    emit(result.to_dict()) if json else show_plan(result, subject.names)
+    if json:
+        emit(result.to_dict())
+    else:
+        show_plan(result, shlex.join(subject.names), verbose=verbose)
 
 
 def _prices(texts: tuple[str, ...]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from sparingly.cli.options import (
     ScaleText,
     Seed,
     Target,
+    Verbose,
     emit,
     scale_ends,
     working,
@@ -56,6 +57,7 @@ def rank(
     out: OutFile = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Rank the models, and say which differences are significant.
@@ -119,6 +121,6 @@ def rank(
         if len(rankings) > 1:
             sys.stdout.write(f"{set_name}\n")
         if format == "text":
-            show_ranking(ranking, out)
+            show_ranking(ranking, out, subject.with_aspect(aspect), verbose=verbose)
         else:
             sys.stdout.write(ranking_table(ranking, format))

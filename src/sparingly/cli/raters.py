@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
@@ -28,6 +28,7 @@ def raters(
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Check the raters: severity, agreement and outliers.
@@ -63,4 +64,5 @@ def raters(
     if json:
         emit({**result.to_dict(), **({"drift": [one.to_dict() for one in drift]} if drift else {})})
     else:
-        show_raters(result, [one.sentence for one in drift if aspect in (None, one.aspect)])
+        drifted = [one.sentence for one in drift if aspect in (None, one.aspect)]
+        show_raters(result, drifted, subject.with_aspect(aspect), verbose=verbose)

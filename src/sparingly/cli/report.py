@@ -47,7 +47,8 @@ def report(
     /,
     *,
     out: Annotated[
-        tuple[Path, ...], several("The file to write: .html, .md, .tex or .json", "--out", "-o")
+        tuple[Path, ...],
+        several("The file to write: .html, .md, .tex, .json, or a slide: .png, .svg", "--out", "-o"),
     ] = (Path("report.html"),),
     options: ReportOptions = DEFAULT_OPTIONS,
     campaign: InCampaign = WHOLE_CAMPAIGN,

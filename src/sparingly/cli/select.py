@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from os.path import relpath
 from pathlib import Path
@@ -9,7 +10,16 @@ from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.base.syntax import command_with
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, read_ids, working
+from sparingly.cli.options import (
+    DEFAULT_READ_OPTIONS,
+    Json,
+    ReadOptions,
+    Seed,
+    Verbose,
+    emit,
+    read_ids,
+    working,
+)
 from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
 
@@ -54,6 +64,7 @@ def select(
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Choose the items that people should judge.
@@ -111,7 +122,11 @@ def select(
     chosen = replace(chosen, data_files=tuple(relpath(source.resolve(), folder) for source in subject.files))
     if out is not None:
         chosen.save(out)
-    emit(chosen.to_dict()) if json else show_selection(chosen, out)
+    if json:
+        emit(chosen.to_dict())
+        return
+    typed = subject.typed if out is None else shlex.join([*subject.names, str(out)])
+    show_selection(chosen, out, typed, verbose=verbose)
 
 
 def _next_round(subject: Subject, out: Path | None, *, json: bool) -> None:

@@ -105,6 +105,9 @@ def serve(
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
+    reference: Annotated[
+        bool, flag("Show the reference, too; raters then tend to prefer what looks like it.")
+    ] = False,
     texts: Annotated[
         Literal["plain", "markdown"], about("How texts are shown: as they are, or as Markdown.")
     ] = "plain",
@@ -115,6 +118,26 @@ def serve(
         float,
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
+    tutorial: Annotated[
+        Path | None,
+        about("Items with known answers (labels) that raters judge first, until right.", show_default=False),
+    ] = None,
+    controls: Annotated[
+        Path | None,
+        about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
+    ] = None,
+    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
+    panel: Annotated[
+        str | None,
+        about(
+            "Let people of Prolific or another panel in at /join; their completion code, or the address to "
+            "send them back to.",
+            show_default=False,
+        ),
+    ] = None,
+    panel_pages: Annotated[
+        int | None, about("With --panel: the pages that one person judges; all unless given.")
+    ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -140,8 +163,10 @@ def serve(
     sparingly serve wmt.db --public https://judge.example.org
     ```
     """
+    from sparingly.data.io import load
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
+    from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
 
     address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading, ask)
@@ -154,6 +179,11 @@ def serve(
         assignment=None if assignment is None else Assignment.load(assignment),
         overlap=overlap,
         one_by_one=one_by_one,
+        reference=reference,
+        tutorial=None if tutorial is None else load(tutorial),
+        controls=None if controls is None else load(controls),
+        language=language,
+        panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
     )
@@ -179,6 +209,8 @@ def serve(
             port = listener.getsockname()[1]
             start = web.public or f"http://{f'[{host}]' if ':' in host else host}:{port}"
             links = {"organiser": f"{start}/o/{web.access.invite('organiser', by='command line')}"}
+            if panel is not None:
+                links["panel"] = f"{start}/join?{EXAMPLE}"
             for rater in filter(None, map(str.strip, raters.split(","))):
                 links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
             _tell(links, serving.once_links, json=json)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, Level, ReadOptions, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, Level, ReadOptions, Verbose, emit, working
 from sparingly.cli.parameters import about, several
 
 
@@ -29,6 +29,7 @@ def strengths(
     ] = (),
     level: Level = 0.95,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Estimate how strong many models are from pairwise preferences.
@@ -49,8 +50,7 @@ def strengths(
     from sparingly.infer.compare.compare import compare_votes
     from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.infer.compare.strengths import judged_strengths
-    from sparingly.show.terminal.compare import show_head_to_head
-    from sparingly.show.terminal.scores import show_strengths
+    from sparingly.show.terminal.console import show_summary
 
     evalset = reading.load(data)
     if from_scores is not None:
@@ -64,9 +64,9 @@ def strengths(
         if len(evalset.models) == 2 and not (covariate or selections or ties):
             pair = compare_votes(evalset, aspect=aspect, alpha=round(1 - level, 12))
             if isinstance(pair, HeadToHead):
-                emit(pair.to_dict()) if json else show_head_to_head(pair)
+                emit(pair.to_dict()) if json else show_summary(pair.summary(), str(data), verbose=verbose)
                 return
         result = judged_strengths(
             evalset, aspect, ties=ties, covariates=covariate, rounds=selections, level=level
         ).strengths
-    emit(result.to_dict()) if json else show_strengths(result)
+    emit(result.to_dict()) if json else show_summary(result.summary(), str(data), verbose=verbose)

@@ -108,6 +108,10 @@ class Subject:
         """What stands after a command."""
         return shlex.join(self.sources)
 
+    def with_aspect(self, named: str | None) -> str:
+        """Return what stands after a command that is about the same aspect."""
+        return self.typed if named is None else f"{self.typed} --aspect {shlex.quote(named)}"
+
     @property
     def names(self) -> list[str]:
         """The data files, or the campaign."""
@@ -171,7 +175,9 @@ class Subject:
         if self.campaign is not None:
             about = self.campaign.settings.aspect
             if named not in (None, about):
-                raise UsageError(f"The campaign is about {about}, which cannot be changed to {named}.")
+                raise UsageError(
+                    f"The campaign is about {about}, which cannot be changed to {named}: leave out --aspect."
+                )
             return about
         return the_aspect(self.data, named, self.typed)
 
@@ -204,7 +210,10 @@ class Subject:
             self.draw_first()
             rounds = self.campaign.rounds(self.part.data)
         if not rounds:
-            raise UsageError(f"{self.title} is closed or paused, and nothing was chosen in it.")
+            raise UsageError(
+                f"{self.title} is closed or paused, and nothing was chosen in it. Start another: "
+                "sparingly campaign new NEW.db DATA --budget 100"
+            )
         return merge_rounds(rounds)
 
     def draw_first(self) -> None:
@@ -232,7 +241,9 @@ def subject_of(
             yield Subject((campaigns[0],), campaign=running, part=part)
         return
     if part != WHOLE_CAMPAIGN:
-        raise UsageError("--data, --at and --name are for campaigns.")
+        raise UsageError(
+            "--data, --at and --name are for campaigns: leave them out, or give a campaign's file."
+        )
     from sparingly.data.selection import Selection
 
     selections = [Path(source) for source in sources if own_format(source) == "selection"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Verbose, emit, working
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import Name, is_campaign, opened, own_format
 
@@ -24,6 +24,7 @@ def verify(
     ] = (),
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> int:
     """Check that a result follows from its data.
@@ -71,5 +72,5 @@ def verify(
     loaded = reading.load(*files)
     with working("verifying"):
         result = rederive(artefact, loaded, earlier=[Selection.load(path) for path in earlier])
-    emit(result.to_dict()) if json else show_verification(result, artefact)
+    emit(result.to_dict()) if json else show_verification(result, artefact, verbose=verbose)
     return EXIT_DONE if result.ok else EXIT_NO

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask, Objects
-from sparingly.base.errors import InputError
-from sparingly.base.format import counted, html_table
+from sparingly.base.errors import InputError, listing
+from sparingly.base.format import counted, number_text, share_text
 from sparingly.base.registry import Method
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data import files, schema
 from sparingly.data.signature import Signature
 from sparingly.data.values import as_id, as_list, as_mapping, as_number, as_text, check_version, plain, shown
 
 FORMAT, VERSION = "sparingly/selection", 1
+_FIRST_ROWS = 8
 RANKING_ONLY = "ranking only: scores are of the selected items, not of the test set"
 
 
@@ -112,15 +114,39 @@ class Selection(Tabular):
     def __repr__(self) -> str:
         return f"Selection({len(self)} of {self.signature.of} items; {self.signature})"
 
-    def _repr_html_(self) -> str:
-        first_rows = enumerate(islice(self, 10), 1)
-        rows = [(place, row.item, row.utility, row.probability, row.reason) for place, row in first_rows]
-        more = f"… and {len(self) - len(rows)} more. " if len(self) > len(rows) else ""
-        return html_table(
-            ("", "item", "utility", "probability", "reason"),
-            rows,
-            f"{len(self)} of {self.signature.of} items chosen",
-            " ".join(filter(None, (more.strip(), self.why, self.meaning, str(self.signature)))),
+    def summary(self) -> Summary:
+        """Return how many are chosen and why, the first of them, and what to do next."""
+        signature, counts = self.signature, f"{len(self)} of {self.signature.of} items chosen"
+        share = f" ({share_text(len(self) / signature.of, 0)})" if 0 < len(self) < signature.of else ""
+        sentences = [f"{counts}{share}.", self.why]
+        if signature.crowd:
+            sentences.append(f"Computed on: {listing(signature.crowd)}.")
+        if signature.crowd or signature.judged:
+            sentences.append(f"To judge: {listing(self.judged or ['all models'])}.")
+        rows = [
+            (
+                row.item,
+                *map(number_text, (row.utility, row.probability, row.cost)),
+                row.reason.removeprefix("drawn by ") if row.reason else "",
+            )
+            for row in islice(self, _FIRST_ROWS)
+        ]
+        columns = ("item", "utility", "probability", "cost", "reason")
+        # A column that says the same of every row is in a sentence or says nothing.
+        useful = [len({row[place] for row in rows}) > 1 for place in range(len(columns))]
+        if not any(useful[1:]):
+            sentences.append(f"The first: {listing([row[0] for row in rows], _FIRST_ROWS)}.")
+            rows = []
+        meaning = self.meaning[:1].upper() + self.meaning[1:]
+        return Summary(
+            tuple(part for part in (*sentences, f"{meaning}.") if part),
+            tuple(compress(columns, useful)),
+            tuple(tuple(compress(row, useful)) for row in rows),
+            texts=len(columns),
+            more=len(self) - len(rows) if rows else 0,
+            next_steps=("sparingly serve DATA",),
+            notes=tuple(note for note in self.notes if not note.startswith("tau ")),
+            signature=str(signature),
         )
 
     @property

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from sparingly.base.errors import listing
-from sparingly.base.format import html_table
+from sparingly.base.format import decimal_text, decimals_for
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
@@ -266,11 +267,25 @@ class Changes(Tabular):
         moved_scores = f"{moved} of {len(self.models)} scores moved by more than {MOVED:g} errors"
         return f"{moved_scores}, {reranked} changed ranks or group"
 
-    def _repr_html_(self) -> str:
-        names = ("model", "before", "after", "change", "error", "ranks_before", "ranks_after")
-        rows = [[getattr(model, name) for name in names] for model in self.models]
-        columns = [name.replace("_", " ") for name in names]
-        return html_table(columns, rows, str(self), " ".join(self.reasons))
+    def summary(self) -> Summary:
+        """Return how much changed, every model before and after, and why."""
+        decimals = decimals_for(model.error for model in self.models)
+        rows = []
+        for model in self.models:
+            change = (
+                "-" if model.change is None else f"{model.change:+.{3 if decimals is None else decimals}f}"
+            )
+            scores = (decimal_text(value, decimals) for value in (model.before, model.after))
+            error = f"{change} ± {decimal_text(model.error, decimals)}".removesuffix(" ± -")
+            ranks = _transition(model.ranks_before, model.ranks_after)
+            rows.append((model.model, *scores, f"{error}{' ←' if model.moved else '  '}", ranks))
+        return Summary(
+            (f"{self}.", *(f"Why: {reason}" for reason in self.reasons)),
+            ("model", "before", "after", "change", "ranks"),
+            tuple(rows),
+            notes=self.notes,
+            method=(f"Before: {self.before}.", f"After: {self.after}."),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -279,6 +294,12 @@ class Changes(Tabular):
             for model in self.models
         ]
         return {**vars(self), "models": models, "reasons": list(self.reasons), "notes": list(self.notes)}
+
+
+def _transition(earlier: object, later: object) -> str:
+    """Return what did not change once, and what did with an arrow."""
+    texts = ["-" if value is None else str(value) for value in (earlier, later)]
+    return texts[0] if texts[0] == texts[1] else " → ".join(texts)
 
 
 def changes(

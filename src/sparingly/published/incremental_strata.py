@@ -14,7 +14,8 @@ from sparingly.base.registry import parameter, register
 from sparingly.choose.design import stratified as kernels
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
-from sparingly.choose.design.stratified import Strata, Stratified
+from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.units import Groups
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
@@ -89,7 +90,7 @@ class IncrementalStrata(Strategy):
         more = kernels.allocation(available, lack, upto - judged_count)
         generator = rng.generator(state.seed, self.name, str(state.number))
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        open_strata = Strata(strata.names, strata.of_row[open_rows])
+        open_strata = Groups(strata.names, strata.of_unit[open_rows])
         places = kernels.draw_within(open_strata, kernels.rounded_at_random(more, generator), generator)
         rows = open_rows[places]
         order = rng.stream(state.data.keys[rows], state.seed, "order of the drawn")
@@ -101,7 +102,7 @@ class IncrementalStrata(Strategy):
             notes=(_ADVICE,) if state.number == 1 else (),
         )
 
-    def _spread(self, state: State, strata: Strata) -> Floats:
+    def _spread(self, state: State, strata: Groups) -> Floats:
         """Return σ̂ of every stratum; one that tells nothing has that of all together."""
         if state.number == 1:
             return np.ones(len(strata.names))
@@ -123,8 +124,8 @@ class IncrementalStrata(Strategy):
         merged = merge_rounds(state.rounds)
         strata = self._design.plan(state.data, state.budget.count_of(len(state.data))).strata
         rows = state.data.positions(merged.items)
-        counts = np.bincount(strata.of_row[rows], minlength=len(strata.names))
-        chance = (counts / strata.sizes)[strata.of_row[rows]]
+        counts = np.bincount(strata.of_unit[rows], minlength=len(strata.names))
+        chance = (counts / strata.sizes)[strata.of_unit[rows]]
         design = replace(merged.signature, method=self._design.full_text, round=None)
         sample = replace(merged, probability=chance, signature=design, stratum=strata.labels[rows])
         result = estimate(state.data, sample, state.aspect, **{"estimator": "stratified_mean", **options})
@@ -154,7 +155,7 @@ def without_errors(result: Estimate) -> Estimate:
     )
 
 
-def _deviations(scores: Floats, strata: Strata) -> Floats:
+def _deviations(scores: Floats, strata: Groups) -> Floats:
     """Return the root of the models' mean variance within every stratum."""
     present = ~np.isnan(scores)
     present_scores = np.where(present, scores, 0.0)
@@ -162,7 +163,7 @@ def _deviations(scores: Floats, strata: Strata) -> Floats:
     for model in range(scores.shape[1]):
         count = strata.totals(present[:, model].astype(np.float64))
         mean = strata.totals(present_scores[:, model]) / np.maximum(count, 1)
-        deviation = np.where(present[:, model], scores[:, model] - mean[strata.of_row], 0.0)
+        deviation = np.where(present[:, model], scores[:, model] - mean[strata.of_unit], 0.0)
         square += strata.totals(deviation**2)
         freedom += np.maximum(count - 1, 0)
     overall = square.sum() / max(freedom.sum(), 1.0)

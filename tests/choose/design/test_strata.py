@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.choose.design.stratified import (
-    Strata,
     allocation,
     bins,
     draw_within,
@@ -19,13 +18,14 @@ from sparingly.choose.design.stratified import (
     rounded_at_random,
     without_empty,
 )
+from sparingly.choose.design.units import Groups
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=12).map(lambda sizes: np.array(sizes, np.float64))
 
 
-def strata_of(sizes: list[int] | Ints) -> Strata:
+def strata_of(sizes: list[int] | Ints) -> Groups:
     codes = np.repeat(np.arange(len(sizes)), sizes)
-    return Strata(tuple(f"s{place}" for place in range(len(sizes))), codes)
+    return Groups(tuple(f"s{place}" for place in range(len(sizes))), codes)
 
 
 # --- strata -------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ def test_bins_are_as_equal_as_they_can_be_and_in_order() -> None:
     found = bins(values, rng.keys_of([f"i{place}" for place in range(11)]), size=4)
     assert found.names == ("bin 1 of 3", "bin 2 of 3", "bin 3 of 3")
     assert found.sizes.tolist() == [4, 4, 3]
-    ordered = found.of_row[np.argsort(values, kind="stable")]
+    ordered = found.of_unit[np.argsort(values, kind="stable")]
     assert (np.diff(ordered) >= 0).all()
     assert bins(values, rng.keys_of([str(place) for place in range(11)]), size=80).names == ("bin 1 of 1",)
 
@@ -44,7 +44,7 @@ def test_bins_are_as_equal_as_they_can_be_and_in_order() -> None:
 def test_groups_are_labels_in_order() -> None:
     found = groups(np.array(["b", "a", "b"], object))
     assert found.names == ("a", "b")
-    assert found.of_row.tolist() == [1, 0, 1]
+    assert found.of_unit.tolist() == [1, 0, 1]
     assert found.labels.tolist() == ["b", "a", "b"]
 
 
@@ -132,14 +132,14 @@ def test_empty_strata_are_merged_with_the_nearest() -> None:
     assert counts.tolist() == [1, 2]
     assert lost == ("s0", "s2", "s3", "s5")
     # Of two that are as near the earlier.
-    assert without_empty(strata_of([1, 1, 1]), np.array([1.0, 0.0, 1.0]))[0].of_row.tolist() == [0, 0, 1]
+    assert without_empty(strata_of([1, 1, 1]), np.array([1.0, 0.0, 1.0]))[0].of_unit.tolist() == [0, 0, 1]
 
 
 def test_nothing_is_merged_without_need() -> None:
     strata = strata_of([2, 3])
     merged, counts, lost = without_empty(strata, np.array([1.0, 2.0]))
     assert (merged.names, counts.tolist(), lost) == (strata.names, [1, 2], ())
-    assert merged.of_row.tolist() == strata.of_row.tolist()
+    assert merged.of_unit.tolist() == strata.of_unit.tolist()
 
 
 # --- draws --------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_nothing_is_merged_without_need() -> None:
 
 def test_a_draw_takes_so_many_of_every_stratum() -> None:
     codes = np.random.default_rng(2).permutation(np.repeat([0, 1, 2], [5, 1, 9]))
-    strata = Strata(("a", "b", "c"), codes)
+    strata = Groups(("a", "b", "c"), codes)
     for seed in range(20):
         taken = draw_within(strata, np.array([2, 1, 0]), np.random.default_rng(seed))
         assert np.bincount(codes[taken], minlength=3).tolist() == [2, 1, 0]

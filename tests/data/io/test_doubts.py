@@ -189,6 +189,7 @@ def test_lists_of_outputs_are_repeats(tmp_path: Path, name: str, is_object: bool
     data = read(tmp_path, records)
     assert data.shape == (COUNT, 1)
     assert len(data.repeats.epochs) == 3
+    assert data.repeats.output is not None
     assert sorted(data.repeats.output) == sorted(text for own in texts for text in own)
 
 
@@ -245,6 +246,22 @@ def test_a_preference_that_cannot_be_read_is_marked(tmp_path: Path) -> None:
     data = read(tmp_path, sides("preference", [-2, -1, 1, 3]))
     assert role(data, "preference") == "ignored?"
     assert not len(data.preferences)
+
+
+def test_votes_without_outputs(tmp_path: Path) -> None:
+    names = ("tiny", "small", "large")
+    records = [
+        {"prompt": INPUTS[place % 12], "left_model": names[place % 3], "right_model": names[(place + 1) % 3]}
+        | {"preferred": ("left", "right", names[place % 3], "tie")[place % 4], "annotator": "xy"[place % 2]}
+        for place in range(COUNT)
+    ]
+    data = read(tmp_path, records)
+    assert data.shape == (12, 3)
+    assert len(data.preferences) == COUNT
+    assert data.preferences.raters == ("x", "y")
+    assert data.sources is not None
+    first = data.sources.tolist().index(INPUTS[0])
+    assert data.preferences.value[data.preferences.item == first].tolist() == [1.0, 1.0]
 
 
 def test_texts_with_a_score_each_are_outputs_for_sure(tmp_path: Path) -> None:

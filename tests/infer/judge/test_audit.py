@@ -15,8 +15,9 @@ from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.judge.labelled import labelled_outputs
 from sparingly.infer.judge.rogan_gladen import corrected_score
 from sparingly.infer.judge.words import answer, percent_text
-from sparingly.infer.judge.worth import labels_worth, round_width
+from sparingly.infer.judge.worth import labels_worth
 from sparingly.infer.plan.plan import plan
+from sparingly.infer.plan.sample_size import round_width
 from tests.infer.judge.populations import from_arrays, judged_outputs
 
 

@@ -16,6 +16,7 @@ from sparingly.infer.plan.judge_mix import JudgeMix, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, PlanUnit
 from sparingly.infer.plan.pilot import pilot_of
 from sparingly.infer.plan.plan import SHARES, Plan, plan
+from sparingly.infer.plan.sample_size import round_width
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 
 DATA = made_set()
@@ -159,8 +160,13 @@ def test_one_model_has_a_width_and_no_winner() -> None:
     wide = plan(alone, PILOT, "people", width=3.0, budgets=[100])
     assert any(sentence.startswith("Expect ± ") for sentence in wide.advice.sentences)
     nothing = plan(alone, PILOT, "people", budgets=[100])
-    assert nothing.needed is None
-    assert "name the width" in nothing.advice.sentences[0]
+    # Without a goal it is a rounder interval, about half as wide as that of the pilot.
+    half = PlanOutlook(
+        pilot_of(alone, PILOT, "people", for_differences=False, seed=0), PlanGoals()
+    ).half_width(len(PILOT))
+    assert nothing.wanted.width == round_width(half / 2.0)
+    assert nothing.needed is not None
+    assert nothing.advice.sentences[0].startswith(f"Judge {nothing.needed} of the 400 items")
     with pytest.raises(UsageError, match="no difference to find"):
         plan(alone, PILOT, "people", detect=1.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,8 @@ def ask(campaign: Campaign, margin: float, *names: str, target: Target = "popula
     found = campaign.compare(None, *(names or (NEW, CURRENT)), margin=margin, target=target)
     assert isinstance(found, HeadToHead)
     assert found.margin is not None
+    # Plain values are JSON, also before the first look.
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["margin"]["answer"] == found.margin.answer
     return found.margin
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.infer.plan.growth import growth
-from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.show.figures.charts import chances_of_better, draw_chances
+from sparingly.show.figures.charts import draw_decisions
 from tests.show.figures.made import demo, marks, rows
 
 DRAWN = sparingly.select(demo(), "uniform", 60, seed=1)
@@ -45,25 +44,17 @@ def test_ranks_reach_from_the_best_to_the_worst() -> None:
     assert told == {one.model: (one.best_rank, one.worst_rank) for one in RANKING.models}
 
 
-def test_chances_of_better_are_shrunk_below_those_of_a_t() -> None:
-    from scipy.stats import t
-
-    chance = chances_of_better(RANKING)
-    scores = np.array([one.score for one in RANKING.models], np.float64)
-    apart = scores[:, None] - scores
-    flat = t.cdf(apart / np.maximum(pair_errors(RANKING.covariance), 1e-12), RANKING.freedom)
-    off = ~np.eye(8, dtype=bool)
-    assert (chance + chance.T)[off] == pytest.approx(1.0)
-    above = np.triu_indices(8, 1)
-    assert (chance[above] >= 0.5).all()
-    assert (chance[above] < flat[above] + 1e-3).all()
-
-
-def test_every_pair_is_a_cell_with_its_chance() -> None:
-    drawn = dict(draw_chances(RANKING).to_dict())
+def test_every_pair_is_a_cell_with_its_decision() -> None:
+    drawn = dict(draw_decisions(RANKING).to_dict())
     (cells,) = marks(drawn, "rect")
-    assert len(rows(drawn, cells)) == 8 * 7
-    assert {row["text"] for row in rows(drawn, cells)} >= {">99", "<1"}
+    told = rows(drawn, cells)
+    assert len(told) == 8 * 7
+    better = RANKING.decisions.better
+    names = [one.model for one in RANKING.models]
+    for row in told:
+        pair = names.index(row["model"]), row["other"] - 1
+        assert row["value"] == (1.0 if better[pair] else 0.0 if better[pair[::-1]] else 0.5)
+    assert "<.001" in {row["text"] for row in told}
 
 
 def test_shares_of_the_set_and_the_selection() -> None:

@@ -11,7 +11,7 @@ from tests.infer.judge.populations import judged_outputs
 def test_a_report_on_passes_says_whether_the_judge_can_be_trusted() -> None:
     data = judged_outputs(1, labels=150)
     found = sparingly.report(data, figures=False, curve=False)
-    assert [section.name for section in found.sections][4] == "judge"
+    assert [section.name for section in found.sections][2] == "judge"
     text = found.markdown().replace("\\", "")
     assert answer(sparingly.judge(data))[1] in text
     assert "verdict passes | verdict fails" in text
@@ -22,7 +22,7 @@ def test_grades_have_such_a_section_where_a_metric_is_called_a_judge() -> None:
     found = sparingly.report(load_invented(), aspect="overall", figures=False, curve=False)
     text = found.markdown().replace("\\", "")
     assert "where judge gives | labels | people give" in text
-    assert "Its worst errors" in text
+    assert "Where the judge and people disagree" in text
     audit = sparingly.judge(load_invented(), aspect="overall", judge="judge")
     assert audit.errors[0].output is not None
     assert audit.errors[0].output[:40] in text

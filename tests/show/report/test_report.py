@@ -15,12 +15,12 @@ import sparingly
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
 from sparingly.infer.estimate.result import Estimate
 from sparingly.show.figures import look
-from sparingly.show.report.document import Picture, Table, svg
+from sparingly.show.report.document import BETTER, WORSE, Picture, Table, Texts, svg
 from tests.show.report.made import HOSTILE, demo, drawn, hostile_report, plain_report
 
 SECTIONS = (
-    "question", "data", "selection", "representation", "scores", "ranks", "pairs", "curves", "raters",
-    "costs", "check",
+    "scores", "pairs", "outputs", "raters", "costs",
+    "question", "data", "selection", "representation", "ranks", "curves", "check",
 )  # fmt: skip
 
 
@@ -76,11 +76,14 @@ def test_numbers_are_those_of_estimate_and_rank() -> None:
     ranking = sparingly.rank(demo(), drawn(), "overall")
     told = {row[0]: row for row in tables(report, "scores")[0].rows}
     for place, model in enumerate(scores.models):
-        assert float(told[model][1]) == pytest.approx(scores.scores[place], abs=0.005)
-        assert told[model][3] == scores.interval_text(place)
-    ranks = {row[0]: row[1] for row in tables(report, "ranks")[0].rows}
-    assert ranks == {one.model: one.ranks for one in ranking.models}
-    pairs = tables(report, "pairs")[0]
+        assert told[model][1] == f"{scores.score_text(place)} ± {scores.error_text(place)}"
+        assert told[model][2] == (scores.low[place], scores.scores[place], scores.high[place])
+        assert told[model][4] == scores.interval_text(place)
+    assert {name: row[3] for name, row in told.items()} == {one.model: one.ranks for one in ranking.models}
+    signs = tables(report, "pairs")[0].rows
+    assert [sum(cell == BETTER for cell in row) for row in signs] == ranking.decisions.better.sum(1).tolist()
+    assert [sum(cell == WORSE for cell in row) for row in signs] == ranking.decisions.better.sum(0).tolist()
+    pairs = tables(report, "ranks")[0]
     assert len(pairs.rows) == len(ranking.models)
     assert (0, 8) in pairs.marked
     assert ranking.corrected[0, 7] <= 0.05
@@ -298,20 +301,36 @@ def test_formats_and_endings(tmp_path: Path) -> None:
 def test_pictures_are_inside_the_page_with_words_for_those_who_cannot_see_them() -> None:
     report = sparingly.report(demo(), drawn(), "overall")
     names = [part.name for one in report.sections for part in one.parts if isinstance(part, Picture)]
-    assert names == ["representation", "scores", "ranks", "pairs", "growth", "agreement"]
+    assert names == ["representation", "ranks", "growth", "agreement"]
     page = report.html()
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', page)
-    assert len(labels) == page.count("<svg ") == len(names)
-    assert "Rowan: rank 1-" in labels[2]
+    assert len(labels) == len(names)
+    assert page.count("<svg ") == len(names) + 8
+    assert "Rowan: rank 1-" in labels[1]
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
-    (pairs,) = (
+    (ranks,) = (
         part
         for one in report.sections
         for part in one.parts
-        if isinstance(part, Picture) and part.name == "pairs"
+        if isinstance(part, Picture) and part.name == "ranks"
     )
-    assert svg(pairs) == svg(pairs)
+    assert svg(ranks) == svg(ranks)
+
+
+def test_outputs_stand_side_by_side_with_their_differences() -> None:
+    found = [part for one in plain_report().sections for part in one.parts if isinstance(part, Texts)]
+    first = found[0]
+    best, worst = first.texts
+    item = first.caption.rpartition(": ")[2]
+    scores = plain_report().evidence.data.aspects["overall"][
+        list(plain_report().evidence.data.items).index(item)
+    ]
+    assert best.name == demo().models[int(np.nanargmax(scores))]
+    assert worst.name == demo().models[int(np.nanargmin(scores))]
+    kept = ["".join(piece for piece, differs in side.pieces if not differs) for side in (best, worst)]
+    assert kept[0] == kept[1]
+    assert "<mark>" in plain_report().html()
 
 
 def test_pictures_of_hostile_names_stay_pictures() -> None:

@@ -44,7 +44,7 @@ def test_a_status_and_its_verification(tmp_path: Path, capsys: pytest.CaptureFix
         answer_all(campaign)
         campaign.close()
         status = campaign.status(14)
-        show_status(status)
+        show_status(status, verbose=True)
         show_status(campaign.status())
         show_campaign_verification(Verification(("The entry 3 was changed.",)), status)
     text = capsys.readouterr().out

@@ -24,7 +24,7 @@ def demo() -> EvalSet:
 def shown(data: EvalSet, **wishes: Any) -> str:
     pilot = sparingly.select(data, "uniform", 60, seed=1)
     with redirect_stdout(StringIO()) as kept:
-        show_plan(sparingly.plan(data, pilot, "overall", **wishes), "data.jsonl")
+        show_plan(sparingly.plan(data, pilot, "overall", **wishes), "data.jsonl", verbose=True)
     return kept.getvalue()
 
 
@@ -34,13 +34,13 @@ def test_a_plan(demo: EvalSet) -> None:
     assert "Planned from a pilot of 60 items: overall, 240 items and 8 models." in text
     assert "Correlation with overall" in text
     assert "metrics explain " in text
-    marked = next(line for line in text.splitlines() if " * " in line)
+    marked = next(line for line in text.splitlines() if " *" in line)
     assert marked.split()[0] == str(sparingly.plan(
         demo, sparingly.select(demo, "uniform", 60, seed=1), "overall", width=2.5
     ).needed)  # fmt: skip
-    assert "  sparingly select data.jsonl --budget " in text
+    assert "Next: sparingly select data.jsonl --budget " in text
     assert "significant with a probability of 80 % on inputs like these, corrected for all pairs" in text
-    assert text.endswith('note: time estimate: the column "cost", read as seconds per item.\n')
+    assert 'note: time estimate: the column "cost", read as seconds per item.\n' in text
 
 
 def test_differences_on_this_set(demo: EvalSet) -> None:
@@ -49,7 +49,7 @@ def test_differences_on_this_set(demo: EvalSet) -> None:
 
 def test_the_weakest_metrics_are_left_out(demo: EvalSet, capsys: pytest.CaptureFixture[str]) -> None:
     pilot = sparingly.select(demo, "uniform", 60, seed=1)
-    show_plan(sparingly.plan(demo, pilot, "overall"), limit=2)
+    show_plan(sparingly.plan(demo, pilot, "overall"), limit=2, verbose=True)
     printed = capsys.readouterr().out
     assert "… and 2 weaker ones (--json shows all)" in printed
     assert "noisy" not in printed
@@ -60,9 +60,9 @@ def test_pass_rates_are_in_points(capsys: pytest.CaptureFixture[str]) -> None:
     scores = (drawn.random((100, 2)) < 0.8).astype(float)
     data = EvalSet.from_arrays([f"i{at}" for at in range(100)], ["a", "b"], aspects={"ok": scores})
     found = sparingly.plan(data, None, "ok", width="5%", budgets=[50])
-    show_plan(found, "data.csv")
+    show_plan(found, "data.csv", verbose=True)
     printed = capsys.readouterr().out
     row = next(row for row in found.table if row.n == 50)
-    sizes = rf"± {100 * row.half_width:.1f} +{100 * row.detectable:.1f} "
+    sizes = rf"{100 * row.half_width:.1f} +{100 * row.detectable:.1f} "
     assert re.search(sizes, printed)
     assert "on this set, in points" in printed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -53,19 +54,18 @@ def row(text: str, start: str) -> list[str]:
 def test_a_draw(demo: EvalSet, shown: Shown) -> None:
     drawn = sparingly.select(demo, "random", 10, seed=1)
     text = shown(show_selection, drawn, Path("chosen.json"))
-    assert text.startswith("10 of 240 items chosen\n")
-    assert row(text, "item") == ["item", "probability", "reason"]
-    assert row(text, "1 ")[:3] == ["1", drawn.items[0], "0.04167"]
-    assert "… and 2 more\n" in text
-    assert "note: probability sample: scores estimate the whole set\n" in text
-    assert f"signature: {drawn.signature}\n" in text
+    assert text.startswith("10 of 240 items chosen (4 %).\n")
+    assert f"The first: {drawn.items[0]}, " in text
+    assert "Probability sample: scores estimate the whole set.\n" in text
+    assert "signature: " not in text
+    assert f"signature: {drawn.signature}\n" in shown(partial(show_selection, verbose=True), drawn)
     assert text.endswith("written to chosen.json\n")
 
 
 def test_a_list_under_a_cost(demo: EvalSet, shown: Shown) -> None:
     text = shown(show_selection, sparingly.select(demo, "metric_var:metric=learned", "1h", cost="length"))
-    assert row(text, "item") == ["item", "utility", "cost", "reason"]
-    assert "note: ranking only" in text
+    assert row(text, "item") == ["item", "utility", "cost"]
+    assert "Ranking only" in text
     assert "no set that fits is worth over" in text
     assert "hours" in text
     assert "written to" not in text
@@ -74,7 +74,7 @@ def test_a_list_under_a_cost(demo: EvalSet, shown: Shown) -> None:
 def test_verifications(demo: EvalSet, shown: Shown) -> None:
     chosen = sparingly.select(demo, "random", 10)
     good = shown(show_verification, sparingly.verify(chosen, demo), chosen)
-    assert good == f"verified: the 10 rows follow from the signature\nsignature: {chosen.signature}\n"
+    assert good == "verified: the 10 rows follow from the signature\n"
     moved = replace(chosen, items=chosen.items[::-1].copy())
     bad = shown(show_verification, sparingly.verify(moved, demo), moved)
     assert bad.startswith("NOT verified\n- The items are the right ones, but in another order.\n")
@@ -125,8 +125,10 @@ def test_defaults_are_shown_as_they_are_written(shown: Shown) -> None:
 
 def test_a_comparison(demo: EvalSet, shown: Shown) -> None:
     compared = sparingly.agree(demo, sparingly.select(demo, "metric_var:metric=learned", 24), "overall")
-    text = shown(show_comparison, compared)
-    assert text.startswith("24 of 240 items against all, by overall\n")
+    text = shown(partial(show_comparison, verbose=True), compared)
+    assert text.startswith(
+        "The 24 chosen items find the same best model as all 240 and order 96 % of 28 pairs"
+    )
     for model in compared.models:
         assert model.model in text
     assert "note: ranking only" in text
@@ -254,10 +256,10 @@ def test_a_conversion(demo: EvalSet, shown: Shown) -> None:
 
 def test_both_sides_of_a_selection(demo: EvalSet, shown: Shown) -> None:
     crowd = sparingly.select(demo, "random", 3, crowd=["Birch", "Rowan"], judge=["Juniper", "Rowan"])
-    assert "computed on: Birch, Rowan\nto judge: Juniper, Rowan\n" in shown(show_selection, crowd)
+    assert "Computed on: Birch, Rowan.\nTo judge: Juniper, Rowan.\n" in shown(show_selection, crowd)
     everyone = sparingly.select(demo, "random", 3, crowd=["Birch"], judge="all")
-    assert "computed on: Birch\nto judge: all models\n" in shown(show_selection, everyone)
+    assert "Computed on: Birch.\nTo judge: all models.\n" in shown(show_selection, everyone)
     named = shown(show_selection, sparingly.select(demo, "random", 3, judge=["Juniper", "Rowan"]))
-    assert "to judge: Juniper, Rowan\n" in named
-    assert "computed on" not in named
-    assert "to judge" not in shown(show_selection, sparingly.select(demo, "random", 3))
+    assert "To judge: Juniper, Rowan.\n" in named
+    assert "Computed on" not in named
+    assert "To judge" not in shown(show_selection, sparingly.select(demo, "random", 3))

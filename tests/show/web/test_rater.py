@@ -172,6 +172,15 @@ def test_documents_go_to_one_rater_in_order_with_their_neighbours(tmp_path: Path
         assert sorted(seen.values()) == [["a-1", "a-2"], ["b-1", "b-2", "b-3", "b-4", "b-5"]]
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_reference_is_shown_on_request(tmp_path: Path, shown: bool) -> None:
+    data = small_set([["one", "two", "three"]], references={"human": ["what a <person> wrote"]})
+    with served(tmp_path, data, budget=1, size=1, options={"reference": shown}) as app:
+        page = Visitor(app, "anna").page()
+    assert ("what a &lt;person&gt; wrote" in page) is shown
+    assert ("Reference" in page) is shown
+
+
 def test_equal_outputs_are_asked_once_and_credited_to_all(tmp_path: Path) -> None:
     with served(tmp_path, small_set([["same", "other", "same"]]), budget=1, size=1) as app:
         anna = Visitor(app, "anna")
@@ -309,7 +318,7 @@ def test_a_controlled_assignment_is_refused(tmp_path: Path) -> None:
         (chosen,) = web_of(app).campaign.rounds()
     handed = assign(chosen, ["anna", "ben"], data=data)
     controlled = replace(handed, tasks=(replace(handed.tasks[0], control="repeat"), *handed.tasks[1:]))
-    with pytest.raises(UsageError, match="no control items"):
+    with pytest.raises(UsageError, match="control items without known answers"):
         create_app(tmp_path / "campaign.db", secret=SECRET, assignment=controlled)
 
 

@@ -23,7 +23,7 @@ from sparingly.choose.design.selector import (
     cost_to_count,
     remembered,
 )
-from sparingly.choose.design.units import places_within, quotas, random_order
+from sparingly.choose.design.units import Groups, places_within, quotas, random_order
 from sparingly.choose.design.variables import (
     METRICS,
     column_labels,
@@ -44,40 +44,13 @@ from sparingly.signals.cost import cost_fields
 _NEXT_TO_NOTHING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Strata:
-    """The strata of items, neighbours side by side: their names, and the stratum of every item."""
-
-    names: tuple[str, ...]
-    of_row: Ints
-
-    @property
-    def sizes(self) -> Floats:
-        """The number of items of every stratum."""
-        return self.totals(np.ones(len(self.of_row)))
-
-    @property
-    def labels(self) -> Objects:
-        """The name of every item's stratum."""
-        return np.array(self.names, object)[self.of_row]
-
-    def totals(self, values: Floats) -> Floats:
-        """Return the sums of a value over every stratum."""
-        return np.bincount(self.of_row, values, minlength=len(self.names)).astype(np.float64)
-
-    def deviations(self, values: Floats) -> Floats:
-        """Return σ_l, the population standard deviation of a value within every stratum."""
-        centred = values - (self.totals(values) / self.sizes)[self.of_row]
-        return np.sqrt(self.totals(centred**2) / self.sizes)
-
-
-def groups(labels: Objects) -> Strata:
+def groups(labels: Objects) -> Groups:
     """Return items of one label as one stratum, in the order of the labels."""
     names, of_row = np.unique(labels.astype(str), return_inverse=True)
-    return Strata(tuple(str(name) for name in names), of_row.astype(np.int64))
+    return Groups(tuple(str(name) for name in names), of_row.astype(np.int64))
 
 
-def bins(values: Floats, keys: rng.Keys, size: int) -> Strata:
+def bins(values: Floats, keys: rng.Keys, size: int) -> Groups:
     """Return items in the order of a value, cut into bins of as nearly ``size`` items as equal bins allow."""
     count = max(1, round(len(values) / size))
     ranks = np.empty(len(values), np.int64)
@@ -85,7 +58,7 @@ def bins(values: Floats, keys: rng.Keys, size: int) -> Strata:
     ranks[rng.order(-values, keys, seed=0)] = np.arange(len(values))
     width = len(str(count))
     names = tuple(f"bin {place:0{width}d} of {count}" for place in range(1, count + 1))
-    return Strata(names, ranks * count // len(values))
+    return Groups(names, ranks * count // len(values))
 
 
 def allocation(sizes: Floats, weights: Floats, count: float, costs: Floats | None = None) -> Floats:
@@ -105,9 +78,9 @@ def allocation(sizes: Floats, weights: Floats, count: float, costs: Floats | Non
     return np.asarray(sizes * document_chances(shares / sizes, costs, count))
 
 
-def greatest_cost(strata: Strata, expected: Floats, costs: Floats) -> float:
+def greatest_cost(strata: Groups, expected: Floats, costs: Floats) -> float:
     """Return the most that a draw can cost that takes ⌊n_l⌋ or ⌈n_l⌉ items of stratum l, ⌈Σ n_l⌉ in all."""
-    order = np.lexsort((-costs, strata.of_row))
+    order = np.lexsort((-costs, strata.of_unit))
     sizes = strata.sizes.astype(np.int64)
     place = places_within(sizes)
     low = np.floor(expected + 1e-9)
@@ -135,7 +108,7 @@ def rounded_as_published(expected: Floats, sizes: Floats) -> Floats:
     return quotas(round(float(expected.sum())), sizes, expected, integral=True)
 
 
-def without_empty(strata: Strata, counts: Floats) -> tuple[Strata, Floats, tuple[str, ...]]:
+def without_empty(strata: Groups, counts: Floats) -> tuple[Groups, Floats, tuple[str, ...]]:
     """Merge every stratum that gives no item with the nearest that gives one, and name those merged.
 
     Nearest is by the order of the strata, of two as near ones the earlier.
@@ -152,13 +125,13 @@ def without_empty(strata: Strata, counts: Floats) -> tuple[Strata, Floats, tuple
         for place, merged in zip(nonempty, more, strict=True)
     )
     lost = tuple(name for name, count in zip(strata.names, counts, strict=True) if count == 0)
-    return Strata(names, host[strata.of_row]), counts[nonempty], lost
+    return Groups(names, host[strata.of_unit]), counts[nonempty], lost
 
 
-def draw_within(strata: Strata, counts: Ints, generator: np.random.Generator) -> Mask:
+def draw_within(strata: Groups, counts: Ints, generator: np.random.Generator) -> Mask:
     """Draw so many items of every stratum, all samples equally likely."""
-    shuffled = generator.permutation(len(strata.of_row))
-    order = shuffled[np.argsort(strata.of_row[shuffled], kind="stable")]
+    shuffled = generator.permutation(len(strata.of_unit))
+    order = shuffled[np.argsort(strata.of_unit[shuffled], kind="stable")]
     sizes = strata.sizes.astype(np.int64)
     chosen = np.zeros(len(order), bool)
     chosen[order] = places_within(sizes) < np.repeat(counts, sizes)
@@ -176,7 +149,7 @@ _ADVICE = (
 class StrataPlan(NamedTuple):
     """The strata, the number of items each gives on average, and what to say of them."""
 
-    strata: Strata
+    strata: Groups
     expected: Floats
     notes: tuple[str, ...]
 
@@ -276,7 +249,7 @@ class Stratified(WholeSetSelector):
             notes = (*notes, *spending.note(greatest_cost(strata, expected, costs), mean))
         return Chosen(
             rows=candidates[chosen],
-            probability=chances[strata.of_row[chosen]],
+            probability=chances[strata.of_unit[chosen]],
             stratum=strata.labels[chosen],
             reason="drawn in its stratum",
             notes=(chances_note(chances, "item"), *notes),
@@ -332,7 +305,7 @@ class Stratified(WholeSetSelector):
 
         return remembered(data, ("mean metric", names), mean)
 
-    def _weights(self, data: EvalSet, strata: Strata) -> tuple[Floats, list[str]]:
+    def _weights(self, data: EvalSet, strata: Groups) -> tuple[Floats, list[str]]:
         """Return what the strata's numbers of items are proportional to, and what to say of it."""
         sizes, notes = strata.sizes, []
         if self.weights is not None:

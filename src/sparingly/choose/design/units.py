@@ -109,10 +109,20 @@ def document_units(data: EvalSet, rows: Ints) -> Units:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups between which a budget is balanced: their names and the group of every unit."""
+    """Groups of units, strata or those between which a budget is balanced: their names, and each unit's."""
 
     names: tuple[str, ...]
     of_unit: Ints
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of units of every group."""
+        return self.totals(np.ones(len(self.of_unit)))
+
+    @property
+    def labels(self) -> Objects:
+        """The name of every unit's group."""
+        return np.array(self.names, object)[self.of_unit]
 
     def split(self, order: Ints) -> list[Ints]:
         """Return the units of every group, each in the given order."""
@@ -123,6 +133,11 @@ class Groups:
     def totals(self, values: Floats) -> Floats:
         """Return the sum of a value per unit over every group."""
         return np.bincount(self.of_unit, values, minlength=len(self.names)).astype(np.float64)
+
+    def deviations(self, values: Floats) -> Floats:
+        """Return σ_l, the population standard deviation of a value within every group."""
+        centred = values - (self.totals(values) / self.sizes)[self.of_unit]
+        return np.sqrt(self.totals(centred**2) / self.sizes)
 
 
 def groups_by(data: EvalSet, units: Units, column: str) -> Groups:

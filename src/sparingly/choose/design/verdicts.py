@@ -13,8 +13,8 @@ from sparingly.base.errors import DataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, chances_note
-from sparingly.choose.design.stratified import Strata, allocation, draw_within, groups, rounded_at_random
-from sparingly.choose.design.units import random_order
+from sparingly.choose.design.stratified import allocation, draw_within, groups, rounded_at_random
+from sparingly.choose.design.units import Groups, random_order
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 
@@ -82,7 +82,7 @@ class Verdicts(WholeSetSelector):
         )
         return Chosen(
             rows=candidates[chosen],
-            probability=chances[strata.of_row[chosen]],
+            probability=chances[strata.of_unit[chosen]],
             stratum=strata.labels[chosen],
             reason="drawn by the judge's verdict",
             notes=(chances_note(chances, "item"), f"by the verdict of {self.metric}: {parts}."),
@@ -92,7 +92,7 @@ class Verdicts(WholeSetSelector):
         """Return the stratum of every item of a set."""
         return self.plan(data, budget.count_of(len(data)))[0].labels
 
-    def plan(self, data: EvalSet, count: float) -> tuple[Strata, Floats]:
+    def plan(self, data: EvalSet, count: float) -> tuple[Groups, Floats]:
         """Return the strata of a set, and how many items each gives on average."""
         scores = data.metrics[self.metric or ""]
         present = ~np.isnan(scores)
@@ -123,7 +123,7 @@ class Verdicts(WholeSetSelector):
         return float(above.min()) if len(above) else float(scores.max())
 
 
-def _strata(verdict: Floats, score: Floats, scored: Mask) -> Strata:
+def _strata(verdict: Floats, score: Floats, scored: Mask) -> Groups:
     """Return verdicts, cut into bands of nearly equal size by the score; like scores stay together."""
     labels = np.full(len(verdict), _NO_SCORE, object)
     for name, part in (("passed", scored & (verdict > 0.5)), ("failed", scored & (verdict <= 0.5))):

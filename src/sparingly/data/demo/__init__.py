@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from sparingly.data import io
 from sparingly.data.evalset import EvalSet
@@ -29,3 +31,11 @@ def load_demo() -> EvalSet:
     with resources.as_file(resources.files(__package__) / FILE) as path:
         data = io.load(path, "jsonl")
     return EvalSet(replace(data.store, name=NAME))
+
+
+def replays() -> dict[str, Any]:
+    """Return how close half of the labels come to all of them (see ``benchmarks/demo_replays.py``)."""
+    said: dict[str, Any] = json.loads(
+        (resources.files(__package__) / "replays.json").read_text(encoding="utf-8")
+    )
+    return said

@@ -282,13 +282,22 @@ class CodedNames:
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:
     """Return the different texts in order, and the place of each row's text among them (-1: null)."""
-    if len(texts) and 2 * (runs := texts.rle_id().to_numpy())[-1] < len(texts) - 2:
-        # Rows of an item mostly stand side by side: one of each run is enough to look at.
-        names, codes = coded(texts.gather(np.flatnonzero(np.diff(runs, prepend=-1))))
-        return names, codes[runs]
+    if (found := first_of_runs(texts)) is not None:
+        names, codes = coded(found[0])
+        return names, codes[found[1]]
     different = texts.drop_nulls().unique().sort()
     places = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
     return different.to_list(), np.array(places.to_numpy(), np.int32)
+
+
+def first_of_runs(series: pl.Series) -> tuple[pl.Series, NDArray[Any]] | None:
+    """Return the first value of every run, and each row's run; None where runs are short.
+
+    Rows of an item mostly stand side by side: one of each run is enough to look at.
+    """
+    if not len(series) or 2 * (runs := series.rle_id().to_numpy())[-1] >= len(series) - 2:
+        return None
+    return series.gather(np.flatnonzero(np.diff(runs, prepend=-1))), runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,12 +417,13 @@ class CellGrid:
 
     def objects(self, series: pl.Series) -> Objects:
         """Return values on the grid; two different ones in a cell are an error."""
-        matrix = np.full(self.by_cell.count, None, object)
         if self.repeats:
-            matrix[:] = to_objects(self._per_cell(series))
-        else:
-            matrix[self.by_cell.codes] = to_objects(series)
-        return matrix.reshape(self.shape)
+            return to_objects(self._per_cell(series)).reshape(self.shape)
+        # Put in order while they are in a column: objects are slow to move.
+        rows = np.full(self.by_cell.count, -1, np.int64)
+        rows[self.by_cell.codes] = np.arange(len(self.by_cell.codes))
+        places = pl.Series(rows)
+        return to_objects(series.gather(places.set(places < 0, None))).reshape(self.shape)
 
     def first_objects(self, series: pl.Series) -> Objects:
         """Return the first value of every cell on the grid."""

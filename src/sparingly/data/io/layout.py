@@ -20,7 +20,7 @@ from sparingly.base.errors import UsageError, listing
 from sparingly.base.lazy import LazyModule
 from sparingly.base.syntax import role_argument
 from sparingly.data import files
-from sparingly.data.io.columns import TableSource
+from sparingly.data.io.columns import TableSource, first_of_runs
 from sparingly.data.io.roles import (
     ITEM_COLUMNS,
     PREFIX,
@@ -34,6 +34,7 @@ from sparingly.data.io.roles import (
     looks_like_person,
     plain_name,
     said_roles,
+    values_fit,
     words_of,
 )
 from sparingly.data.io.vocabulary import (
@@ -281,17 +282,18 @@ class _Layout:
         if set(said_roles(self.said, "output")) - set(outputs.values()):
             # The only output was said, and it is no model's own column.
             outputs = {}
-        kinds = self._kinds_by_model(outputs) if len(outputs) > 1 else self._scores_by_model()
-        models = list(outputs if len(outputs) > 1 else next(iter(kinds.values()), {}))
+        outputs = outputs if len(outputs) > 1 else {}
+        votes = {} if outputs else self._models_of_votes()
+        kinds = self._kinds_by_model(outputs or votes) if outputs or votes else self._scores_by_model()
+        models = list(outputs or votes or next(iter(kinds.values()), {}))
         if len(models) < 2:
             return False
-        outputs = outputs if len(outputs) > 1 else {}
         if sides := next((pair for pair in _SIDES if set(pair) == {model.lower() for model in models}), None):
             models.sort(key=lambda model: sides.index(model.lower()))
         naming = next((kind for kind in kinds if kind in (*NAMES["model"], "name")), None) if sides else None
-        names = kinds.pop(naming) if naming is not None else {}
-        if len(models) == 2 and outputs:
-            self._take_preference(models, outputs, names)
+        names = kinds.pop(naming) if naming is not None else votes
+        if len(models) == 2 and (outputs or votes):
+            self._take_preference(models, outputs or votes, names)
         labels = {model: outputs.get(model, model) if model.isdigit() else model for model in models}
         busy = {*outputs.values(), *names.values(), *(name for by in kinds.values() for name in by.values())}
         rows = form.count
@@ -352,6 +354,18 @@ class _Layout:
         if outputs:
             form.single["output"] = OUTPUT
         return True
+
+    def _models_of_votes(self) -> dict[str, str]:
+        """Return the columns that name the two models of a vote by side, where no output is beside them."""
+        sides: dict[str, str] = {}
+        for name in self.free:
+            for side, kind, _ in _splits(name):
+                is_name = words_of(kind)[-1:] and words_of(kind)[-1] in HEADS["model"] and _is_side(side)
+                if is_name and values_fit("model", self.profiles[name]):
+                    sides.setdefault(side, name)
+        says_better = any(set(self.profiles[name].words) & PREFERENCES for name in self.free)
+        is_pair = any(set(pair) == {side.lower() for side in sides} for pair in _SIDES)
+        return sides if is_pair and says_better else {}
 
     def _scores_by_model(self) -> dict[str, dict[str, str]]:
         """Return the columns of numbers that are named after models, where no column holds outputs."""
@@ -739,7 +753,9 @@ class _Layout:
     def _distinct(self, column: str) -> int:
         """Return the number of different values in a column of the long form, counted once."""
         if column not in self._counts:
-            self._counts[column] = self.form.source.column(column).n_unique()
+            values = self.form.source.column(column)
+            found = None if values.dtype.is_nested() else first_of_runs(values)
+            self._counts[column] = (values if found is None else found[0]).n_unique()
         return self._counts[column]
 
     def _identifies_inputs(self, column: str) -> bool:
@@ -806,7 +822,7 @@ class _Layout:
             form.has_judge = True
             return
         form.has_judge = rater is None and self._names_a_judge()
-        if rater is None and score is None and self._take_rater_columns():
+        if score is None and (self._take_rater_columns() if rater is None else self._take_voter(rater)):
             return
         by_column = bool(form.several["aspect"]) and rater is not None
         by_score = score is not None and bool(rater or columns["aspect"])
@@ -839,6 +855,15 @@ class _Layout:
             if column is not None:
                 form.single[role] = column
         form.are_ratings = True
+
+    def _take_voter(self, rater: str) -> bool:
+        """Take the column of the people who say which of two outputs is better."""
+        if self.form.preference is None or self.form.several["aspect"]:
+            return False
+        self.form.single["rater"] = rater
+        if rater not in self.said:
+            self._claim(rater, "rater")
+        return True
 
     def _are_judges(self, raters: ColumnProfile) -> bool:
         """Say whether the raters are models; where people are among them, the reader tells them apart."""

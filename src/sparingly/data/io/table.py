@@ -181,6 +181,7 @@ _MACHINE = re.compile(
     r"gpt|\bllm|(claude|gemini|llama|mistral|qwen|deepseek|prometheus)\W*\S*\d", re.IGNORECASE
 )
 _NOTHINGS = ("none", "nan", "null", "<na>", "n/a")
+_LONGEST_NOTHING = 6
 _TWICE = 'Two columns are to be "{}". Leave one out: roles={{"{}": "ignored"}}.'
 
 
@@ -227,7 +228,8 @@ class _TableReader:
         self.notes: list[str] = []
         self.epoch: str | None = None
         self.grid = self._make_grid()
-        if not form.are_ratings and form.judges is None and self.grid.repeats:
+        is_compared = form.preference is not None and not form.preference_by_judge
+        if not (form.are_ratings or is_compared) and form.judges is None and self.grid.repeats:
             self._settle_duplicates()
         self.metrics: dict[str, Any] = {}
         self.aspects: dict[str, Any] = {}
@@ -347,7 +349,10 @@ class _TableReader:
         different, codes = coded(texts)
         names = np.array([digest_id("prompt", text) for text in different], object)
         rows, count = self.form.count, len(texts)
-        each_row = (len(models.names) == 1 or rows < count) and not self.form.are_ratings
+        # Votes without outputs may be about the same item; outputs of two rows differ.
+        each_row = (
+            len(models.names) == 1 or (rows < count and output is not None)
+        ) and not self.form.are_ratings
         if each_row and len(different) < rows and not self._may_repeat():
             place = pl.Series(codes[:rows]).to_frame("code").select(pl.col("code").cum_count().over("code"))
             nth = np.tile(place.to_series().to_numpy(), count // rows)
@@ -505,7 +510,9 @@ class _TableReader:
 
     def _nothings(self, column: str) -> int:
         """Return how many texts are what programs write for a missing value."""
-        return int(self._texts(column).str.strip_chars().str.to_lowercase().is_in(_NOTHINGS).sum() or 0)
+        texts = self._texts(column)
+        short = texts.filter(texts.str.len_bytes() <= _LONGEST_NOTHING)
+        return int(short.str.strip_chars().str.to_lowercase().is_in(_NOTHINGS).sum() or 0)
 
     def _texts(self, column: str) -> pl.Series:
         series = self.source.column(column)
@@ -670,7 +677,8 @@ class _GridFacts:
     @cached_property
     def differs_in_cell(self) -> bool:
         grid, form = self.reader.grid, self.reader.form
-        if not (form.are_ratings or form.judges is not None) or not grid.repeats:
+        may_differ = form.are_ratings or form.judges is not None or form.preference is not None
+        if not may_differ or not grid.repeats:
             return False
         return grid.by_cell.common_values(self.series)[1] is not None
 

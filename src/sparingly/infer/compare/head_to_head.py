@@ -6,7 +6,15 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparingly.base.format import counted, html_table, number_text, score_text
+from sparingly.base.format import (
+    counted,
+    decimal_text,
+    decimals_for,
+    p_text,
+    score_text,
+)
+from sparingly.base.summary import IntervalCell, Summary
+from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.compare.wins import PositionBias, WinTally, percents
@@ -32,7 +40,7 @@ class JudgeGain:
 
 
 @dataclass(frozen=True, repr=False)
-class HeadToHead:
+class HeadToHead(Tabular):
     """Two models compared. With the models in the other order all numbers are mirrored.
 
     Attributes:
@@ -132,7 +140,7 @@ class HeadToHead:
     def _scores_sentence(self) -> str:
         ahead, (one, other) = self.leader, self.scores or (math.nan, math.nan)
         if ahead is None:
-            score = score_text(one, is_rate=self.is_rate)
+            score = score_text(one, is_rate=self.is_rate, decimals=self._decimals)
             what = counted(self.n, "judged item")
             return f"{self.first} and {self.second} have the same score, {score}, on {what}: not settled."
         names, sign = (self.first, self.second), 1.0
@@ -141,7 +149,8 @@ class HeadToHead:
         low, high = sorted((sign * self.low, sign * self.high))
         interval = f" [{self._amount(low)}, {self._amount(high)}]" if math.isfinite(low + high) else ""
         lead = f"{self._amount(abs(self.estimate))}{' points' if self.is_rate else ''}"
-        scores = " against ".join(score_text(score, is_rate=self.is_rate) for score in (one, other))
+        how: dict[str, Any] = {"is_rate": self.is_rate, "decimals": self._decimals}
+        scores = " against ".join(score_text(score, **how) for score in (one, other))
         only = ""
         if self.wins_by_item is not None:
             mine, theirs = self.wins_by_item[:: int(sign)]
@@ -186,7 +195,11 @@ class HeadToHead:
 
     def _amount(self, value: float) -> str:
         """Return a difference as text: points of a rate with one decimal, else three digits."""
-        return f"{100 * value + 0.0:.1f}" if self.is_rate else number_text(value, 3)
+        return f"{100 * value + 0.0:.1f}" if self.is_rate else decimal_text(value, self._decimals, 3)
+
+    @property
+    def _decimals(self) -> int | None:
+        return decimals_for([(self.high - self.low) / 4.0])
 
     @property
     def headline(self) -> str:
@@ -203,35 +216,56 @@ class HeadToHead:
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
-    def _repr_html_(self) -> str:
-        row = (self.first, self.second, self.estimate, self.low, self.high, self.p_value)
-        heads = ("first", "second", "win rate" if self.tally else "difference", "low", "high", "p")
-        return html_table(heads, [row], " ".join(self.sentences), "; ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return who is ahead, how far, and what would settle it."""
+        rows: list[tuple[str | IntervalCell, ...]] = []
+        if self.tally is not None:
+            tally = self.tally
+            rows = [
+                (f"{self.first} wins", _votes(tally.wins), "█" * round(30 * tally.wins / tally.votes)),
+                ("ties", _votes(tally.ties), "█" * round(30 * tally.ties / tally.votes)),
+                (f"{self.second} wins", _votes(tally.losses), "█" * round(30 * tally.losses / tally.votes)),
+            ]
+        elif math.isfinite(self.low + self.high):
+            unit = " points" if self.is_rate else ""
+            ends = f"[{self._amount(self.low)}, {self._amount(self.high)}]{unit}"
+            value = f"{self._amount(self.estimate)}{unit}"
+            rows = [
+                (
+                    f"{self.first} − {self.second}",
+                    value,
+                    ends,
+                    IntervalCell(self.low, self.estimate, self.high),
+                ),
+                ("no difference", "0", "", IntervalCell(0.0, 0.0, 0.0)),
+            ]
+        return Summary(
+            self.sentences,
+            ("",) * (len(rows[0]) if rows else 0),
+            tuple(rows),
+            next_steps=("sparingly report DATA" if self.settled else "sparingly serve DATA",),
+            notes=self.notes,
+            method=(f"{self.headline}.",),
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the comparison as one row."""
+        values = self.to_dict()
+        names = ("first", "second", "aspect", "unit", "n", "estimate", "low", "high", "p_value", "settled")
+        return [{name: values[name] for name in names}]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         answers = {"settled": self.settled, "leader": self.leader, "sentence": self.sentence}
-        margin = None if self.margin is None else {**vars(self.margin), "answer": self.margin.answer}
+        margin = None if self.margin is None else self.margin.to_dict()
         return dict(plain({**asdict(self), "margin": margin, **answers}))
 
 
-def p_text(p_value: float) -> str:
-    """Return a p-value as papers print it.
-
-    Examples:
-        >>> from sparingly.infer.compare.head_to_head import p_text
-        >>> p_text(0.0534), p_text(0.3), p_text(0.0002), p_text(1.0)
-        ('p = .053', 'p = .30', 'p < .001', 'p = 1')
-    """
-    if p_value < 0.001:
-        return "p < .001"
-    if p_value >= 0.995:
-        return "p = 1"
-    digits = 2 if p_value >= 0.0995 else 3
-    return f"p = {p_value:.{digits}f}".replace("0.", ".", 1)
+def _votes(value: float) -> str:
+    """Return a number of votes; soft votes leave parts of one."""
+    return str(round(value)) if abs(value - round(value)) < 1e-9 else f"{value:.1f}"
 
 
 def _count(value: float, one: str, many: str | None = None) -> str:
-    """Return a number of votes with its noun; soft votes leave parts of one."""
-    whole = round(value)
-    return counted(whole, one, many) if abs(value - whole) < 1e-9 else f"{value:.1f} {many or one + 's'}"
+    """Return a number of votes with its noun."""
+    return f"{_votes(value)} {one if _votes(value) == '1' else many or one + 's'}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, number_text
@@ -68,6 +68,14 @@ class MarginAnswer:
     def is_equivalent(self) -> bool:
         """Whether the two are within the margin of each other, by two one-sided tests (Schuirmann 1987)."""
         return -self.margin < self.low and self.high < self.margin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; an end that is not known is None."""
+        ends = {
+            name: end if math.isfinite(end) else None
+            for name, end in (("low", self.low), ("high", self.high))
+        }
+        return {**asdict(self), **ends, "answer": self.answer}
 
     def __str__(self) -> str:
         """Return question and answer."""

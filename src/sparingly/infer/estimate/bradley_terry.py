@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted, decimal_text, decimals_for, ends_text
+from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
@@ -335,13 +336,32 @@ class BradleyTerry(Tabular):
         comparisons = counted(self.comparisons, "comparison")
         return f"strengths of {counted(len(self.models), 'model')} from {comparisons} (Bradley–Terry)"
 
-    def _repr_html_(self) -> str:
+    def summary(self) -> Summary:
+        """Return who is strongest, all strengths with their intervals, and what to do next."""
         order = np.argsort(-np.nan_to_num(self.strengths, nan=-np.inf), kind="stable")
-        rows = [
-            (self.models[at], self.strengths[at], self.low[at], self.high[at], self.status[at])
-            for at in order
+        decimals = decimals_for(self.standard_errors.tolist())
+        rows = []
+        for at in order:
+            low, value, high = (float(part[at]) for part in (self.low, self.strengths, self.high))
+            error = decimal_text(float(self.standard_errors[at]), decimals)
+            text = f"{decimal_text(value, decimals)} ± {error}".removesuffix(" ± -")
+            ends = self.status[at] or ends_text(low, high, decimals=decimals)
+            rows.append((self.models[at], text, ends, IntervalCell(low, value, high)))
+        best = self.models[int(order[0])]
+        counts = f"{counted(len(self.models), 'model')}, from {counted(self.comparisons, 'comparison')}"
+        answer = f"{best} is the strongest of {counts}."
+        effects = [
+            f"{name}: one standard deviation more adds {effect:.2f} ± {error:.2f}."
+            for name, (effect, error) in self.effects.items()
         ]
-        return html_table(("model", "strength", "low", "high", ""), rows, self.headline)
+        return Summary(
+            (answer, *effects),
+            ("model", "strength ± error", f"{100 * self.level:g} % interval", ""),
+            tuple(rows),
+            next_steps=("sparingly compare DATA",),
+            notes=self.notes,
+            method=(f"{self.headline[:1].upper()}{self.headline[1:]}; log-odds to be preferred.",),
+        )
 
 
 def bradley_terry(

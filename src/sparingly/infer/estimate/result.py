@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,9 +13,10 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.base.format import counted, ends_text, error_text, html_table, score_text
+from sparingly.base.format import NO_INTERVAL, counted, decimals_for, ends_text, error_text, score_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
+from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import Quoted, format_number, format_value
 from sparingly.data import files, schema
@@ -257,17 +259,18 @@ class Estimate(Tabular):
 
     def score_text(self, place: int) -> str:
         """Return a model's score as text: a rate in percent."""
-        return score_text(float(self.scores[place]), is_rate=self.is_rate)
+        return score_text(float(self.scores[place]), is_rate=self.is_rate, decimals=self.decimals)
 
     def error_text(self, place: int) -> str:
         """Return a model's standard error as text: that of a rate in points."""
-        return error_text(self.shown_error(place), is_rate=self.is_rate)
+        return error_text(self.shown_error(place), is_rate=self.is_rate, decimals=self.decimals)
 
     def interval_text(self, place: int) -> str:
         """Return a model's interval in words; a rate in percent, at least so much where all pass."""
         score = self.scores[place]
         if not (self.is_rate and self.intervals[place] == PROPORTION and score in (0.0, 1.0)):
-            return ends_text(self.low[place], self.high[place], is_rate=self.is_rate)
+            ends = self.low[place], self.high[place]
+            return ends_text(*ends, is_rate=self.is_rate, decimals=self.decimals)
         # Labels that are all alike say at least, or at most, so much at the one-sided level.
         labels = float(self.n) if self.pairs is None else float(self.pairs.sample.judged[:, place].sum())
         size = float(self.size) if self.target == "set" else np.inf
@@ -277,13 +280,51 @@ class Estimate(Tabular):
             )
         return ends_text(None, float(proportion_bound(0.0, labels, size, self.level, "high")), is_rate=True)
 
-    def _repr_html_(self) -> str:
-        columns = ("model", "score", "standard error", f"{100 * self.level:g} % interval")
-        rows = [
-            (self.models[place], self.score_text(place), self.error_text(place), self.interval_text(place))
+    @cached_property
+    def decimals(self) -> int | None:
+        """The decimals of scores, errors and interval ends: two digits of the largest error."""
+        return decimals_for(map(self.shown_error, range(len(self.models))))
+
+    def answer(self, mark_up: Callable[[str], str] = str) -> str:
+        """Say what the best score is, and of what; ``mark_up`` is applied to names."""
+        place = self.order[0]
+        ends = self.interval_text(place)
+        between = (
+            ""
+            if ends == NO_INTERVAL
+            else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
+        )
+        has = "has" if len(self.models) == 1 else f"has the highest of {len(self.models)} scores:"
+        score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
+        judged = "is" if self.n == 1 else "are"
+        items = f"{self.n:,} of {self.size:,} items" if self.n < self.size else f"all {self.size:,} items"
+        items = counted(self.n, "item") if self.target == CHOSEN_ITEMS else items
+        return (
+            f"{mark_up(self.models[place])} {has} {score}{between} by {mark_up(self.aspect)} on "
+            f"{self.target_text}; {items} {judged} judged."
+        )
+
+    def summary(self) -> Summary:
+        """Return the answer, the scores with their intervals, and what to do next."""
+        rows = tuple(
+            (
+                self.models[place],
+                f"{self.score_text(place)} ± {self.error_text(place)}".removesuffix(" ± -"),
+                self.interval_text(place),
+                IntervalCell(float(self.low[place]), float(self.scores[place]), float(self.high[place])),
+            )
             for place in self.order
-        ]
-        return html_table(columns, rows, self.headline, "; ".join(self.notes))
+        )
+        steps = ("sparingly rank DATA",) if len(self.models) > 1 else ("sparingly plan DATA",)
+        return Summary(
+            (self.answer(),),
+            ("model", "score ± error", f"{100 * self.level:g} % interval", ""),
+            rows,
+            next_steps=steps,
+            notes=self.notes,
+            method=(f"{self.headline}. Behind ± stands the standard error.",),
+            signature="" if self.signature is None else str(self.signature),
+        )
 
     @property
     def order(self) -> list[int]:

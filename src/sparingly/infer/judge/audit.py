@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
@@ -26,7 +26,7 @@ from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst
 from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
 from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
-from sparingly.infer.judge.words import AuditNumbers, answer, biases
+from sparingly.infer.judge.words import AuditNumbers, answer, band_rows, biases
 from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
 
 SIGNIFICANT = 0.05
@@ -103,10 +103,31 @@ class JudgeAudit(Tabular):
         """Return the answer, the biases that are significant, and what to mind."""
         return "\n".join((*answer(self), *biases(self), *(f"note: {note}" for note in self.notes)))
 
-    def _repr_html_(self) -> str:
-        rows = [(row.judge, row.mean, row.kappa.value, row.worth and row.worth.value) for row in self.judges]
-        columns = ("judge", "mean", "κ", "100 labels are worth")
-        return html_table(columns, rows, " ".join(answer(self)), " ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return the true score and whether the judge can be trusted, and how it agrees with the labels."""
+        rates = self.rates
+        columns: tuple[str, ...] = ("labels", "judge passes", "judge fails")
+        rows: tuple[tuple[str, ...], ...] = ()
+        if rates is not None:
+            rows = tuple(
+                (f"people {verb}", *map(str, counts))
+                for verb, counts in zip(("pass", "fail"), rates.table, strict=True)
+            )
+        elif self.line is not None:
+            columns, rows = (f"where {self.judge} gives", "labels", "people give"), tuple(band_rows(self))
+        # Commands are for where more labels tell more of its errors.
+        select = self.estimate is not None and rates is not None and rates.passed and rates.failed
+        steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
+        shown = None if self.estimate is None else self.estimate.signature
+        return Summary(
+            tuple(answer(self)),
+            columns,
+            rows,
+            next_steps=steps,
+            notes=self.notes,
+            method=() if self.estimate is None else (self.estimate.headline,),
+            signature="" if shown is None else str(shown),
+        )
 
     @property
     def significant(self) -> tuple[JudgeBias, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sparingly.base.errors import listing
-from sparingly.base.format import counted, number_text
+from sparingly.base.format import counted, decimal_text, decimals_for, number_text, p_text
 from sparingly.infer.judge.error_rates import Rate
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def _slack(rounding: Callable[[float], float]) -> float:
     return 1e-9 if rounding is math.floor else -1e-9 if rounding is math.ceil else 0.0
 
 
-def p_text(p: float) -> str:
-    """Return a p-value behind its sign."""
-    return "p < .001" if p < 0.001 else f"p = {p:.2g}".replace("0.", ".")
+def _decimals(rate: Rate) -> int | None:
+    """Return the decimals of a number with its interval: a quarter of it is about a standard error."""
+    return decimals_for([(rate.high - rate.low) / 4.0])
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,11 @@ class AuditNumbers:
         return f"{percent_text(score)} %" if self.is_rate else number_text(score, 3)
 
     def with_ends(self, rate: Rate) -> str:
-        """Return a score with its interval."""
-        return f"{self.value(rate.value)}{self.ends(rate)}"
+        """Return a score with its interval, both with the same decimals."""
+        ends = self.ends(rate)
+        if self.is_rate or not ends:
+            return f"{self.value(rate.value)}{ends}"
+        return f"{decimal_text(rate.value, _decimals(rate))}{ends}"
 
     def ends(self, rate: Rate) -> str:
         """Return an interval behind a space, rounded outwards; nothing where there is none, or no error."""
@@ -62,13 +65,16 @@ class AuditNumbers:
             return ""
         if self.is_rate:
             return f" [{percent_text(rate.low, math.floor)}, {percent_text(rate.high, math.ceil)}]"
-        return f" [{number_text(rate.low, 3)}, {number_text(rate.high, 3)}]"
+        decimals = _decimals(rate)
+        return f" [{decimal_text(rate.low, decimals)}, {decimal_text(rate.high, decimals)}]"
 
     def difference(self, rate: Rate, *, signed: bool = False) -> str:
         """Return how far scores differ, with its interval; without the sign, unless it is asked for."""
         sign = 1.0 if signed or rate.value >= 0 else -1.0
         low, high = sorted((sign * rate.low, sign * rate.high))
         number = f"{'+' if signed else ''}.{0 if self.is_rate else 2}{'f' if self.is_rate else 'g'}"
+        if not self.is_rate and low < high:
+            number = f"{'+' if signed else ''}.{_decimals(rate)}f"
         times = 100.0 if self.is_rate else 1.0
         ends = f" [{times * low:{number}}, {times * high:{number}}]" if low < high else ""
         return f"{sign * times * rate.value:{number}}{' points' if self.is_rate else ''}{ends}"
@@ -253,11 +259,11 @@ def band_rows(audit: JudgeAudit) -> list[tuple[str, str, str]]:
     """Return where the judge gives this or that: its scores, how many labels, and what people give."""
     if audit.line is None:
         return []
+    bands = audit.line.bands
+    decimals = decimals_for([(bands[-1].high - bands[0].low) / 25.0])
     return [
         (
-            number_text(band.low, 3)
-            if band.low == band.high
-            else f"{number_text(band.low, 3)} to {number_text(band.high, 3)}",
+            " to ".join(dict.fromkeys(decimal_text(end, decimals, 3) for end in (band.low, band.high))),
             str(band.labels),
             audit.words.with_ends(band.people),
         )

@@ -19,6 +19,7 @@ from sparingly.infer.judge.error_rates import Rate
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
 from sparingly.infer.plan.pilot import learn_values, pilot_of
 from sparingly.infer.plan.power import item_covariance
+from sparingly.infer.plan.sample_size import round_width
 
 HUNDRED = 100.0
 
@@ -73,9 +74,6 @@ def only_metrics(data: EvalSet, names: Iterable[str]) -> EvalSet:
 
 # --- how many labels a goal needs ---
 
-# Half-widths that people ask for, as digits before a power of ten.
-_ROUND = (1.0, 2.0, 3.0, 5.0)
-
 
 @dataclass(frozen=True)
 class LabelsNeeded:
@@ -105,11 +103,3 @@ def labels_needed(
     labels_alone = replace(pilot, data=only_metrics(pilot.data, ()), predicted=None, saving=None)
     counts = (PlanOutlook(part, goals).items_needed() for part in (pilot, labels_alone))
     return LabelsNeeded(width, *counts)
-
-
-def round_width(width: float) -> float:
-    """Return the round number next to a width: 1, 2, 3 or 5 times a power of ten, by ratio."""
-    power = 10.0 ** math.floor(math.log10(width))
-    candidates = [digit * power * times for times in (1.0, 10.0) for digit in _ROUND]
-    best = min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
-    return float(f"{best:.3g}")

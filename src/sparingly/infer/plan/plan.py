@@ -6,12 +6,14 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.base.format import counted, error_text, html_table
+from sparingly.base.format import counted, decimals_for, error_text
+from sparingly.base.summary import Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
@@ -30,7 +32,15 @@ from sparingly.infer.plan.judge_mix import JudgeMix, cheapest_mix, items_with, j
 from sparingly.infer.plan.outlook import SURE_OF_WINNER, PlanGoals, PlanOutlook, PlanUnit, Precision
 from sparingly.infer.plan.pilot import Pilot, Saving, Unequal, method_text, pilot_of
 from sparingly.infer.plan.power import DocumentEffects, pair_deviations
-from sparingly.infer.plan.sample_size import NEARLY_ALL, SD, Quantity, chance_text, percent_text, points_text
+from sparingly.infer.plan.sample_size import (
+    NEARLY_ALL,
+    SD,
+    Quantity,
+    chance_text,
+    percent_text,
+    points_text,
+    round_width,
+)
 from sparingly.signals.cost import FIT, LENGTH, fit_seconds, item_costs
 
 # --- advice ---
@@ -193,7 +203,7 @@ def _why(outlook: PlanOutlook, items_needed: int | None) -> str:
         return f"{shares}: too little to help."
     if items_needed is not None and not outlook.uses_predictions(items_needed):
         return f"{shares}, but an estimate does not use them below {FEWEST} {outlook.goals.unit}s."
-    return f"{shares}: about that much fewer labels are needed."
+    return f"{shares}."
 
 
 def _expected(outlook: PlanOutlook, n: int) -> str:
@@ -241,7 +251,8 @@ def _pilot_first(outlook: PlanOutlook, items_needed: int | None) -> Advice:
 
 # --- the plan ---
 
-_HEAD = ("items", "± scores", "difference", "right winner", "right pairs", "right order", "hours")
+_HEAD = ("items", "scores ±", "difference", "right winner", "right pairs", "right order", "hours")
+_IN_POINTS = ("scores ±", "difference")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -309,10 +320,24 @@ class Plan(Tabular):
         lines = [*self.advice.sentences, self.headline, *body, *self.facts(), *self.advice.commands()]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def _repr_html_(self) -> str:
-        answer, *further = self.advice.sentences
-        after = " ".join((*further, self.headline, *self.facts(), *self.notes))
-        return html_table(_HEAD, self._rows(), answer, after)
+    def summary(self) -> Summary:
+        """Return how many items to judge, what budgets buy, and what to type."""
+        several = len(self.models) > 1
+        keep = [True, True, *[several] * 4, any(row.hours is not None for row in self.table)]
+        marked = [(f"{row[0]}{' *' if row[0] == str(self.needed) else ''}", *row[1:]) for row in self._rows()]
+        rows = tuple(tuple(cell.removesuffix(" points") for cell in compress(row, keep)) for row in marked)
+        return Summary(
+            self.advice.sentences,
+            tuple(
+                f"{name}, points" if self.is_rate and name in _IN_POINTS else name
+                for name in compress(_HEAD, keep)
+            ),
+            rows,
+            texts=0,
+            next_steps=self.advice.commands(),
+            notes=(*self.facts(), *self.notes),
+            method=(self.headline,),
+        )
 
     def facts(self) -> tuple[str, ...]:
         """Return what the pilot tells of probabilities, documents and epochs, a sentence each."""
@@ -336,14 +361,18 @@ class Plan(Tabular):
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows = []
+        columns = ((row.half_width for row in self.table), (row.detectable for row in self.table))
+        places = [None if (few := decimals_for(column)) is None else few + 1 for column in columns]
         for row in self.table:
             # Of one model there is no order.
             chances = (row.right_winner, row.right_pairs, row.right_order)
             rows.append(
                 (
                     str(row.n),
-                    error_text(row.half_width, is_rate=self.is_rate),
-                    error_text(row.detectable, is_rate=self.is_rate),
+                    *(
+                        error_text(value, is_rate=self.is_rate, decimals=decimals)
+                        for value, decimals in zip((row.half_width, row.detectable), places, strict=True)
+                    ),
                     *("-" if len(self.models) < 2 else chance_text(value) for value in chances),
                     "-" if row.hours is None else f"{row.hours:.1f}",
                 )
@@ -446,6 +475,9 @@ def plan(
     else:
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
+    if pilot.models < 2 and goals.width is None and goals.detect is None:
+        goals = replace(goals, width=_usual_width(outlook))
+        outlook = replace(outlook, goals=goals)
     mix, items_needed = None, outlook.items_needed()
     # A goal that all items do not reach has no price.
     if checked is not None and items_needed is not None:
@@ -475,6 +507,13 @@ def plan(
         notes=notes,
         epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),
     )
+
+
+def _usual_width(outlook: PlanOutlook) -> float | None:
+    """Return about half the half-width that the pilot gives, or 100 items: a goal where none is named."""
+    pilot = outlook.pilot
+    half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
+    return round_width(half / 2.0) if math.isfinite(half) and half > 0 else None
 
 
 def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.errors import UsageError, one_line
-from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
+from sparingly.base.summary import Summary
 from sparingly.base.syntax import arguments
 from sparingly.base.tabular import Tabular
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
@@ -130,9 +130,12 @@ class SampleSize(Tabular):
         rows = [f"{row.goal:<44} {row.n:>9}" for row in self.alternatives]
         return "\n".join([self.answer, *rows, *self.notes, *self.commands])
 
-    def _repr_html_(self) -> str:
-        rows = [(row.goal, str(row.n)) for row in self.alternatives]
-        return html_table(("goal", self.unit), rows, self.answer, " ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return how many labels the question needs, what others need, and what to type."""
+        rows = tuple(
+            (row.goal, f"{row.n:,}{' *' if row.goal == self.goal else '  '}") for row in self.alternatives
+        )
+        return Summary((self.answer,), ("goal", self.unit), rows, next_steps=self.commands, notes=self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -444,6 +447,17 @@ def _items(effect: float, models: int, level: float, power: float) -> int:
 
 
 # --- shared ---
+
+# Half-widths that people ask for, as digits before a power of ten.
+_ROUND = (1.0, 2.0, 3.0, 5.0)
+
+
+def round_width(width: float) -> float:
+    """Return the round number next to a width: 1, 2, 3 or 5 times a power of ten, by ratio."""
+    power = 10.0 ** math.floor(math.log10(width))
+    candidates = [digit * power * times for times in (1.0, 10.0) for digit in _ROUND]
+    best = min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
+    return float(f"{best:.3g}")
 
 
 def _in_reach(n: int | None) -> int:

@@ -10,10 +10,11 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted, decimal_text, decimals_for, html_table, share_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import FlipTest as Test
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
@@ -94,10 +95,34 @@ class Comparison(Tabular):
             f"best model found: {best}"
         )
 
-    def _repr_html_(self) -> str:
+    def summary(self) -> Summary:
+        """Return how close the chosen items come to all, and every model's ranks and means."""
+        agreement = self.agreement
+        found = {1.0: "find the same best model", 0.0: "name another best model"}.get(
+            agreement.top1_match, "leave the best model open"
+        )
+        pairs = counted(len(self.models) * (len(self.models) - 1) // 2, "pair")
+        answer = (
+            f"The {agreement.n} chosen items {found} as all {agreement.n_full} and order "
+            f"{share_text(agreement.pairwise_accuracy, 0)} of {pairs} alike (soft pairwise accuracy "
+            f"{share_text(agreement.soft_pairwise_accuracy)}), by {self.truth}."
+        )
+        ends = [value for row in self.models for value in (row.full_mean, row.mean) if value is not None]
+        decimals = decimals_for([(max(ends) - min(ends)) / 10.0]) if ends else None
+        rows = tuple(
+            (
+                row.model,
+                str(row.full_rank),
+                f"{'-' if row.rank is None else row.rank}{' ←' if row.rank != row.full_rank else '  '}",
+                decimal_text(row.full_mean, decimals),
+                decimal_text(row.mean, decimals),
+            )
+            for row in self.models
+        )
         columns = ("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen")
-        rows = [(row.model, row.full_rank, row.rank, row.full_mean, row.mean) for row in self.models]
-        return html_table(columns, rows, str(self), "; ".join(self.notes))
+        return Summary(
+            (answer,), columns, rows, next_steps=("sparingly figure curve DATA",), notes=self.notes
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values."""

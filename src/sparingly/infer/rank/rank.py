@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
+from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import counted, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
@@ -248,6 +248,11 @@ def rank(
         ('TMT_run1', '1-4')
     """
     data = as_evalset(data)
+    if aspect is None and not data.aspects and len(data.preferences):
+        raise MissingDataError(
+            f"The set holds {len(data.preferences):,} comparisons of two outputs and no scores: take "
+            "sparingly.bradley_terry(data), or sparingly.compare(data, first, second)."
+        )
     for kind, choice, choices in (
         ("test", test, get_args(Test)),
         ("rule for groups", groups_by, get_args(GroupsBy)),

@@ -11,7 +11,8 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
-from sparingly.base.format import counted, error_text, html_table, score_text
+from sparingly.base.format import counted, decimals_for, error_text, p_text, percent, score_text
+from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_number
 from sparingly.data import files, schema
@@ -268,7 +269,11 @@ class Ranking(Tabular):
         leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
         rivals = [name for name in self.may_be_best if name not in leaders]
         if len(leaders) == 1 and not rivals:
-            return f"{mark_up(leaders[0])} is the best model{place}. {self.group_sentence}"
+            rest = self.corrected[0][1:]
+            p_value = float(np.nanmax(rest)) if len(rest) and not np.isnan(rest).all() else float("nan")
+            shown = "" if p_value != p_value else f" ({p_text(p_value)})"
+            best = f"is best of {len(self.models)}" if len(self.models) > 2 else "is better"
+            return f"{mark_up(leaders[0])} {best}{place}{shown}. {self.group_sentence}"
         has = "has" if len(leaders) == 1 else "share"
         head = f"{_sentence_list([mark_up(name) for name in leaders])} {has} the highest score"
         if not rivals:
@@ -297,21 +302,70 @@ class Ranking(Tabular):
         ranks = ", ".join(f"{row.model} {row.ranks}" for row in self.models)
         return f"{self.answer()} Possible ranks: {ranks}."
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (row.ranks, row.model, self.score_text(row), self.error_text(row), row.interval, row.group)
-            for row in self.models
-        ]
-        columns = (self.ranks_head, "model", self.scores_head, "standard error", self.level_head, "group")
-        return html_table(columns, rows, self.answer(), "; ".join((self.headline, *self.notes)))
+    def summary(self) -> Summary:
+        """Return who is best, the models with their possible ranks, and what to do next."""
+        columns = ["ranks", "model", "score ± error", self.level_head, "", "chance of best"]
+        rows: list[list[str | IntervalCell]] = []
+        for row in self.models:
+            score, low, high = (
+                float("nan") if value is None else value for value in (row.score, row.low, row.high)
+            )
+            text = f"{self.score_text(row)} ± {self.error_text(row)}".removesuffix(" ± -")
+            best = percent(row.chance_of_best).replace("under ", "<").replace("over ", ">")
+            ends = IntervalCell(low, score, high)
+            rows.append([row.ranks, row.model, text, row.interval or "-", ends, best])
+        if len(self.groups) > 1:
+            columns.append("group")
+            for cells, row in zip(rows, self.models, strict=True):
+                cells.append("-" if row.group is None else str(row.group))
+        claim = () if self.claim is None else (str(self.claim),)
+        more = f"; {self.outlook}" if self.outlook else ""
+        is_part = self.n is not None and self.size is not None and self.n < self.size
+        return Summary(
+            (*claim, self.answer(), f"{self.headline}{more}."),
+            tuple(columns),
+            tuple(map(tuple, rows)),
+            texts=2,
+            next_steps=("sparingly plan DATA" if is_part else "sparingly report DATA",),
+            notes=self.notes,
+            method=self._method,
+            signature="" if self.signature is None else str(self.signature),
+        )
+
+    @property
+    def _method(self) -> tuple[str, ...]:
+        if self.n is None:
+            return ()
+        return (
+            f"Scores speak about {target_text(self.scores_of)}, ranks about {target_text(self.target)}: they "
+            f"hold for all models at once with {100 * (1 - self.alpha):g} % confidence. Estimator: "
+            f"{self.estimator}; test: {self.test}. Behind ± stands the standard error.",
+        )
+
+    @property
+    def outlook(self) -> str:
+        """Say what judging the rest would decide, where that is known."""
+        shows, better = self.would_be_significant, self.decisions.better
+        if shows is None or self.n is None or self.size is None or self.n >= self.size:
+            return ""
+        undecided = np.triu(~(better | better.T), 1)
+        more = float(np.nansum(shows[undecided]))
+        expected = (
+            "hardly decide more pairs" if more < 0.5 else f"decide about {counted(round(more), 'more pair')}"
+        )
+        return f"judging the rest would {expected}" if undecided.any() else ""
 
     def score_text(self, model: RankedModel) -> str:
         """Return a model's score as text: a rate in percent."""
-        return score_text(model.score, is_rate=self.is_rate)
+        return score_text(model.score, is_rate=self.is_rate, decimals=self._decimals)
 
     def error_text(self, model: RankedModel) -> str:
         """Return a model's standard error as text: that of a rate in points."""
-        return error_text(model.standard_error, is_rate=self.is_rate)
+        return error_text(model.standard_error, is_rate=self.is_rate, decimals=self._decimals)
+
+    @property
+    def _decimals(self) -> int | None:
+        return decimals_for(row.standard_error for row in self.models)
 
     def margin_test(self, question: ClaimKind, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""

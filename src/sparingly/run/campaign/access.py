@@ -140,6 +140,11 @@ class Access:
             rows = connection.execute(query.order_by(ACCESS.c.made_at, ACCESS.c.digest)).all()
         return [AccessLink(row.digest, row.role, row.rater, row.made_at, row.retired_at) for row in rows]
 
+    def is_retired(self, rater: str) -> bool:
+        """Say whether a rater had links, and all of them were taken back."""
+        links = [entry for entry in self.entries() if entry.role == "rater" and entry.rater == rater]
+        return bool(links) and all(link.retired_at is not None for link in links)
+
     def open_to(self, digest: str) -> AccessLink | None:
         """Return the link with a digest, where it opens."""
         with self.database.reading() as connection:

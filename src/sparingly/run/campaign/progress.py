@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
-from sparingly.run.campaign.history import Pause, anchors_at, paused_at
+from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 
@@ -92,6 +92,7 @@ class Overview:
         pause: The pause that it is in; None while questions are handed out.
         raters: Everybody who has answered.
         finished: Why a data set asks no more, by its name.
+        skipped: How many of the answers that were asked for cannot be given, as raters said.
     """
 
     campaign: str
@@ -101,6 +102,7 @@ class Overview:
     rounds: tuple[RoundProgress, ...]
     raters: tuple[RaterProgress, ...]
     finished: Mapping[str, str]
+    skipped: int = 0
 
     @property
     def asked(self) -> int:
@@ -162,6 +164,10 @@ def overview(campaign: CampaignReader) -> Overview:
                 for data in campaign.settings.budgets
                 if (finished := campaign.history.finished(connection, data, row.last_seq)) is not None
             },
+            skipped=sum(
+                len(skipped_cells(connection, name, data, row.last_seq)) * len(campaign.settings.aspects)
+                for data in campaign.settings.budgets
+            ),
         )
 
 

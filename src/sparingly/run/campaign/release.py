@@ -34,6 +34,7 @@ from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.history import RATING_COLUMNS, rating_rows, with_answers
+from sparingly.run.campaign.known import KnownAnswers
 from sparingly.run.campaign.progress import hours_table, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.settings import Settings
@@ -391,6 +392,8 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
             content["placements.jsonl"] = line_bytes(placements)
         if accepted := Acceptances(campaign.database, campaign.name).rows(connection):
             content["accepted.jsonl"] = line_bytes(accepted)
+    if known := KnownAnswers(campaign.database, campaign.name).rows():
+        content["known_answers.jsonl"] = line_bytes(known)
     log = Audit(campaign.database, campaign.name).entries(limit=1_000_000)
     content["log.jsonl"] = line_bytes(entry.to_dict() for entry in reversed(log))
     content["overview.json"] = json_bytes(progress.to_dict())

@@ -74,7 +74,7 @@ ACCEPTED = _table("accepted", "campaign rater version:int", "consent details at"
 KNOWN_ANSWERS = _table(
     "known_answers",
     "campaign rater kind item model aspect",
-    "at score:float expected:float is_right:int seconds:float?",
+    "at score:float? expected:float is_right:int seconds:float?",
 )
 AUDIT = _table("audit", "campaign at id", "who what detail")
 TABLES = tuple(_METADATA.tables.values())

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted, decimal_text, decimals_for, share_text
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
 from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
@@ -235,24 +237,47 @@ class RaterReport(Tabular):
         raters = f"{counted(len(self.severity.raters), 'rater')} of {self.severity.aspect}"
         return f"{raters}; {flagged or 'none'} far from the rest"
 
-    def _repr_html_(self) -> str:
+    def summary(self) -> Summary:
+        """Return whether any rater stands out and how well they agree, and a row for each."""
         predictions = {rater.rater: rater for rater in self.predictability.raters}
+        own = {rater.rater: rater.alpha for rater in self.agreement.own}
+        severity, alpha = self.severity, self.agreement.alpha
+        decimals = decimals_for(severity.standard_errors.tolist())
         rows = []
-        for place, name in enumerate(self.severity.raters):
+        for place, name in enumerate(severity.raters):
             prediction = predictions.get(name)
-            error, share = (None, None) if prediction is None else (prediction.error, prediction.share)
-            severity = (self.severity.severity[place], self.severity.standard_errors[place])
-            rows.append((name, int(self.severity.judgements[place]), *map(float, severity), error, share))
-        columns = (
+            error = decimal_text(float(severity.standard_errors[place]), decimals)
+            lean = f"{severity.severity[place] + 0.0:+.{2 if decimals is None else decimals}f} ± {error}"
+            rows.append(
+                (
+                    name,
+                    str(int(severity.judgements[place])),
+                    lean.removesuffix(" ± -"),
+                    decimal_text(prediction.error if prediction else None, decimals, 3),
+                    share_text(prediction.share if prediction else None, 0),
+                    decimal_text(own.get(name), 2),
+                )
+            )
+        columns = [
             "rater",
             "outputs",
             "severity",
-            "standard error",
             "error from others",
             "own share that beats it",
+            "α with self",
+        ]
+        keep = [True] * 5 + [bool(own)]
+        agree = (
+            f" Krippendorff's α {alpha.alpha:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]" if alpha.units else ""
         )
-        after = " ".join((*(f"{flag.sentence}." for flag in self.flags), *self.notes))
-        return html_table(columns, rows, self.headline, after)
+        over = f" over {alpha.units} outputs with two or more raters." if agree else ""
+        return Summary(
+            (f"{self.headline}.{agree}{over}", *(f"{flag.sentence}." for flag in self.flags)),
+            tuple(compress(columns, keep)),
+            tuple(tuple(compress(row, keep)) for row in rows),
+            next_steps=("sparingly report DATA",),
+            notes=self.notes,
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per rater: how many judgements, and how severe."""

@@ -11,19 +11,21 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.format import counted
+from sparingly.base.format import counted, p_text
 from sparingly.base.tabular import Tabular
 from sparingly.data.describe.description import Description
 from sparingly.data.describe.representation import Representation
 from sparingly.data.selection import Selection
 from sparingly.infer.changes import Changes
+from sparingly.infer.compare.head_to_head import HeadToHead
+from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.judge.audit import JudgeAudit
 from sparingly.infer.plan.growth import Growth
 from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
-from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.compare import Comparison, CurveComparison
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.assignment import Assignment
@@ -62,6 +64,7 @@ _MEASURES = {
 }
 _OBSERVED, _AHEAD = "as found", "as the errors would shrink"
 _MOST_GROUPS, _MOST_KINDS = 8, 5
+_MOST_RATER_PAIRS = 15
 KINDS_IN_WORDS = {"document of": "items in its document", "source": "length of the source"}
 # Where a quarter ends stands in the table.
 _ENDS = re.compile(r" \((?:up to|over) [^()]*\)$")
@@ -70,18 +73,23 @@ _SET, _CHOSEN = "the set", "the selection"
 
 def draw_scores(estimate: Estimate) -> VConcatChart:
     """Draw every model's score as a point on its interval; a hollow point has none."""
-    rows: list[dict[str, Any]] = []
-    for place in estimate.order:
-        low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
-        if np.isfinite(score):
-            ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
-            rows.append({"name": estimate.models[place], "value": score, "low": ends[0], "high": ends[1]})
+    rows = _score_rows(estimate)
     level = f"{100 * estimate.level:g} % intervals"
     missing = sum(row["low"] is None for row in rows)
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
     # Vega's own format: rates in percent, other scores as they are.
     chart = _points_on_lines(rows, estimate.aspect, "~%" if estimate.is_rate else "")
     return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+
+
+def _score_rows(estimate: Estimate) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for place in estimate.order:
+        low, score, high = (float(part[place]) for part in (estimate.low, estimate.scores, estimate.high))
+        if np.isfinite(score):
+            ends = (low, high) if np.isfinite([low, high]).all() else (None, None)
+            rows.append({"name": estimate.models[place], "value": score, "low": ends[0], "high": ends[1]})
+    return rows
 
 
 def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
@@ -96,8 +104,44 @@ def draw_strengths(strengths: BradleyTerry) -> VConcatChart:
     return framed(_points_on_lines(rows, "strength, log-odds"), "Strengths of models", title, foot)
 
 
+def draw_difference(pair: HeadToHead) -> VConcatChart:
+    """Draw the difference of two models, or the first's share of wins, as a point on its interval."""
+    (row,) = pair.rows()
+    ends = {"low": row["low"], "high": row["high"]}
+    title = f"wins of {pair.first}" if pair.tally is not None else f"{pair.first} less {pair.second}"
+    points = [{"name": f"{pair.first}, {pair.second}", "value": row["estimate"], **ends}]
+    chart = _points_on_lines(points, title, "~%" if pair.is_rate or pair.tally is not None else "")
+    about = f"{100 * (1 - pair.alpha):g} % interval; {pair.headline}"
+    return framed(chart, "Two models compared", about, [pair.sentence])
+
+
+def draw_audit(audit: JudgeAudit) -> VConcatChart:
+    """Draw the true scores on their intervals, and below each what the judge says."""
+    if audit.estimate is not None:
+        true, judged = _score_rows(audit.estimate), audit.judge_means
+    else:
+        rates = [] if audit.corrected is None else [audit.corrected.score]
+        true, judged = [{"name": "", **rate._asdict()} for rate in rates], {"": audit.judge_mean}
+    import altair as alt
+
+    chart = _points_on_lines(true, audit.aspect, "~%" if audit.is_rate else "")
+    rows = [{"name": row["name"], "value": judged[row["name"]]} for row in true if row["name"] in judged]
+    names = [row["name"] for row in true]
+    points = alt.Chart(inline(rows)).mark_point(
+        color=VERMILION, shape="diamond", filled=True, size=90, opacity=1
+    )
+    of_judge = points.encode(x=alt.X("value:Q"), y=model_axis("name", names))
+    about = (
+        f"blue: people, {100 * audit.level:g} % intervals; orange: the mean of {audit.judge} on everything"
+    )
+    both = alt.layer(chart, of_judge).properties(width=WIDTH - 180, height=step_height(names))
+    return framed(both, f"{audit.aspect}: people and {audit.judge}", about, [])
+
+
 def draw_raters(report: RaterReport) -> VConcatChart:
-    """Draw every rater's severity as a point, two standard errors to either side."""
+    """Draw how well every two raters agree, and every rater's severity with two standard errors."""
+    import altair as alt
+
     rows = [
         {
             "name": row["rater"],
@@ -108,8 +152,24 @@ def draw_raters(report: RaterReport) -> VConcatChart:
         for row in report.rows()
         if row["severity"] is not None and row["standard_error"] is not None
     ]
-    title = f"by {report.severity.aspect}; two standard errors to either side"
-    return framed(_points_on_lines(rows, "points above or below the others"), "Severity of raters", title, [])
+    alpha = report.agreement.alpha
+    pairs = [
+        {"name": f"{pair.first} and {pair.second} ({pair.n})", "value": pair.pearson}
+        for pair in sorted(report.agreement.pairs, key=lambda pair: -pair.n)[:_MOST_RATER_PAIRS]
+        if np.isfinite(pair.pearson)
+    ]
+    severity = _points_on_lines(rows, "severity: points above or below the others")
+    parts = [severity]
+    if pairs:
+        names = [row["name"] for row in pairs]
+        bars = alt.Chart(inline(pairs)).mark_bar(color=BLUE, size=14)
+        x = alt.X("value:Q").title("correlation of two raters (outputs in common)").scale(domain=[0, 1])
+        agreement = bars.encode(x=x, y=model_axis("name", names))
+        parts.insert(0, agreement.properties(width=WIDTH - 180, height=step_height(names)))
+    title = f"by {report.severity.aspect}; severity with two standard errors to either side"
+    if alpha.units:
+        title = f"Krippendorff's α {alpha.alpha:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]; {title}"
+    return framed(alt.vconcat(*parts), "How raters agree", title, [])
 
 
 def draw_agreement(comparison: Comparison) -> VConcatChart:
@@ -188,7 +248,7 @@ def draw_plan(plan: Plan) -> VConcatChart:
         )
         .properties(width=WIDTH, height=HEIGHT * 0.7)
     )
-    return framed(chart, "What a budget buys", plan.headline, [])
+    return framed(chart, "What more labels buy", plan.headline, [])
 
 
 def draw_ranks(ranking: Ranking) -> VConcatChart:
@@ -228,46 +288,56 @@ def draw_ranks(ranking: Ranking) -> VConcatChart:
     return framed(chart, f"Possible ranks by {ranking.aspect}", f"{holds}{colour}", [])
 
 
-def chances_of_better(ranking: Ranking) -> Floats:
-    """Return models × models in the order of the ranking: the chance that the row's model is better.
-
-    ``chance_of_better`` of the scores: it helps to choose between two; for claims there are the p-values. NaN
-    where some error is unknown.
-    """
-    scores = np.array([model.score for model in ranking.models], np.float64)
-    scored = ~np.isnan(scores)
-    if not np.isfinite(ranking.covariance[np.ix_(scored, scored)]).all():
-        return np.full(ranking.covariance.shape, np.nan)
-    return chance_of_better(scores, ranking.covariance, degrees=ranking.freedom)
+def draw_decisions(ranking: Ranking) -> VConcatChart:
+    """Draw which model is significantly better than which, all pairs, with the corrected p-values."""
+    names, better = [model.model for model in ranking.models], ranking.decisions.better
+    values = 0.5 + 0.5 * better - 0.5 * better.T
+    chart = _matrix(names, values, "the model of rank", [list(map(p_sign, row)) for row in ranking.corrected])
+    about = f"blue: the row's model is significantly better, orange: worse; on {target_text(ranking.target)}"
+    foot = ["In the cells: p-values, corrected for all pairs."] if len(names) <= _MOST_WRITTEN else []
+    return framed(chart, "Who beats whom", about, foot)
 
 
-def draw_chances(ranking: Ranking) -> VConcatChart:
-    """Draw the chance that the model of a row is better than that of a column, all pairs."""
+def draw_wins(matrix: WinMatrix) -> VConcatChart:
+    """Draw how often the model of a row won against that of a column, of decided comparisons."""
+    names = matrix.models
+    rates = np.array([[matrix.rate(one, other) for other in names] for one in names])
+    texts = [[f"{100 * rate:.0f}" for rate in row] for row in rates.tolist()]
+    subtitle = "how often a row's model wins against a column's, ties left out, in percent"
+    return framed(_matrix(names, rates, "the model of rank", texts), "Who wins against whom", subtitle, [])
+
+
+def p_sign(p_value: float) -> str:
+    """Return a p-value short enough for a cell."""
+    return (
+        "" if p_value != p_value else p_text(p_value).removeprefix("p ").removeprefix("= ").replace(" ", "")
+    )
+
+
+def _matrix(names: Sequence[str], values: Floats, title: str, texts: Sequence[Sequence[str]]) -> LayerChart:
+    """Return a cell for every two names, from one colour for 0 over pale to another for 1."""
     import altair as alt
 
-    chance = chances_of_better(ranking)
-    names = [model.model for model in ranking.models]
-    rows = []
-    for row, column in np.argwhere(np.isfinite(chance) & ~np.eye(len(names), dtype=bool)).tolist():
-        value = float(chance[row, column])
-        text = ">99" if value > 0.99 else "<1" if value < 0.01 else f"{100 * value:.0f}"
-        rows.append({"model": names[row], "other": column + 1, "chance": value, "text": text})
+    pairs = np.argwhere(np.isfinite(values) & ~np.eye(len(names), dtype=bool)).tolist()
+    rows = [
+        {
+            "model": names[row],
+            "other": column + 1,
+            "value": float(values[row, column]),
+            "text": texts[row][column],
+        }
+        for row, column in pairs
+    ]
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X("other:O").title("than the model of rank").axis(labelAngle=0, orient="top"),
+        x=alt.X("other:O").title(title).axis(labelAngle=0, orient="top"),
         y=model_axis("model", names, grid=False),
     )
-    cells = base.mark_rect().encode(
-        color=alt.Color("chance:Q")
-        .title("chance to be better")
-        .scale(domain=[0, 0.5, 1], range=[VERMILION, "#F4F1EC", BLUE], interpolate="lab")
-        .legend(format=".0%", orient="bottom", gradientLength=260)
-    )
-    deep = alt.condition("abs(datum.chance - 0.5) > 0.38", alt.value(_ON_DEEP), alt.value(_ON_PALE))
+    colours = alt.Scale(domain=[0, 0.5, 1], range=[VERMILION, "#F4F1EC", BLUE], interpolate="lab")
+    cells = base.mark_rect().encode(color=alt.Color("value:Q").scale(colours).legend(None))
+    deep = alt.condition("abs(datum.value - 0.5) > 0.38", alt.value(_ON_DEEP), alt.value(_ON_PALE))
     figures = base.mark_text(fontSize=9 if len(names) > 12 else 10).encode(text="text:N", color=deep)
     layers = [cells, figures] if len(names) <= _MOST_WRITTEN else [cells]
-    chart = alt.layer(*layers).properties(width=WIDTH - 200, height=step_height(names, 24))
-    subtitle = "chance that a row's model beats a column's, in percent"
-    return framed(chart, "Which model is better", subtitle, [])
+    return alt.layer(*layers).properties(width=WIDTH - 200, height=step_height(names, 24))
 
 
 def draw_curves(comparisons: Sequence[CurveComparison]) -> VConcatChart:
@@ -400,6 +470,9 @@ _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
         Selection: draw_probabilities,
         SampleSize: _bars("How many labels a question needs", "labels", "goal", "n"),
         Assignment: _bars("Who judges how much", "items", "rater", "items"),
+        HeadToHead: draw_difference,
+        WinMatrix: draw_wins,
+        JudgeAudit: draw_audit,
         Description: _bars("How complete the data is", "values that are there", "field", "present"),
     }
 )

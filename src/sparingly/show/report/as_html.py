@@ -7,7 +7,10 @@ from html import escape
 from importlib import resources
 
 from sparingly.base.errors import one_line
+from sparingly.base.summary import IntervalCell, interval_svg, scale_of
 from sparingly.show.report.document import (
+    BETTER,
+    WORSE,
     Commands,
     Facts,
     Notes,
@@ -15,11 +18,16 @@ from sparingly.show.report.document import (
     ReportPart,
     Section,
     Table,
+    Texts,
     Words,
     svg,
 )
 from sparingly.show.report.markup import pieces
 
+# Which of two models is better, in a matrix.
+_SIGNS = {BETTER: " better", WORSE: " worse"}
+# Longer names are broken.
+_LONGEST_NAME = 28
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -35,8 +43,8 @@ _PAGE = """<!DOCTYPE html>
 <header>
 <h1>{title}</h1>
 {lead}
-</header>
 <nav aria-label="Sections"><ol>{contents}</ol></nav>
+</header>
 <main id="content">
 {body}
 </main>
@@ -48,12 +56,23 @@ _PAGE = """<!DOCTYPE html>
 
 def html_page(title: str, lead: Sequence[str], sections: Sequence[Section], version: str) -> str:
     """Return the page; every text is escaped."""
-    contents, body = [], []
+    contents, body, in_appendix = [], [], False
     for section in sections:
-        contents.append(f'<li><a href="#{section.name}">{_text(section.title)}</a></li>')
         heading = f'<h2 id="{section.name}-title">{_text(section.title)}</h2>'
         opening = f'<section id="{section.name}" aria-labelledby="{section.name}-title">'
-        body.append("\n".join([opening, heading, *map(_part, section.parts), "</section>"]))
+        parts = "\n".join(map(_part, section.parts))
+        if not section.appendix:
+            contents.append(f'<li><a href="#{section.name}">{_text(section.title)}</a></li>')
+            body.append("\n".join([opening, heading, parts, "</section>"]))
+            continue
+        if not in_appendix:
+            contents.append('<li><a href="#appendix">Appendix</a></li>')
+            body.append('<h2 id="appendix" class="appendix">Appendix: method and verification</h2>')
+        in_appendix = True
+        heading = heading.replace("h2", "h3")
+        body.append(
+            "\n".join([opening, f"<details><summary>{heading}</summary>", parts, "</details></section>"])
+        )
     return _PAGE.format(
         title=_plain(title),
         style=resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8"),
@@ -80,6 +99,8 @@ def _part(part: ReportPart) -> str:
             return f'<table class="facts">{caption}<tbody>{rows}</tbody></table>'
         case Table():
             return _table(part)
+        case Texts():
+            return _texts(part)
         case Commands():
             lines = "\n".join(map(_plain, part.lines))
             return f'<p class="label">{_text(part.caption)}</p>\n<pre>{lines}</pre>'
@@ -94,21 +115,48 @@ def _table(table: Table) -> str:
         f'<th scope="col" class="{kind}">{_plain(name)}</th>'
         for name, kind in zip(table.columns, kinds, strict=True)
     )
+    ends = {
+        column: scale_of(row[column] for row in table.rows)
+        for column in range(len(table.columns))
+        if any(isinstance(row[column], IntervalCell) for row in table.rows)
+    }
     rows = []
     for place, (first, *values) in enumerate(table.rows):
-        cells = [f'<th scope="row">{_plain(first)}</th>']
+        long = ' class="long"' if len(str(first)) > _LONGEST_NAME else ""
+        cells = [f'<th scope="row"{long}>{_plain(str(first))}</th>']
         for column, (value, kind) in enumerate(zip(values, kinds[1:], strict=True), 1):
+            if isinstance(value, IntervalCell):
+                cells.append(f'<td class="drawn">{interval_svg(value, ends[column])}</td>')
+                continue
             style = " marked" if (place, column) in table.marked else ""
+            style += _SIGNS.get(value, "") if table.signs else ""
             cells.append(f'<td class="{kind}{style}">{_plain(value)}</td>')
         opening = '<tr class="break">' if place in table.breaks else "<tr>"
         rows.append(f"{opening}{''.join(cells)}</tr>")
     body = "\n".join(rows)
     caption = _plain(table.caption)
+    kind = "wide signs" if table.signs else "wide"
     return (
-        f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">\n'
+        f'<div class="{kind}" role="region" aria-label="{caption}" tabindex="0">\n'
+        f'<p class="more" aria-hidden="true">This table scrolls sideways →</p>'
         f"<table><caption>{caption}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
     )
+
+
+def _texts(texts: Texts) -> str:
+    above = "".join(f"<p><b>{_plain(name)}</b> {_plain(text)}</p>" for name, text in texts.above)
+    cards = []
+    for text in texts.texts:
+        pieces_of = "".join(
+            f"<mark>{_plain(piece)}</mark>" if is_marked and piece.strip() else _plain(piece)
+            for piece, is_marked in text.pieces
+        )
+        remarks = "".join(f'<p class="remark">{_plain(remark)}</p>' for remark in text.remarks)
+        head = f"<p><b>{_plain(text.name)}</b> <span>{_plain(text.score)}</span></p>"
+        cards.append(f'<div class="card">{head}<p>{pieces_of}</p>{remarks}</div>')
+    caption = f'<p class="label">{_plain(texts.caption)}</p>'
+    return f'<div class="texts">{caption}{above}<div class="sides">{"".join(cards)}</div></div>'
 
 
 def _text(text: str) -> str:

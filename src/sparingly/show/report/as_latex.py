@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Picture, ReportPart, Section, Table, Words
+from sparingly.show.report.document import (
+    Commands,
+    Facts,
+    Notes,
+    Picture,
+    ReportPart,
+    Section,
+    Table,
+    Texts,
+    Words,
+)
 from sparingly.show.report.markup import BREAKABLE, latex
 from sparingly.show.report.markup import escaped as escaped_letters
 
@@ -41,14 +51,26 @@ def _part(part: ReportPart) -> str:
             facts = [(escaped(name), _text(value)) for name, value in part.rows]
             return _tabular(escaped(part.caption), "lp{9cm}", [], facts, frozenset())
         case Table():
-            long = any(len(row[0]) > _LONG for row in part.rows)
+            part = part.in_letters
+            long = any(len(str(row[0])) > _LONG for row in part.rows)
             numbers = len(part.columns) - part.texts
             kinds = ("p{8cm}" if long else "l") + "l" * (part.texts - 1) + "r" * numbers
-            rows = [tuple(map(escaped, row)) for row in part.rows]
+            rows = [tuple(escaped(str(text)) for text in row) for row in part.rows]
             return _tabular(escaped(part.caption), kinds, list(map(escaped, part.columns)), rows, part.breaks)
+        case Texts():
+            lines = [f"\\noindent\\textbf{{{escaped(part.caption)}}}"]
+            lines += [f"{escaped(name)}: {escaped(text)}" for name, text in part.above]
+            for text in part.texts:
+                shown = "".join(
+                    f"\\emph{{{escaped(piece)}}}" if is_marked else escaped(piece)
+                    for piece, is_marked in text.pieces
+                )
+                said = "".join(f" ({escaped(remark)})" for remark in text.remarks)
+                lines.append(f"\\textbf{{{escaped(text.name)}}}, {escaped(text.score)}: {shown}{said}")
+            return "\n\n".join(lines)
         case Commands():
-            lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
-            return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in lines)])
+            shown_lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)
+            return "\n\n".join([f"{_text(part.caption)}:", *(f"\\noindent {line}" for line in shown_lines)])
         case Picture():
             return ""
 

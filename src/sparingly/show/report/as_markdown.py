@@ -6,7 +6,17 @@ import re
 from collections.abc import Sequence
 
 from sparingly.base.errors import one_line
-from sparingly.show.report.document import Commands, Facts, Notes, Picture, ReportPart, Section, Table, Words
+from sparingly.show.report.document import (
+    Commands,
+    Facts,
+    Notes,
+    Picture,
+    ReportPart,
+    Section,
+    Table,
+    Texts,
+    Words,
+)
 from sparingly.show.report.markup import cell, code, pieces
 
 _MEANING = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
@@ -45,9 +55,23 @@ def _part(part: ReportPart) -> str:
             facts = [(escaped(name), _cell(value)) for name, value in part.rows]
             return _table(("", escaped(part.caption)), facts, numbers=0)
         case Table():
-            rows = [tuple(map(escaped, row)) for row in part.rows]
+            part = part.in_letters
+            rows = [tuple(escaped(str(text)) for text in row) for row in part.rows]
             columns = tuple(map(escaped, part.columns))
             return f"{escaped(part.caption)}:\n\n{_table(columns, rows, numbers=len(columns) - part.texts)}"
+        case Texts():
+            lines = [f"**{escaped(part.caption)}**"]
+            lines += [f"> {escaped(name)}: {escaped(text)}" for name, text in part.above]
+            for text in part.texts:
+                shown = "".join(
+                    f"**{escaped(piece).strip()}** " if is_marked and piece.strip() else escaped(piece)
+                    for piece, is_marked in text.pieces
+                )
+                remarks = [f"> - {escaped(remark)}" for remark in text.remarks]
+                lines += [
+                    "\n".join([f"> **{escaped(text.name)}** ({escaped(text.score)}): {shown}", *remarks])
+                ]
+            return "\n>\n".join(lines[1:]).join([f"{lines[0]}\n\n", ""])
         case Commands():
             lines = [one_line(line) for line in part.lines]
             longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)

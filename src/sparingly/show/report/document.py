@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import one_line
+from sparingly.base.summary import Cell, IntervalCell
 from sparingly.show.figures.look import need_report
 from sparingly.show.figures.save import drawable, vega_lite_version
 
 if TYPE_CHECKING:
     from altair import VConcatChart
+
+
+# What a model is beside another, in a matrix.
+BETTER, WORSE, OPEN = "▲", "▼", "·"
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,44 @@ class Table:
         texts: How many columns, from the left, hold texts; the others are numbers.
         breaks: Rows above which a rule is drawn.
         marked: Cells that stand out, by row and column.
+        signs: Whether it is a matrix of signs, which needs little room.
     """
 
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     texts: int = 1
     breaks: frozenset[int] = frozenset()
     marked: frozenset[tuple[int, int]] = frozenset()
+    signs: bool = False
+
+    @property
+    def in_letters(self) -> Table:
+        """The table without what is drawn, for texts."""
+        drawn = {at for row in self.rows for at, cell in enumerate(row) if isinstance(cell, IntervalCell)}
+        kept = [at for at in range(len(self.columns)) if at not in drawn]
+        rows = tuple(tuple(str(row[at]) for at in kept) for row in self.rows)
+        marked = frozenset((row, kept.index(at)) for row, at in self.marked)
+        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows, marked=marked)
+
+
+@dataclass(frozen=True)
+class Text:
+    """An output: whose, its score, its text in pieces (marked where it differs), and what was said of it."""
+
+    name: str
+    score: str
+    pieces: tuple[tuple[str, bool], ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Outputs for one item side by side; ``above`` holds what they were made from, by its name."""
+
+    caption: str
+    above: tuple[tuple[str, str], ...]
+    texts: tuple[Text, ...]
 
 
 @dataclass(frozen=True)
@@ -82,16 +117,17 @@ class Commands:
     lines: tuple[str, ...]
 
 
-ReportPart = Words | Notes | Facts | Table | Picture | Commands
+ReportPart = Words | Notes | Facts | Table | Texts | Picture | Commands
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report with a heading; ``name`` is its anchor."""
+    """A part of a report with a heading; ``name`` is its anchor. Those of the appendix are folded."""
 
     name: str
     title: str
     parts: tuple[ReportPart, ...]
+    appendix: bool = False
 
 
 _ID = re.compile(r'\b(id="|url\(#|href="#)([^")]+)')

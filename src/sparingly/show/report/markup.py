@@ -49,6 +49,10 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "α": r"$\alpha$",
     "τ": r"$\tau$",
     "×": r"$\times$",
+    "±": r"$\pm$",
+    "▲": r"$\blacktriangle$",
+    "▼": r"$\blacktriangledown$",
+    "·": r"$\cdot$",
     "−": "$-$",
 }
 _LIGATURE = re.compile(r"([-'])(?=\1)")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,20 +20,23 @@ from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.show.figures.look import need_report
 from sparingly.show.report import sections
 from sparingly.show.report.as_html import html_page
 from sparingly.show.report.as_latex import latex_text
 from sparingly.show.report.as_markdown import markdown_text
-from sparingly.show.report.document import Section
+from sparingly.show.report.document import Section, Table
 from sparingly.show.report.evidence import Evidence, ReportRequest, from_campaign, from_selection
-from sparingly.show.report.words import answer, effort, estimand, question
+from sparingly.show.report.outputs import output_section
+from sparingly.show.report.slide import png, slide
+from sparingly.show.report.words import answer, effort, estimand, next_step, question
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.campaign import Campaign
 
 FORMAT, VERSION = "sparingly/report", 1
-KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json"}
+KINDS = {"html": ".html", "md": ".md", "tex": ".tex", "json": ".json", "svg": ".svg", "png": ".png"}
 
 
 def report_kind(path: Path) -> str:
@@ -69,6 +72,11 @@ class Report:
         """Return LaTeX to be put into a paper, without the pictures."""
         return latex_text(self.title, self.lead, self.sections, __version__)
 
+    def slide(self) -> str:
+        """Return one slide for sharing, as SVG: the answer, the scores, and what they rest on."""
+        table = next(part for part in self.sections[0].parts if isinstance(part, Table))
+        return slide(self.title, self.lead, table, __version__)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
@@ -96,7 +104,8 @@ class Report:
 
         Args:
             path: The file; its ending says what is written, unless ``formats`` do.
-            formats: ``html``, ``md``, ``tex``, ``json``: a file for each, ``path`` with its ending.
+            formats: ``html``, ``md``, ``tex``, ``json``, or a slide as ``svg`` or ``png``: a file for each,
+                ``path`` with its ending.
         """
         path = Path(path)
         if formats is None:
@@ -107,10 +116,18 @@ class Report:
                 if kind not in KINDS:
                     raise UnknownNameError("format of a report", kind, KINDS)
             targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
-        writers = {"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json}
-        texts = {target: writers[kind]() for target, kind in targets.items()}
+        writers: dict[str, Callable[[], str]] = {
+            **{"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json},
+            **{"svg": self.slide, "png": self.slide},
+        }
+        texts = {
+            target: png(writers[kind]())
+            if kind == "png"
+            else writers[kind]().encode("utf-8", "backslashreplace")
+            for target, kind in targets.items()
+        }
         for target, text in texts.items():
-            write_bytes(target, text.encode("utf-8", "backslashreplace"))
+            write_bytes(target, text)
         return list(texts)
 
     def _json(self) -> str:
@@ -158,7 +175,7 @@ def report(
         >>> chosen = sparingly.select(judged, "local_pivotal", "50%")
         >>> found = sparingly.report(judged, chosen, "mqm", figures=False, curve=False)
         >>> [section.name for section in found.sections][:4]
-        ['question', 'data', 'selection', 'representation']
+        ['scores', 'pairs', 'outputs', 'raters']
     """
     if figures:
         need_report()
@@ -179,21 +196,30 @@ def report(
 
 def report_on(evidence: Evidence, *, title: str | None = None, figures: bool = True) -> Report:
     """Return the report on the evidence."""
-    parts = (
+    first = (
+        sections.score_section(evidence),
+        sections.beats_section(evidence),
+        output_section(evidence),
+        sections.judge_section(evidence),
+        sections.rater_section(evidence),
+        sections.cost_section(evidence),
+    )
+    # What was done and how comes last, folded.
+    last = (
         sections.question_section(evidence),
         sections.data_section(evidence),
         sections.selection_section(evidence),
         sections.representation_section(evidence, figures=figures),
-        sections.score_section(evidence, figures=figures),
-        sections.judge_section(evidence),
         sections.rank_section(evidence, figures=figures),
-        sections.pair_section(evidence, figures=figures),
         sections.curve_section(evidence, figures=figures),
-        sections.rater_section(evidence),
-        sections.cost_section(evidence),
         sections.check_section(evidence),
     )
-    lead = (answer(evidence), effort(evidence.effort))
+    folded = (None if section is None else replace(section, appendix=True) for section in last)
+    parts = (*first, *folded)
+    lead: tuple[str, ...] = (answer(evidence), effort(evidence), next_step(evidence))
+    if evidence.estimate.target == CHOSEN_ITEMS:
+        # Scores of picked items must not be taken for those of the set.
+        lead = (*lead, estimand(evidence))
     models = len(evidence.estimate.models)
     if title is None:
         verb = "judged" if models == 1 else "compared"

@@ -7,36 +7,42 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from sparingly.base.errors import listing
-from sparingly.base.format import counted, percent, share_text
+from sparingly.base.format import counted, share_text
+from sparingly.base.summary import Summary
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.infer.estimate.assemble import target_text
-from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.infer.judge.words import (
     agreement_text,
     alternative_text,
     answer,
     band_rows,
     biases,
-    error_row,
-    short,
 )
 from sparingly.infer.rank.compare import CurveComparison
-from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.agreement import PairAgreement
 from sparingly.show.figures.charts import (
     KINDS_IN_WORDS,
-    draw_chances,
     draw_curves,
     draw_growth,
     draw_ranks,
-    draw_scores,
     draw_shares,
 )
-from sparingly.show.report.document import Commands, Facts, Notes, ReportPart, Section, Table, Words, picture
+from sparingly.show.report.document import (
+    BETTER,
+    OPEN,
+    WORSE,
+    Commands,
+    Facts,
+    Notes,
+    ReportPart,
+    Section,
+    Table,
+    Words,
+    picture,
+)
 from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 from sparingly.show.report.words import aligned, estimand, p_text, question, time_text, with_full_stop
@@ -105,7 +111,7 @@ def selection_section(evidence: Evidence) -> Section:
             )
             for number, selection in enumerate(evidence.rounds, 1)
         )
-        columns = ("round", "rows", "drawn by known chances", "digest of what it read")
+        columns = ("round", "rows", "sampled with known probabilities", "digest of what it read")
         rounds = Table("The rounds", (*columns, "digest of labels used"), rows, texts=5)
         parts += [Words(_campaign_words(evidence)), rounds]
         notes = ()
@@ -191,37 +197,35 @@ def _shares(representation: Representation) -> Iterator[ReportPart]:
         yield Words(f"Left out here: {listing(more)}; sparingly info DATA SELECTION shows all.")
 
 
-def score_section(evidence: Evidence, *, figures: bool) -> Section:
-    """Show the scores with their intervals, those of parts of the set, and what to mind."""
-    estimate = evidence.estimate
-    parts: list[ReportPart] = []
-    if figures and np.isfinite(estimate.scores).any():
-        best, models = estimate.models[estimate.order[0]], counted(len(estimate.models), "model")
-        words = f"{best} has the highest score of {models}; the table below has all numbers."
-        parts.append(picture("scores", draw_scores(estimate), words))
-    strengths = evidence.strengths is not None
-    caption = "Strengths" if strengths else f"Scores of {target_text(estimate.target)}"
-    parts.append(_scores(estimate, f"{caption} by {estimate.aspect}, estimated by {estimate.estimator_used}"))
-    parts += [
-        _scores(part, f"{name}: {counted(part.n, 'judged item')}") for name, part in estimate.groups.items()
-    ]
-    parts.append(Notes(tuple(map(with_full_stop, estimate.notes))))
+def score_section(evidence: Evidence) -> Section:
+    """Show the scores with their intervals, possible ranks, parts of the set, and what to mind."""
+    estimate, ranking = evidence.estimate, evidence.ranking
+    table = estimate.summary() if ranking is None else ranking.summary()
+    what = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
+    caption = f"{what} by {estimate.aspect}"
+    if ranking is not None:
+        caption += f"; ranks hold on {target_text(ranking.target)}"
+    parts: list[ReportPart] = [_summary_table(caption, table)]
+    for name, part in estimate.groups.items():
+        parts.append(_summary_table(f"{name}: {counted(part.n, 'judged item')}", part.summary()))
+    own = () if ranking is None else ranking.notes
+    if notes := dict.fromkeys((*estimate.notes, *own)):
+        parts.append(Notes(tuple(map(with_full_stop, notes))))
+    if ranking is None:
+        parts.append(Words(with_full_stop(evidence.unranked)))
     title = "Strengths with intervals" if evidence.strengths else "Scores with intervals"
     return Section("scores", title, tuple(parts))
 
 
-def _scores(estimate: Estimate, caption: str) -> Table:
-    order = estimate.order
-    if estimate.is_rate:
-        scores, errors = list(map(estimate.score_text, order)), list(map(estimate.error_text, order))
-    else:
-        scores = aligned(estimate.scores[order])
-        errors = aligned([estimate.shown_error(place) for place in order], 3)
-    rows = tuple(
-        (estimate.models[place], scores[at], errors[at], estimate.interval_text(place))
-        for at, place in enumerate(order)
-    )
-    return Table(caption, ("model", "score", "standard error", f"{100 * estimate.level:g} % interval"), rows)
+def _summary_table(caption: str, summary: Summary) -> Table:
+    """Return the table of a result: what a phone has room for comes first."""
+    first = [
+        summary.columns.index(name) for name in summary.columns if name == "model" or "±" in name or not name
+    ]
+    order = [*first, *(at for at in range(len(summary.columns)) if at not in first)]
+    columns = tuple(summary.columns[at] for at in order)
+    rows = tuple(tuple(row[at] for at in order) for row in summary.rows)
+    return Table(caption, columns, rows, texts=1)
 
 
 def judge_section(evidence: Evidence) -> Section | None:
@@ -239,9 +243,6 @@ def judge_section(evidence: Evidence) -> Section | None:
     elif bands := band_rows(audit):
         columns = (f"where {audit.judge} gives", "labels", "people give")
         parts.append(Table("Labelled outputs", columns, tuple(bands)))
-    if audit.errors:
-        errors = tuple((*error_row(audit, error), short(error.output or "")) for error in audit.errors)
-        parts.append(Table("Its worst errors", ("output", "the judge", "judge", "people", "text"), errors))
     shared = evidence.estimate.notes
     notes = [text.removeprefix("- ") for text in biases(audit)]
     notes += [with_full_stop(note) for note in audit.notes if note not in shared]
@@ -250,66 +251,60 @@ def judge_section(evidence: Evidence) -> Section | None:
     return Section("judge", "Can the judge be trusted?", tuple(parts))
 
 
-def rank_section(evidence: Evidence, *, figures: bool) -> Section:
-    """Show possible ranks, groups, and chances to be the best; or say why there are none."""
+def beats_section(evidence: Evidence) -> Section | None:
+    """Show who beats whom, as a matrix that reads at a glance."""
     ranking = evidence.ranking
-    if ranking is None:
-        return Section("ranks", "Ranks and groups", (Words(with_full_stop(evidence.unranked)),))
-    rule = (
-        "Every pair of models was tested once, corrected for all pairs. A model's ranks go from 1 + the "
-        "number of models that are significantly better to the number of models less those that are "
-        "significantly worse"
+    if ranking is None or len(ranking.models) < 2:
+        return None
+    better, names = ranking.decisions.better, [model.model for model in ranking.models]
+    rows = tuple(
+        (
+            f"{place + 1}. {name}",
+            *(
+                ""
+                if place == other
+                else BETTER
+                if better[place, other]
+                else WORSE
+                if better[other, place]
+                else OPEN
+                for other in range(len(names))
+            ),
+        )
+        for place, name in enumerate(names)
     )
     holds = (
-        f"; on {target_text(ranking.target)}, they hold for all models at once with "
-        f"{100 * (1 - ranking.alpha):g} % confidence. {ranking.group_sentence}"
+        f"on {target_text(ranking.target)}, with at most {100 * ranking.alpha:g} % chance of any false claim"
     )
+    if ranking.target == CHOSEN_ITEMS:
+        holds = "on the chosen items only: they were picked, not sampled"
+    text = (
+        f"{BETTER} the model of the row is significantly better, {WORSE} worse, {OPEN} not decided; {holds}."
+    )
+    table = Table(ranking.group_sentence, ("", *map(str, range(1, len(names) + 1))), rows, signs=True)
+    return Section("pairs", "Who beats whom", (table, Words(text)))
+
+
+def rank_section(evidence: Evidence, *, figures: bool) -> Section | None:
+    """Show how pairs were decided: possible ranks, and the tests of all pairs."""
+    ranking = evidence.ranking
+    if ranking is None:
+        return None
+    rule = (
+        f"Every pair of models was tested once ({ranking.test} test, two-sided), corrected for all pairs "
+        f"(Shaffer's step-down): where p is at most {ranking.alpha:g} it stands out, and the model with the "
+        "higher score is significantly better. A model's ranks go from 1 + the number of models that are "
+        "significantly better to the number of models less those that are significantly worse"
+    )
+    holds = f"; they hold for all models at once with {100 * (1 - ranking.alpha):g} % confidence."
     if ranking.target == CHOSEN_ITEMS:
         holds = ". The items were picked, not sampled: this holds for these items only."
     parts: list[ReportPart] = [Words(rule + holds)]
     if figures:
         words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
         parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
-    parts.append(_ranks(ranking))
-    if notes := [note for note in ranking.notes if note not in evidence.estimate.notes]:
-        parts.append(Notes(tuple(map(with_full_stop, notes))))
-    return Section("ranks", "Ranks and groups", tuple(parts))
-
-
-def _ranks(ranking: Ranking) -> Table:
-    scores = aligned(model.score for model in ranking.models)
-    if ranking.is_rate:
-        scores = [ranking.score_text(model) for model in ranking.models]
-    grouped = len(ranking.groups) > 1
-    rows = tuple(
-        (
-            model.model,
-            model.ranks,
-            scores[model.rank - 1],
-            fixed(model.standardised),
-            percent(model.chance_of_best),
-            *(("-" if model.group is None else str(model.group),) if grouped else ()),
-        )
-        for model in ranking.models
-    )
-    groups = [model.group for model in ranking.models]
-    breaks = frozenset(place for place in range(1, len(groups)) if groups[place] != groups[place - 1])
-    columns = ("model", ranking.ranks_head, ranking.scores_head, "standardised", "chance to be best")
-    caption = "Models in order, groups set off by a line" if grouped else "Models in order"
-    return Table(caption, (*columns, "group") if grouped else columns, rows, breaks=breaks)
-
-
-def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
-    """Show the tests of all pairs, and the chance that one model is better than another."""
-    ranking = evidence.ranking
-    if ranking is None:
-        return None
-    parts: list[ReportPart] = []
-    if figures:
-        words = "The chance that one model is better than another, for all pairs in the order of the ranking."
-        parts.append(picture("pairs", draw_chances(ranking), words))
-    # The corrected p-values, in as many tables as fit the page.
     count = len(ranking.models)
+    # As many tables as fit the page.
     for start in range(0, count, _MOST_COLUMNS):
         places = range(start, min(start + _MOST_COLUMNS, count))
         rows, significant = [], set()
@@ -323,13 +318,7 @@ def pair_section(evidence: Evidence, *, figures: bool) -> Section | None:
         columns = ("model", *(f"{at + 1}." for at in places))
         caption = f"Corrected p-values of pairs{span}"
         parts.append(Table(caption, columns, tuple(rows), marked=frozenset(significant)))
-    text = (
-        f"Two-sided p-values of the {ranking.test} test, corrected for all pairs (Shaffer's step-down): "
-        f"where one is at most {ranking.alpha:g} it stands out, and the model with the higher score is "
-        "significantly better. Chances to be better are without correction: they help to choose, and "
-        "decide nothing."
-    )
-    return Section("pairs", "Every pair of models", (*parts, Words(text)))
+    return Section("ranks", "How pairs and ranks were decided", tuple(parts))
 
 
 def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:

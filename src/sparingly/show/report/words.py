@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sparingly.base.format import NO_INTERVAL, counted, share_text
+from sparingly.base.format import counted, share_text
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
-from sparingly.show.report.evidence import Effort, Evidence
+from sparingly.show.report.evidence import Evidence
 from sparingly.show.report.markup import code
 
 ALMOST_NONE = 0.001
@@ -41,15 +41,10 @@ def answer(evidence: Evidence) -> str:
     if evidence.ranking is not None:
         return evidence.ranking.answer(code)
     estimate = evidence.estimate
-    place = int(estimate.order[0])
-    best = code(estimate.models[place])
-    on_chosen = " on the chosen items" if estimate.target == CHOSEN_ITEMS else ""
+    found = estimate.answer(code)
     if len(estimate.models) > 1:
-        why = with_full_stop(evidence.unranked)
-        return f"{best} has the highest score{on_chosen}; nothing is decided between the models. {why}"
-    ends = estimate.interval_text(place)
-    between = "" if ends == NO_INTERVAL else f" ({100 * estimate.level:g} % interval: {ends})"
-    return f"{best} scores {estimate.score_text(place)}{on_chosen}{between}."
+        return f"{found} Nothing is decided between the models. {with_full_stop(evidence.unranked)}"
+    return found
 
 
 def estimand(evidence: Evidence) -> str:
@@ -119,11 +114,27 @@ def _judged(evidence: Evidence) -> str:
     return f"{text}, of which {estimate.n} {are} judged and the others assumed to be missing at random"
 
 
-def effort(spent: Effort) -> str:
-    """Return what it cost, in one sentence."""
+def effort(evidence: Evidence) -> str:
+    """Return what it cost and what judging the rest would add, in one or two sentences."""
+    spent = evidence.effort
     time = "" if spent.seconds is None else f", {time_text(spent.seconds)} of judging"
     items = f"{spent.items} of {counted(spent.size, 'item')} ({share_text(spent.items / max(spent.size, 1))})"
-    return f"{counted(spent.labels, 'label')} on {items}{time}."
+    rest = "" if evidence.ranking is None else evidence.ranking.outlook
+    more = f" {rest[:1].upper()}{rest[1:]}." if rest else ""
+    return f"{counted(spent.labels, 'label')} on {items}{time}.{more}"
+
+
+def next_step(evidence: Evidence) -> str:
+    """Say what to do next."""
+    if evidence.status is not None and evidence.part is not None and evidence.part.finished is None:
+        serve = code("sparingly serve CAMPAIGN")
+        return f"Next: judge on ({serve}) until a stopping rule says that it is settled."
+    spent, ranking = evidence.effort, evidence.ranking
+    if spent.items >= spent.size:
+        if ranking is not None and ranking.decisions.decided < ranking.decisions.pairs:
+            return "Next: all items are judged; add items to decide more pairs."
+        return "Next: all items are judged; nothing is left to do here."
+    return f"Next: {code('sparingly plan')} says what more labels would buy."
 
 
 def time_text(seconds: float) -> str:

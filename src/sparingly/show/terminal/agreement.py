@@ -1,13 +1,22 @@
-"""Agreement with the full set, curves, parity, and what changed between two results, in the terminal."""
+"""Agreement with the full set, curves and parity, in the terminal."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparingly.show.terminal.console import Series, chart, fixed, line, notes, number, percent, show_table
+from sparingly.show.terminal.console import (
+    Series,
+    chart,
+    fixed,
+    line,
+    notes,
+    number,
+    percent,
+    show_summary,
+    show_table,
+)
 
 if TYPE_CHECKING:
-    from sparingly.infer.changes import Changes
     from sparingly.infer.rank.compare import Comparison, CurveComparison
     from sparingly.infer.rank.curve import Parity
     from sparingly.infer.rank.stability import Draws
@@ -38,17 +47,14 @@ _CURVE_NAMES = {
 }
 
 
-def show_comparison(comparison: Comparison) -> None:
-    """Print the models' means and ranks, and every measure of agreement."""
+def show_comparison(comparison: Comparison, typed: str = "DATA", *, verbose: bool = False) -> None:
+    """Print how close the chosen items come to all, models' means and ranks; every measure if ``verbose``."""
+    details = (lambda: _show_measures(comparison)) if verbose else None
+    show_summary(comparison.summary(), typed, verbose=verbose, details=details)
+
+
+def _show_measures(comparison: Comparison) -> None:
     agreement = comparison.agreement
-    line(f"{agreement.n} of {agreement.n_full} items against all, by {comparison.truth}", style="bold")
-    rows = []
-    for model in comparison.models:
-        rank = "-" if model.rank is None else str(model.rank)
-        changed = " ←" if model.rank != model.full_rank else "  "
-        means = (number(model.full_mean), number(model.mean))
-        rows.append((model.model, str(model.full_rank), f"{rank}{changed}", *means))
-    show_table(("model", "rank, all", "rank, chosen", "mean, all", "mean, chosen"), rows, numbers=4)
     values, measures = agreement.to_dict(), []
     for name, title in _NAMES.items():
         value = values[name]
@@ -56,15 +62,17 @@ def show_comparison(comparison: Comparison) -> None:
             text = f"{value} of {values['groups_full']}"
         elif name == "top1_match":
             text = "yes" if value == 1 else "no" if value == 0 else percent(value)
+        elif name == "rank_changes":
+            text = str(value)
         else:
-            text = percent(value) if name in _SHARES else number(value)
+            text = percent(value) if name in _SHARES else fixed(value, 3)
         measures.append((title, text))
     pairs = comparison.pairs
-    distances = f"{number(pairs.distance, 3)}, {number(pairs.estimated_distance, 3)}"
+    distances = f"{fixed(pairs.distance, 3)}, {fixed(pairs.estimated_distance, 3)}"
     measures.append(("winner found, over pairs of models", percent(pairs.success_rate)))
     measures.append(("winning distance: all, chosen", distances))
+    line("")
     show_table(("agreement", ""), measures, numbers=1)
-    notes(comparison.notes)
 
 
 def show_curve(comparison: CurveComparison) -> None:
@@ -111,29 +119,3 @@ def show_draws(draws: Draws) -> None:
     ]
     show_table(("", ""), rows, numbers=1)
     notes(draws.notes)
-
-
-def show_changes(changes: Changes) -> None:
-    """Print what moved and what was ranked otherwise, and why."""
-    line(str(changes), style="bold")
-    line(f"before: {changes.before}")
-    line(f"after: {changes.after}")
-    rows = []
-    for model in changes.models:
-        change = "-" if model.change is None else f"{model.change:+.4g}"
-        ratio = "-" if model.ratio is None else f"{fixed(model.ratio, 1)}{' ←' if model.moved else ''}"
-        ranks = _transition(model.ranks_before, model.ranks_after)
-        group = _transition(model.group_before, model.group_after)
-        scores = (number(model.before), number(model.after), change, number(model.error, 3), ratio)
-        rows.append((model.model, *scores, ranks, group))
-    columns = ("model", "before", "after", "change", "error", "in errors", "ranks", "group")
-    show_table(columns, rows, numbers=7)
-    for reason in changes.reasons:
-        line(f"why: {reason}")
-    notes(changes.notes)
-
-
-def _transition(earlier: object, later: object) -> str:
-    """Return what did not change once, and what did with an arrow."""
-    texts = ["-" if value is None else str(value) for value in (earlier, later)]
-    return texts[0] if texts[0] == texts[1] else " → ".join(texts)

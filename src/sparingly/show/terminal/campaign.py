@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.format import counted
 from sparingly.run.exchange.tool import PHRASES, AnnotationTool
-from sparingly.show.terminal.console import line, notes, show_path, show_table
+from sparingly.show.terminal.console import line, notes, show_path, show_table, wrapped
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.answers import RecordedCounts
@@ -24,8 +24,10 @@ _HOURS_FORMATS = {"answers": "g", "corrections": "g", "without_time": "g", "hour
 _HOURS_FORMATS |= {"seconds_per_answer": "g", "days": "g", "amount": ".2f"}
 
 
-def show_status(status: Status, why: Mapping[str, str] | None = None) -> None:
-    """Print what was asked for, what came back, why it ended where it has, and why it is done so."""
+def show_status(
+    status: Status, why: Mapping[str, str] | None = None, typed: str = "CAMPAIGN", *, verbose: bool = False
+) -> None:
+    """Print what was asked for, what came back, and what to do next; why it is done so if ``verbose``."""
     then = "" if status.seq == status.last_seq else f" of {status.last_seq}"
     state = ", closed" if status.closed else ", paused" if status.paused else ""
     line(f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{state}", style="bold")
@@ -54,13 +56,17 @@ def show_status(status: Status, why: Mapping[str, str] | None = None) -> None:
             answer = "" if set_status.answer is None else f" Answer: {set_status.answer}."
             line(f"{set_status.data}: finished: {set_status.finished}{answer}")
     for name, sentences in (why or {}).items():
-        line(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
-    line(f"strategy: {status.strategy}", style="dim")
+        wrapped(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
+    is_judged = any(set_status.answers for set_status in status.sets)
+    line(f"Next: sparingly {'rank' if is_judged else 'serve'} {typed}")
+    if not verbose:
+        return
+    wrapped(f"strategy: {status.strategy}", style="dim")
     for rule in status.stops:
-        line(f"stop: {rule}", style="dim")
+        wrapped(f"stop: {rule}", style="dim")
 
 
-def show_steps(steps: tuple[NextStep, ...], path: str | None) -> None:
+def show_steps(steps: tuple[NextStep, ...], path: str | None, *, verbose: bool = False) -> None:
     """Print what is to be judged now."""
     for step in steps:
         outstanding = counted(step.outstanding, "answer")
@@ -76,7 +82,8 @@ def show_steps(steps: tuple[NextStep, ...], path: str | None) -> None:
         line(f"{step.data}: {sentence}", style="bold")
         if step.new and step.selection is not None:
             notes(step.selection.notes)
-            line(f"signature: {step.selection.signature}", style="dim")
+            if verbose:
+                line(f"signature: {step.selection.signature}", style="dim")
     if path is not None:
         line(f"written: {path}")
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sparingly.base.errors import one_line
 from sparingly.base.format import number_text as number
 from sparingly.base.format import share_text as percent
+from sparingly.base.summary import Cell, IntervalCell, Summary, drawn_with_letters
 
 __all__ = [
     "PipedConsole",
@@ -31,11 +32,18 @@ __all__ = [
     "percent",
     "show_figure",
     "show_path",
+    "show_summary",
     "show_table",
+    "wrapped",
 ]
 
 _PIPE_WIDTH = 120
-_FILLING = re.compile(r" +(?=(\x1b\[0m)?$)", re.MULTILINE)
+# Room for drawn intervals, in letters.
+_NARROWEST, _WIDEST = 9, 32
+# Cells of words that are longer are sentences, which may be broken.
+_LONGEST_NAME = 24
+_GAP = "  "
+_DATA = re.compile(r"(?<= )DATA(?= |$)")
 
 
 class PipedConsole(Console):
@@ -53,23 +61,133 @@ def make_console() -> Console:
 
 
 def show_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", numbers: int = 0
+    columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title: str = "", numbers: int = 0
 ) -> None:
-    """Print a table whose last ``numbers`` columns are aligned to the right."""
-    table = Table(
-        box=SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False
-    )
-    table.show_header = any(columns)
-    for place, name in enumerate(columns):
-        right = place >= len(columns) - numbers
-        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(_plain_text, row))
+    """Print a table whose last ``numbers`` columns are aligned to the right.
+
+    It fits the terminal: heads and sentences are broken between words, names never; intervals are drawn in
+    the room that is left, if there is enough.
+    """
+    console, cells = make_console(), [list(row) for row in rows]
+    places = range(len(columns))
+    drawn = [any(isinstance(row[place], IntervalCell) for row in cells) for place in places]
+    texts = [[_plain_text(str(row[place])).plain for row in cells] for place in places]
+    widths = [0 if drawn[place] else _natural(texts[place], columns[place]) for place in places]
+    fixed_room = sum(widths) + len(_GAP) * sum(not is_drawn for is_drawn in drawn) + 1
+    for place in places:
+        if drawn[place] and (room := min(console.width - fixed_room, _WIDEST)) >= _NARROWEST:
+            column = [row[place] for row in cells if isinstance(row[place], IntervalCell)]
+            marks = iter(
+                drawn_with_letters([cell for cell in column if isinstance(cell, IntervalCell)], room)
+            )
+            texts[place] = [next(marks) if isinstance(row[place], IntervalCell) else "" for row in cells]
+            widths[place] = room
+    kept = [place for place in places if widths[place]]
+    _fit(widths, kept, texts, columns, console.width - 1 - len(_GAP) * (len(kept) - 1))
+    right = {place for place in kept if place >= len(columns) - numbers and not drawn[place]}
+
+    def put(row: Sequence[Sequence[str]]) -> Iterator[str]:
+        """Yield the lines of a row of cells, each of which has lines of its own."""
+        for at in range(max(map(len, row))):
+            parts = []
+            for place, lines in zip(kept, row, strict=True):
+                text = lines[at] if at < len(lines) else ""
+                space = " " * (widths[place] - cell_len(text))
+                parts.append(f"{space}{text}" if place in right else f"{text}{space}")
+            yield f" {_GAP.join(parts)}".rstrip()
+
+    printed = [title] if title else []
+    if any(columns[place] for place in kept):
+        heads = [_broken(columns[place], widths[place]) for place in kept]
+        highest = max(map(len, heads))
+        printed += put([[""] * (highest - len(lines)) + lines for lines in heads])
+        printed.append(f" {'─' * (sum(widths) + len(_GAP) * (len(kept) - 1))}")
+    for place in range(len(cells)):
+        printed += put([_broken(texts[column][place], widths[column]) for column in kept])
+    sys.stdout.write("".join(f"{text}\n" for text in printed))
+
+
+def _natural(column: Sequence[str], head: str) -> int:
+    """Return the width of a column whose head may take two lines."""
+    words = max(map(cell_len, head.split()), default=0)
+    in_two_lines = next(width for width in range(words, len(head) + 1) if len(_broken(head, width)) < 3)
+    longest = max((cell_len(line) for cell in column for line in cell.split("\n")), default=0)
+    return max(in_two_lines, longest)
+
+
+def _fit(
+    widths: list[int], kept: Sequence[int], texts: Sequence[Sequence[str]], heads: Sequence[str], room: int
+) -> None:
+    """Narrow columns of sentences until the table fits; then give heads what room there is."""
+    smallest = {}
+    for place in kept:
+        words = [word for cell in texts[place] for word in cell.split()]
+        is_text = any(" " in cell and len(cell) > _LONGEST_NAME for cell in texts[place])
+        smallest[place] = (
+            max(map(cell_len, [*words, *heads[place].split(), ""])) if is_text else widths[place]
+        )
+    while sum(widths) > room and (wide := [place for place in kept if widths[place] > smallest[place]]):
+        widths[max(wide, key=widths.__getitem__)] -= 1
+    for place in sorted(kept, key=lambda place: len(heads[place])):
+        if 0 < (longer := cell_len(heads[place]) - widths[place]) <= room - sum(widths):
+            widths[place] += longer
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """Return a text as lines, broken between words; what does not fit stays whole."""
+    if cell_len(text) <= width and "\n" not in text:
+        return [text]
+    wrapper = textwrap.TextWrapper(max(width, 1), break_long_words=False, break_on_hyphens=False)
+    return [line for part in text.split("\n") for line in wrapper.wrap(part) or [""]]
+
+
+def show_summary(
+    summary: Summary,
+    typed: str = "DATA",
+    *,
+    verbose: bool = False,
+    out: Path | None = None,
+    details: Callable[[], None] | None = None,
+) -> None:
+    """Print a result: the answer, its table, and what to do next.
+
+    ``typed`` stands after a command: the files, with what is needed to mean the same result. ``details``
+    prints more; method and signature come last, and only if ``verbose``.
+    """
+    first, *further = summary.sentences
+    wrapped(first, style="bold")
+    for sentence in further:
+        wrapped(sentence)
+    if summary.rows:
+        line("")
+        numbers = len(summary.columns) - summary.texts
+        show_table(summary.columns, summary.rows, numbers=numbers)
+    if summary.more:
+        line(f"… and {summary.more:,} more")
+    line("")
+    notes(summary.notes)
+    for step in summary.next_steps:
+        line(f"Next: {_DATA.sub(lambda _: typed, step)}")
+    if details is not None:
+        details()
+    if verbose:
+        for sentence in summary.method:
+            wrapped(sentence, style="dim")
+        if summary.signature:
+            line(f"signature: {summary.signature}", style="dim")
+    show_path(out)
+
+
+def wrapped(text: str, style: str = "") -> None:
+    """Print a sentence, on a terminal broken between words."""
     console = make_console()
-    with console.capture() as printed:
-        console.print(table)
-    # Rich fills lines up with spaces, also empty ones.
-    sys.stdout.write(_FILLING.sub("", printed.get()))
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        indent = " " * (len(text) - len(text.lstrip()))
+        text = "\n".join(
+            f"{'' if number == 0 else indent}{part}"
+            for number, part in enumerate(_broken(text, console.width))
+        )
+    console.print(_plain_text(text, style), soft_wrap=True)
 
 
 def line(text: str, style: str = "") -> None:
@@ -85,7 +203,7 @@ def _plain_text(text: str, style: str = "") -> Text:
 def notes(texts: Iterable[str]) -> None:
     """Print notes, one a line."""
     for text in texts:
-        line(f"note: {text}", style="italic")
+        wrapped(f"note: {text}", style="italic")
 
 
 def show_path(path: Path | None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
-from sparingly.show.terminal.console import fixed, line, notes, number, percent, show_table
+from sparingly.show.terminal.console import fixed, line, make_console, notes, number, percent, show_table
 
 if TYPE_CHECKING:
     from sparingly.data.describe import Description, Representation
@@ -30,7 +30,7 @@ def show_description(description: Description, data: EvalSet | None = None, limi
     title = f"{counted(description.items, 'item')} x {counted(len(description.models), 'model')}"
     line(f"{description.name}: {title}" if description.name else title, style="bold")
     if data is not None and data.roles is not None:
-        _show_roles(data.roles)
+        _show_roles(data.roles, data.models)
         _show_item(data)
     show_table(("", ""), _facts(description))
     _show_correlations(description, limit)
@@ -54,13 +54,27 @@ def show_description(description: Description, data: EvalSet | None = None, limi
     notes(oddity.text for oddity in description.odd)
 
 
-def _show_roles(roles: TableRoles) -> None:
+def _show_roles(roles: TableRoles, models: Sequence[str]) -> None:
     """Print what every column is, and what to type where that is doubtful."""
     texts = roles.lines()
-    line("\n".join(texts) if len(texts) > _MOST_ROLES else " · ".join(texts))
+    if len(models) == 1 and all(part.role != "model" for part in roles.columns):
+        texts.append(f"all rows → model {models[0]} (called after the file)")
+    line("\n".join(texts) if len(texts) > _MOST_ROLES else _side_by_side(texts, make_console().width))
     if roles.saved_in:
         line(f"roles that were given are saved in {roles.saved_in}")
     notes((*roles.notes, *roles.advice()))
+
+
+def _side_by_side(texts: Sequence[str], width: int) -> str:
+    """Return texts with dots between them, in lines of at most a width."""
+    lines: list[str] = []
+    for text in texts:
+        longer = f"{lines[-1]} · {text}" if lines else text
+        if lines and len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def _show_item(data: EvalSet) -> None:
@@ -110,7 +124,8 @@ def _facts(description: Description) -> Iterator[tuple[str, str]]:
     if (pairs := description.preferences) is not None:
         compared = f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs"
         yield "preferences", f"{compared}, {percent(pairs.ties_share)} ties"
-    if (texts := description.texts) is not None and texts.identical_share is not None:
+    texts = description.texts if len(description.models) > 1 else None
+    if texts is not None and texts.identical_share is not None:
         shared = f"{percent(texts.identical_share)} of cells share their text with another model"
         yield "identical outputs", shared
     if description.absent:

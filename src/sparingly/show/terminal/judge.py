@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sparingly.infer.judge.words import (
     AuditNumbers,
     agreement_text,
     alternative_text,
-    answer,
-    band_rows,
     bias_text,
     biases,
     error_row,
     short,
     worth_text,
 )
-from sparingly.show.terminal.console import fixed, line, notes, show_table
+from sparingly.show.terminal.console import fixed, line, show_summary, show_table, wrapped
 
 if TYPE_CHECKING:
     from sparingly.infer.judge.audit import JudgeAudit
@@ -27,40 +23,21 @@ if TYPE_CHECKING:
 _MOST_JUDGES = 12
 
 
-def show_audit(audit: JudgeAudit, names: Sequence[str] = ("DATA",), *, verbose: bool = False) -> None:
-    """Print an audit; ``names`` are the files in the command to type next."""
-    first, *further = answer(audit)
-    line(first, style="bold")
-    for sentence in further:
-        line(sentence)
-    _show_table(audit)
-    if len(audit.judges) > 1:
-        _show_judges(audit)
-    for sentence in (agreement_text(audit), alternative_text(audit), *biases(audit)):
-        if sentence:
-            line(sentence)
-    _show_errors(audit)
-    if verbose:
-        _show_details(audit)
-    rates = audit.rates
-    if audit.estimate is not None and rates is not None and rates.passed and rates.failed:
-        line("To know its errors better:")
-        line(f"  sparingly select {shlex.join(names)} --question judge --budget 100 --out next.json")
-    notes(audit.notes)
-    if verbose and audit.estimate is not None and audit.estimate.signature is not None:
-        line(f"signature: {audit.estimate.signature}", style="dim")
+def show_audit(audit: JudgeAudit, typed: str = "DATA", *, verbose: bool = False) -> None:
+    """Print an audit; ``typed`` stands after the command to type next."""
 
+    def show_details() -> None:
+        if len(audit.judges) > 1:
+            line("")
+            _show_judges(audit)
+        for sentence in (agreement_text(audit), alternative_text(audit), *biases(audit)):
+            if sentence:
+                wrapped(sentence)
+        _show_errors(audit)
+        if verbose:
+            _show_details(audit)
 
-def _show_table(audit: JudgeAudit) -> None:
-    """Print how many labelled outputs judge and people passed, or people's mean by the judge's score."""
-    if audit.rates is not None:
-        rows = [
-            (f"people {verb}", *map(str, counts))
-            for verb, counts in zip(("pass", "fail"), audit.rates.table, strict=True)
-        ]
-        show_table(("labels", "judge passes", "judge fails"), rows, numbers=2)
-    elif audit.line is not None:
-        show_table((f"where {audit.judge} gives", "labels", "people give"), band_rows(audit), numbers=2)
+    show_summary(audit.summary(), typed, verbose=verbose, details=show_details)
 
 
 def _show_judges(audit: JudgeAudit) -> None:
@@ -80,10 +57,10 @@ def _show_judges(audit: JudgeAudit) -> None:
     if audit.worth is not None:
         rows.append(["all together", "", "", "", "", worth_text(audit.worth)])
     if all(row.rates is None for row in audit.judges):
-        columns = ["judge", "κ", "correlation", "100 labels\nare worth"]
+        columns = ["judge", "κ", "correlation", "100 labels are worth"]
         rows = [[row[0], *row[3:]] for row in rows]
     else:
-        columns = ["judge", "passes\nbad", "fails\ngood", "κ", "correlation", "100 labels\nare worth"]
+        columns = ["judge", "passes bad", "fails good", "κ", "correlation", "100 labels are worth"]
     show_table(columns, rows, numbers=len(columns) - 1)
     if (hidden := len(audit.judges) - _MOST_JUDGES) > 0:
         line(f"… and {hidden} that save less (--json shows all)")
@@ -93,12 +70,12 @@ def _show_errors(audit: JudgeAudit) -> None:
     """Print the worst errors with their texts."""
     for error in audit.errors:
         name, verdict, *scores = error_row(audit, error)
-        line(f"{name}: {verdict} (judge {scores[0]}, people {scores[1]})", style="bold")
+        wrapped(f"{name}: {verdict} (judge {scores[0]}, people {scores[1]})", style="bold")
         for part, text in (("input", error.source), ("output", error.output)):
             if text:
-                line(f"  {part}: {short(text)}")
+                wrapped(f"  {part}: {short(text)}")
         for text in error.comments:
-            line(f"  remark: {short(text)}")
+            wrapped(f"  remark: {short(text)}")
 
 
 def _show_details(audit: JudgeAudit) -> None:
@@ -132,10 +109,8 @@ def _show_details(audit: JudgeAudit) -> None:
     if audit.line is not None:
         words = AuditNumbers(is_rate=False)
         line(f"people = {words.with_ends(audit.line.offset)} + {words.with_ends(audit.line.slope)} · judge")
-    if audit.estimate is not None:
-        line(audit.estimate.headline)
     for sentence in METHOD:
-        line(sentence)
+        wrapped(sentence)
 
 
 METHOD = (

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparingly.show.terminal.console import fixed, line, notes, number, percent, show_path, show_table
+from sparingly.show.terminal.console import (
+    fixed,
+    line,
+    notes,
+    number,
+    percent,
+    show_path,
+    show_summary,
+    show_table,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from sparingly.run.raters.agreement import RaterAgreement
@@ -17,37 +27,34 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 15
 
 
-def show_raters(report: RaterReport, drift: Sequence[str] = ()) -> None:
-    """Print whether raters have changed, severity, agreement, predictability, control items and flags."""
-    severity, predicted = report.severity, report.predictability
+def show_raters(
+    report: RaterReport, drift: Sequence[str] = (), typed: str = "DATA", *, verbose: bool = False
+) -> None:
+    """Print whether raters stand out or have changed, their severity and agreement; all if ``verbose``."""
     for sentence in drift:
-        line(sentence, style="bold")
-    line(report.headline, style="bold")
-    predictions = {rater.rater: rater for rater in predicted.raters}
-    alphas = {rater.rater: rater.alpha for rater in report.agreement.own}
-    rows = []
-    for place, name in enumerate(severity.raters):
-        prediction = predictions.get(name)
-        rows.append(
-            (
-                name,
-                str(int(severity.judgements[place])),
-                f"{severity.severity[place]:+.3g} ± {number(severity.standard_errors[place], 2)}",
-                number(prediction.error if prediction else None, 3),
-                percent(prediction.share if prediction else None, 0),
-                fixed(alphas.get(name)),
-            )
-        )
-    columns = ("rater", "outputs", "severity", "error from others", "own share that beats it", "α with self")
-    show_table(columns, rows, numbers=5)
+        wrapped(sentence, style="bold")
+
+    def show_details() -> None:
+        _show_details(report, verbose=verbose)
+
+    show_summary(report.summary(), typed, verbose=verbose, details=show_details)
+
+
+def _show_details(report: RaterReport, *, verbose: bool) -> None:
+    """Print control items; variances, pairs of raters, slopes and p-values of flags if ``verbose``."""
+    if report.controls is not None:
+        _show_controls(report.controls)
+    if not verbose and report.predictability.metric is None:
+        return
+    severity, predicted = report.severity, report.predictability
     total = sum(severity.variances.values())
     if total > 0:
         largest_first = sorted(severity.variances.items(), key=lambda part: -part[1])
         parts = [f"{name} {percent(value / total, 0)}" for name, value in largest_first]
-        line(f"variance of a rating: {', '.join(parts)}")
+        wrapped(f"variance of a rating: {', '.join(parts)}")
     if len(severity.components) > 1:
         groups = "; ".join(", ".join(names) for names in severity.components)
-        line(f"raters connected through shared items: {groups}")
+        wrapped(f"raters connected through shared items: {groups}")
     if report.agreement.alpha.units:
         _show_agreement(report.agreement)
     if predicted.metric is not None:
@@ -57,21 +64,11 @@ def show_raters(report: RaterReport, drift: Sequence[str] = ()) -> None:
         slopes = [(model, *(number(slope.get((rater, model)), 3) for rater in raters)) for model in models]
         title = f"points of {predicted.aspect} for one of {predicted.metric}, by rater"
         show_table(("model", *raters), slopes, title=title, numbers=len(raters))
-    if report.controls is not None:
-        _show_controls(report.controls)
     for flag in report.flags:
-        line(f"flag: {flag.sentence} (p {_p(flag.p)}, corrected)", style="bold")
-    if not report.flags:
-        line("no rater is far from the rest")
-    notes(report.notes)
+        wrapped(f"flag: {flag.sentence} (p {_p(flag.p)}, corrected)", style="bold")
 
 
 def _show_agreement(agreement: RaterAgreement) -> None:
-    alpha = agreement.alpha
-    line(
-        f"Krippendorff's α ({agreement.level}): {fixed(alpha.alpha, 3)} [{fixed(alpha.low, 3)}, "
-        f"{fixed(alpha.high, 3)}] over {alpha.units} outputs with two or more raters"
-    )
     pairs = sorted(agreement.pairs, key=lambda pair: (-pair.n, pair.first, pair.second))[:_MOST_PAIRS]
     rows = [
         (

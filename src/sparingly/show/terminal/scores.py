@@ -1,4 +1,4 @@
-"""Estimated scores, rankings and strengths in the terminal."""
+"""Estimated scores, rankings and expectations in the terminal."""
 
 from __future__ import annotations
 
@@ -6,80 +6,45 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sparingly.base.format import counted
 from sparingly.base.format import percent as chance_text
 from sparingly.infer.expect.expect import EVERY_LABEL, Expected
-from sparingly.show.terminal.console import fixed, line, notes, number, percent, show_path, show_table
+from sparingly.show.terminal.console import line, number, show_summary, show_table, wrapped
 
 if TYPE_CHECKING:
-    from sparingly.infer.estimate.bradley_terry import BradleyTerry
     from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.rank.ranking import Ranking
 
 _MOST_PAIRS = 12
 
 
-def show_estimate(estimate: Estimate, out: Path | None = None) -> None:
-    """Print the scores with their intervals, those of parts of the set, what to mind, and the signature."""
-    line(estimate.headline, style="bold")
-    _show_scores(estimate)
-    for name, part in estimate.groups.items():
-        line(f"{name}: {counted(part.n, 'judged item')}", style="bold")
-        _show_scores(part)
-    notes(estimate.notes)
-    _show_origin(estimate, out)
+def show_estimate(
+    estimate: Estimate, out: Path | None = None, typed: str = "DATA", *, verbose: bool = False
+) -> None:
+    """Print the scores with their intervals, and those of parts of the set."""
+
+    def show_groups() -> None:
+        for name, part in estimate.groups.items():
+            line(f"\n{name}: {counted(part.n, 'judged item')}", style="bold")
+            table = part.summary()
+            show_table(table.columns, table.rows, numbers=len(table.columns) - table.texts)
+
+    show_summary(estimate.summary(), typed, verbose=verbose, out=out, details=show_groups)
 
 
-def _show_scores(estimate: Estimate) -> None:
-    rows = [
-        (
-            estimate.models[place],
-            estimate.score_text(place),
-            estimate.error_text(place),
-            estimate.interval_text(place),
-        )
-        for place in estimate.order
-    ]
-    level = percent(estimate.level, 0)
-    show_table(("model", "score", "standard error", f"{level} interval"), rows, numbers=3)
+def show_ranking(
+    ranking: Ranking, out: Path | None = None, typed: str = "DATA", *, verbose: bool = False
+) -> None:
+    """Print who is best, the models with their possible ranks, and what is expected; pairs if ``verbose``."""
 
+    def show_details() -> None:
+        if ranking.expected is not None:
+            line("")
+            show_expected(ranking.expected, ranking)
+        if verbose:
+            _show_pairs(ranking)
 
-def show_ranking(ranking: Ranking, out: Path | None = None) -> None:
-    """Print who is best, the models with their possible ranks, pairs, and the answer to a claim."""
-    line(ranking.answer(), style="bold")
-    line(ranking.headline)
-    columns = [_broken(ranking.ranks_head), "model", _broken(ranking.scores_head), "standard\nerror"]
-    columns += [ranking.level_head, "chance\nof best"]
-    rows = [
-        [
-            model.ranks,
-            model.model,
-            ranking.score_text(model),
-            ranking.error_text(model),
-            model.interval or "-",
-            chance_text(model.chance_of_best),
-        ]
-        for model in ranking.models
-    ]
-    if len(ranking.groups) > 1:
-        columns.append("group")
-        for row, model in zip(rows, ranking.models, strict=True):
-            row.append("-" if model.group is None else str(model.group))
-    show_table(columns, rows, numbers=len(columns) - 2)
-    _show_pairs(ranking)
-    if ranking.expected is not None:
-        show_expected(ranking.expected, ranking)
-    notes(ranking.notes)
-    _show_origin(ranking, out)
-    if ranking.claim is not None:
-        line(str(ranking.claim), style="bold")
-
-
-def _broken(head: str) -> str:
-    """Return the head of a column in short lines: what it is, and what it speaks of."""
-    return head.replace(" (", "\n(", 1).replace("inputs like", "inputs\nlike")
+    show_summary(ranking.summary(), typed, verbose=verbose, out=out, details=show_details)
 
 
 def _show_pairs(ranking: Ranking) -> None:
@@ -94,7 +59,8 @@ def _show_pairs(ranking: Ranking) -> None:
         row.append("yes" if better[pair] else "no")
         rows.append(row if shows is None else [*row, chance_text(float(shows[pair]))])
     columns = [f"neighbours ({ranking.test} test)", "p", "p, corrected", "significant"]
-    columns += [] if shows is None else ["judging everything\nwould show it"]
+    columns += [] if shows is None else ["judging everything would show it"]
+    line("")
     show_table(columns, rows, numbers=len(columns) - 1)
 
 
@@ -103,7 +69,7 @@ def show_expected(expected: Expected, ranking: Ranking | None = None) -> None:
 
     An expected p-value comes with its 95 % interval; beside a ranking, with the p-value of its test, too.
     """
-    line(f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
+    wrapped(f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
     tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
     middle, (low, high) = expected.two_sided, expected.two_sided_range()
     rows = []
@@ -118,25 +84,4 @@ def show_expected(expected: Expected, ranking: Ranking | None = None) -> None:
     heads = ["neighbours, as expected", "p, expected", "95 % interval"]
     heads += [] if ranking is None else ["p, now"]
     show_table(heads, rows, numbers=len(heads) - 1)
-    line(EVERY_LABEL)
-
-
-def _show_origin(result: Estimate | Ranking, out: Path | None) -> None:
-    if result.signature is not None:
-        line(f"signature: {result.signature}", style="dim")
-    show_path(out)
-
-
-def show_strengths(strengths: BradleyTerry) -> None:
-    """Print the models from the strongest on, what else sways people, and what to mind."""
-    line(strengths.headline, style="bold")
-    numbers = (strengths.strengths, strengths.standard_errors, strengths.low, strengths.high)
-    rows = [
-        (strengths.models[at], *(fixed(column[at]) for column in numbers))
-        for at in np.argsort(-np.nan_to_num(strengths.strengths, nan=-np.inf), kind="stable")
-    ]
-    level = percent(strengths.level, 0)
-    show_table(("model", "strength", "standard error", f"{level} from", "to"), rows, numbers=4)
-    for name, (effect, error) in strengths.effects.items():
-        line(f"{name}: one standard deviation more adds {fixed(effect)} ± {fixed(error)}")
-    notes(strengths.notes)
+    wrapped(EVERY_LABEL)

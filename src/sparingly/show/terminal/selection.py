@@ -1,45 +1,26 @@
-"""Selections and their verification in the terminal."""
+"""Selections and verifications in the terminal."""
 
 from __future__ import annotations
 
-from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparingly.base.errors import listing
 from sparingly.base.format import counted
 from sparingly.data.selection import Selection
-from sparingly.show.terminal.console import line, notes, number, show_path, show_table
+from sparingly.show.terminal.console import line, notes, show_summary, wrapped
 
 if TYPE_CHECKING:
     from sparingly.run.verify import Verification, VerifiedResult
 
 
-def show_selection(selection: Selection, out: Path | None = None, limit: int = 8) -> None:
-    """Print the first rows, the notes and the signature."""
-    signature = selection.signature
-    line(f"{len(selection)} of {signature.of} items chosen", style="bold")
-    if selection.why:
-        line(selection.why)
-    if signature.crowd:
-        line(f"computed on: {listing(signature.crowd)}")
-    if signature.crowd or signature.judged:
-        line(f"to judge: {listing(selection.judged or ['all models'])}")
-    rows = [
-        (str(place), row.item, number(row.utility), number(row.probability), number(row.cost), row.reason)
-        for place, row in enumerate(islice(selection, limit), 1)
-    ]
-    columns = ("", "item", "utility", "probability", "cost", "reason")
-    is_filled = [any(row[place] not in ("-", "") for row in rows) for place in range(len(columns))]
-    show_table(list(compress(columns, is_filled)), [list(compress(row, is_filled)) for row in rows])
-    if len(selection) > len(rows):
-        line(f"… and {len(selection) - len(rows)} more")
-    notes((selection.meaning, *selection.notes))
-    line(f"signature: {signature}")
-    show_path(out)
+def show_selection(
+    selection: Selection, out: Path | None = None, typed: str = "DATA", *, verbose: bool = False
+) -> None:
+    """Print how many items are chosen and why, and the first of them; the signature if ``verbose``."""
+    show_summary(selection.summary(), typed, verbose=verbose, out=out)
 
 
-def show_verification(result: Verification, verified: VerifiedResult) -> None:
+def show_verification(result: Verification, verified: VerifiedResult, *, verbose: bool = False) -> None:
     """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     if result.ok and result.partial:
         verdict = "verified in part: scores and standard errors follow from the signature"
@@ -57,6 +38,7 @@ def show_verification(result: Verification, verified: VerifiedResult) -> None:
     else:
         line("NOT verified", style="bold red")
     for problem in result.problems:
-        line(f"- {problem}")
+        wrapped(f"- {problem}")
     notes(result.notes)
-    line(f"signature: {verified.signature}")
+    if verbose:
+        line(f"signature: {verified.signature}", style="dim")

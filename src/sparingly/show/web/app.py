@@ -18,12 +18,14 @@ from fastapi.staticfiles import StaticFiles
 
 from sparingly._version import __version__
 from sparingly.base.errors import DataError, SparinglyError
+from sparingly.data.evalset import EvalSet
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import entry, organiser
 from sparingly.show.web.entry import ForeignFormError, NoEntryError
 from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestLimits, Send
+from sparingly.show.web.panel import Panel
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
@@ -42,6 +44,11 @@ def create_app(
     assignment: Assignment | None = None,
     overlap: float = OVERLAP,
     one_by_one: bool = False,
+    reference: bool = False,
+    tutorial: EvalSet | None = None,
+    controls: EvalSet | None = None,
+    panel: Panel | None = None,
+    language: str = "en",
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -60,6 +67,11 @@ def create_app(
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so
             that their agreement is known; 0 for none.
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
+        tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
+        controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
+        panel: Lets people of a panel in at ``/join``, and says how they complete their work.
+        language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -67,8 +79,23 @@ def create_app(
     """
     campaign = Campaign(where, name)
     try:
-        web = Web(campaign, secret, form, texts, assignment, overlap, one_by_one, public)
+        web = Web(
+            campaign,
+            secret,
+            form,
+            texts,
+            assignment,
+            overlap,
+            one_by_one,
+            reference,
+            tutorial,
+            controls,
+            panel,
+            language,
+            public,
+        )
         sessions = web.sessions
+        rater_service = RaterService(web)
     except BaseException:
         campaign.disconnect()
         raise
@@ -82,7 +109,7 @@ def create_app(
         await entry.stranger(web, form_refused=True)(scope, receive, send)
 
     app = FastAPI(title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
-    app.state.web, app.state.rater_service = web, RaterService(web)
+    app.state.web, app.state.rater_service = web, rater_service
     app.state.organiser_service = organiser.OrganiserService(web)
     if hosts is not None and public is not None:
         # As a request spells it: without the port, an IPv6 address in brackets.

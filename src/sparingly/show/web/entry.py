@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.access import Role
 from sparingly.show.web.guard import SESSION
+from sparingly.show.web.panel import person_of
 from sparingly.show.web.sessions import MOST_SECONDS, Session
 from sparingly.show.web.web import Web
 
@@ -125,6 +126,18 @@ def enter_as_rater(token: str, request: Request, web: CurrentWeb) -> Response:
 def enter_as_organiser(token: str, request: Request, web: CurrentWeb) -> Response:
     """Let the organiser in."""
     return _enter(token, request, web, "organiser")
+
+
+@router.get("/join")
+def join(request: Request, web: CurrentWeb) -> Response:
+    """Let somebody of a panel in: the same person is the same rater, however often they come."""
+    if web.panel is None:
+        return stranger(web)
+    rater, place = person_of(request.query_params)
+    if web.access.is_retired(rater):
+        return web.page("error.html", status=403, sentence="You have taken part already. Thank you.")
+    web.audit.write(f"rater {rater}", "came from the panel", **place)
+    return _enter(web.access.invite("rater", rater, by="panel"), request, web, "rater")
 
 
 @router.get("/")

@@ -22,6 +22,7 @@ from sparingly.run.forms.guidelines import Guidelines
 from sparingly.show.web.entry import CurrentWeb, Fields, OrganiserForm, OrganiserSession, end_session, text_of
 from sparingly.show.web.organiser_views import (
     agreement_views,
+    answer_views,
     duration,
     log_rows,
     moment,
@@ -159,6 +160,8 @@ MESSAGES = {
     "finished": "No round was drawn: there is nothing more to ask.",
     "held": "No round was drawn: the campaign is paused or closed.",
 }
+# What the answers are filtered by.
+Filter = Annotated[str, Query(max_length=500)]
 # Tells an open page to stay as it is: what is folded out or has the focus is not disturbed.
 _UNCHANGED = 204
 # What the organiser starts from.
@@ -198,7 +201,7 @@ def overview_page(
     session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show how far the campaign is."""
-    values = _progress_values(service)
+    values = _progress_values(service, web)
     return web.page("organiser/overview.html", session, message=MESSAGES.get(message, ""), **values)
 
 
@@ -209,18 +212,22 @@ def progress(
     """Show the part of it that changes, for a page that is open."""
     if service.campaign.last_seq() == since:
         return Response(status_code=_UNCHANGED)
-    return web.page("organiser/progress.html", session, **_progress_values(service))
+    return web.page("organiser/progress.html", session, **_progress_values(service, web))
 
 
-def _progress_values(service: OrganiserService) -> dict[str, Any]:
+def _progress_values(service: OrganiserService, web: Web) -> dict[str, Any]:
     overview = service.overview()
+    web.board.refresh()
     mean = overview.cost.seconds_per_answer
     return {
         "overview": overview,
+        "overlap": web.board.overlap_counts,
         "several": len(service.campaign.settings.budgets) > 1,
         "time": duration(overview.cost.seconds),
         "mean_time": duration(mean),
-        "time_left": "-" if mean is None else duration(mean * (overview.asked - overview.answered)),
+        "time_left": "-"
+        if mean is None
+        else duration(mean * (overview.asked - overview.answered - overview.skipped)),
         "moment": moment,
         "settings": service.campaign.settings,
     }
@@ -245,7 +252,7 @@ def raters_page(
 ) -> Response:
     """Return the page of the raters, with a link that is shown this once."""
     values = {"message": message, "invited": invited, "link": link, **_agreement_values(service)}
-    rows = rater_rows(service.access.entries(), service.overview())
+    rows = rater_rows(service.access.entries(), service.overview(), web.known_answers.counts())
     return web.page("organiser/raters.html", session, rows=rows, **values)
 
 
@@ -287,6 +294,34 @@ def _guidelines_page(
     shared = {"message": "", "problem": "", **values}
     return web.page(
         "organiser/guidelines.html", session, status=status, guide=view, words=words, text=text, **shared
+    )
+
+
+@router.get("/organiser/answers")
+def answers(
+    session: OrganiserSession,
+    web: CurrentWeb,
+    service: CurrentService,
+    rater: Filter = "",
+    model: Filter = "",
+    item: Filter = "",
+    order: Filter = "",
+) -> Response:
+    """Show what was said of every output, the largest disagreement first if that is asked for."""
+    web.board.refresh()
+    rows = service.campaign.ratings()
+    views, count = answer_views(
+        rows, web.board.texts, rater=rater, model=model, item=item, by_gap=order == "gap", limit=_MOST_ITEMS
+    )
+    models = {str(row[side]) for row in rows for side in ("model", "first", "second") if row[side]}
+    names = {"rater": sorted({str(row["rater"]) for row in rows}), "model": sorted(models)}
+    return web.page(
+        "organiser/answers.html",
+        session,
+        views=views,
+        count=count,
+        names=names,
+        chosen={"rater": rater, "model": model, "item": item, "order": order},
     )
 
 

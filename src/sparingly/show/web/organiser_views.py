@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
 
 from sparingly.base.format import counted, percent, share_text
 from sparingly.run.campaign.access import AccessLink, AuditEntry
 from sparingly.run.campaign.progress import Overview
 from sparingly.run.campaign.results import Findings, Standings
+from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.show.web.texts import visible
 
 # The ranking as a picture, in coordinates for an SVG.
@@ -122,9 +125,14 @@ class RaterRow:
     mean_time: str
     last: str
     rounds: tuple[tuple[str, int], ...]
+    controls: str = "-"
 
 
-def rater_rows(entries: Sequence[AccessLink], overview: Overview) -> list[RaterRow]:
+def rater_rows(
+    entries: Sequence[AccessLink],
+    overview: Overview,
+    known: Mapping[tuple[str, str], tuple[int, int]] = MappingProxyType({}),
+) -> list[RaterRow]:
     """Return everybody who was invited or has answered, by name."""
     progress_of = {progress.rater: progress for progress in overview.raters}
     links: dict[str, list[AccessLink]] = {}
@@ -158,7 +166,8 @@ def rater_rows(entries: Sequence[AccessLink], overview: Overview) -> list[RaterR
                 rounds,
             )
         )
-    return rows
+    right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
+    return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -223,6 +232,78 @@ def agreement_views(findings: Findings) -> list[AgreementView]:
         flags = [flag.sentence for flag in agreement.flags]
         views.append(AgreementView(title, sentence, pairs, flags, agreement.notes))
     return views
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """What was said of an output, or of two, on an aspect.
+
+    Attributes:
+        outputs: The models with the texts that were judged.
+        answers: Rater, score, seconds and comment, of each rater the last.
+        gap: By how much the raters differ; None where fewer than two judged.
+    """
+
+    item: str
+    aspect: str
+    source: str
+    outputs: tuple[tuple[str, str], ...]
+    answers: tuple[tuple[str, str, str, str], ...]
+    gap: float | None
+
+
+def answer_views(
+    ratings: Sequence[Mapping[str, Any]],
+    texts: Callable[[str], QuestionTexts],
+    *,
+    rater: str = "",
+    model: str = "",
+    item: str = "",
+    by_gap: bool = False,
+    limit: int,
+) -> tuple[list[AnswerView], int]:
+    """Return the first answers that fit, by what they are about, and how many fit.
+
+    With ``by_gap`` those on which raters differ most come first.
+    """
+    last: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in ratings:
+        models = (row["model"],) if row["first"] is None else (row["first"], row["second"])
+        fits = model in ("", *models) and item in ("", row["item"])
+        if fits:
+            last.setdefault((row["data"], row["item"], row["aspect"], *models), {})[row["rater"]] = row
+    found = [(key, rows) for key, rows in last.items() if not rater or rater in rows]
+    gaps = {key: _gap([row["score"] for row in rows.values()]) for key, rows in found}
+    # Where one rater judged there is no gap, and it comes last.
+    order = {key: -1.0 if gap is None else gap for key, gap in gaps.items()}
+    if by_gap:
+        found.sort(key=lambda pair: order[pair[0]], reverse=True)
+    views = []
+    for key, rows in found[:limit]:
+        data, name, aspect, *judged = key
+        shown, present = texts(data), set(texts(data).data.models)
+        source = shown.fill(Question(name)).source
+        views.append(
+            AnswerView(
+                name,
+                aspect,
+                visible(source or ""),
+                tuple(
+                    (one, visible((shown.output(name, one) if one in present else None) or ""))
+                    for one in judged
+                ),
+                tuple(
+                    (who, f"{row['score']:g}", duration(row["seconds"]), visible(row["comment"] or ""))
+                    for who, row in sorted(rows.items())
+                ),
+                gaps[key],
+            )
+        )
+    return views, len(found)
+
+
+def _gap(scores: Sequence[float]) -> float | None:
+    return max(scores) - min(scores) if len(scores) > 1 else None
 
 
 def log_rows(entries: Sequence[AuditEntry]) -> list[tuple[str, str, str, str]]:

@@ -11,14 +11,18 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
+from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.languages import script_texts, texts_of, translator
+from sparingly.show.web.panel import Panel
 from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
@@ -37,7 +41,12 @@ class Web:
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, every rater is given open questions.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
+        tutorial: Items with known answers that are judged first, each until the answer is right.
+        controls: Items with known answers that are hidden among the others.
+        language: What the pages speak to raters, such as ``de``.
+        panel: What people of a panel get who come in by its address; nobody does unless given.
         one_by_one: Whether the outputs of an item are shown one after the other.
+        reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
     """
 
@@ -48,9 +57,17 @@ class Web:
     assignment: Assignment | None = None
     overlap: float = OVERLAP
     one_by_one: bool = False
+    reference: bool = False
+    tutorial: EvalSet | None = None
+    controls: EvalSet | None = None
+    panel: Panel | None = None
+    language: str = "en"
     public: str | None = None
 
     def __post_init__(self) -> None:
+        texts_of(self.language)
+        if self.panel is not None and self.assignment is not None:
+            raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
         if self.texts not in get_args(Texts):
@@ -58,8 +75,8 @@ class Web:
         self.single_form.check(self.campaign.settings.aspects)
         if self.assignment is not None and any(task.control for task in self.assignment.tasks):
             raise UsageError(
-                "The pages show no control items, and the assignment has some: assign without them, or "
-                "export to a tool."
+                "The assignment has control items without known answers: assign without them, and give the "
+                "pages some with known answers (--controls), or export to a tool."
             )
         if self.public is not None:
             parts = urlsplit(self.public)
@@ -114,6 +131,28 @@ class Web:
         return GroupCommit(self.campaign.database)
 
     @cached_property
+    def known_tutorial(self) -> KnownItems | None:
+        """The tutorial, checked."""
+        return self._known(self.tutorial, "tutorial")
+
+    @cached_property
+    def known_controls(self) -> KnownItems | None:
+        """The control items, checked."""
+        return self._known(self.controls, "control")
+
+    def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
+        if data is None:
+            return None
+        if self.campaign.compares(next(iter(self.campaign.settings.budgets))):
+            raise UsageError("Items with known answers are scored, and this campaign compares outputs.")
+        return KnownItems(data, kind, self.campaign.settings)
+
+    @cached_property
+    def known_answers(self) -> KnownAnswers:
+        """What raters answered to items whose answers are known."""
+        return KnownAnswers(self.campaign.database, self.campaign.name)
+
+    @cached_property
     def sessions(self) -> Sessions:
         """Who is there."""
         return Sessions(self.secret, self.access)
@@ -121,13 +160,17 @@ class Web:
     @cached_property
     def templates(self) -> Environment:
         """The templates: everything put into one is escaped, and a name that is missing is an error."""
-        return Environment(
+        environment = Environment(
             loader=PackageLoader("sparingly.show.web"),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        environment.globals.update(
+            t=translator(self.language), language=self.language, page_texts=script_texts(self.language)
+        )
+        return environment
 
     def page(
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any

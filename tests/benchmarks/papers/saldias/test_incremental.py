@@ -15,7 +15,8 @@ from benchmarks.papers.saldias.simulated import (
     shown_to,
     stratified_mean,
 )
-from sparingly.choose.design.stratified import Strata, Stratified
+from sparingly.choose.design.stratified import Stratified
+from sparingly.choose.design.units import Groups
 from sparingly.run.rounds.replay import replay
 
 
@@ -35,7 +36,7 @@ def test_rounds_and_scores_are_those_of_the_strategy(case: Case, cases: Cases, s
 
 
 def test_strata_without_a_judgement_do_not_count() -> None:
-    strata = Strata(("a", "b", "c"), np.array([0, 0, 0, 1, 2, 2]))
+    strata = Groups(("a", "b", "c"), np.array([0, 0, 0, 1, 2, 2]))
     truth = np.array([1.0, 2.0, 3.0, 10.0, 4.0, 8.0])
     taken = np.array([True, True, False, False, False, True])
     assert stratified_mean(truth, taken, strata) == pytest.approx((3 * 1.5 + 2 * 8.0) / 5)

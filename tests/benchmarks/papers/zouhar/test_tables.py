@@ -57,7 +57,7 @@ def test_overview_marks_the_best_that_one_can_use() -> None:
     assert "| `metric_cons` | 88.0 ▼▼ |" in rows
     assert "| `search:oracle=true` (oracle) | 99.0 |" in rows
     assert "| `random`, 5–95 % of single runs | 85.0–95.0 |" in rows
-    assert "| *how well the metric tells models apart* | 0.43 |" in rows
+    assert "| *how well the metric separates models* | 0.43 |" in rows
     assert "50 items that have the truth, of 60; 3 models" in found["spa-sets"]
 
 

@@ -21,9 +21,18 @@ from sparingly.run.campaign.campaign import Campaign
 from tests.run.campaign.made import answer_all, made_set, row
 from tests.show.web.visitor import Visitor, served, web_of
 
-PAGES = ("", "/raters", "/ranking", "/next", "/downloads", "/log")
+PAGES = ("", "/raters", "/guidelines", "/answers", "/ranking", "/next", "/downloads", "/log")
 PARTS = ("/progress", "/raters/agreement", "/ranking/now", "/next/now")
-FORMS = ("/pause", "/resume", "/raters/invite", "/raters/retire", "/next", "/leave", "/downloads/release.zip")
+FORMS = (
+    "/pause",
+    "/resume",
+    "/guidelines",
+    "/raters/invite",
+    "/raters/retire",
+    "/next",
+    "/leave",
+    "/downloads/release.zip",
+)
 FILES = ("/downloads/everything.zip", "/downloads/hours.csv")
 
 
@@ -323,3 +332,32 @@ def test_nothing_is_read_again_while_nothing_changes(
     for path in ("", "/raters", "/log", "/downloads", "/next"):
         organiser.page(path)
     assert service.overview() is service.overview()
+
+
+def test_answers_are_read_by_model_rater_and_disagreement(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(4), budget=4, size=4) as app:
+        campaign, organiser = web_of(app).campaign, Organiser(app)
+        answer_all(campaign, made_set(4))
+        first = campaign.ratings()[0]
+        again = {"item": first["item"], "model": first["model"], "rater": "bob", "comment": "<b>no</b>"}
+        other = first["score"] + (5 if first["score"] < 50 else -5)
+        campaign.record([{**again, "score": 100 - other}, {**again, "score": other}])
+        page = organiser.page("/answers")
+        assert page.count("<article") == 12
+        assert "&lt;b&gt;no&lt;/b&gt;" in page
+        assert f"{first['model']} on {first['item']}" in page
+        assert organiser.page(f"/answers?model={first['model']}").count("<article") == 4
+        assert organiser.page("/answers?rater=bob").count("<article") == 1
+        assert organiser.page("/answers?item=nowhere").count("<article") == 0
+        # Of two answers of a rater the last one counts.
+        assert organiser.page("/answers?order=gap").index("raters differ by 5") < 5000
+
+
+def test_answers_on_pairs_show_both_outputs(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(4), strategy="pairs", budget=4, size=None) as app:
+        anna = Visitor(app, "anna")
+        anna.answer(anna.question(), 1)
+        (one, *_) = web_of(app).campaign.ratings()
+        page = Organiser(app).page(f"/answers?model={one['second']}")
+        assert f"{one['first']} on {one['item']}" in page
+        assert f"{one['second']} on {one['item']}" in page

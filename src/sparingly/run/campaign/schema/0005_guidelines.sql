@@ -19,7 +19,7 @@ CREATE TABLE sparingly_known_answers (
   model TEXT NOT NULL,
   aspect TEXT NOT NULL,
   at TEXT NOT NULL,
-  score DOUBLE PRECISION NOT NULL,
+  score DOUBLE PRECISION,
   expected DOUBLE PRECISION NOT NULL,
   is_right INTEGER NOT NULL,
   seconds DOUBLE PRECISION,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sparingly.data.scale import Scale
 from sparingly.data.texts import same_text
+from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
@@ -139,6 +140,7 @@ class PageView:
     guide: GuideView | None
     advances: bool
     one_by_one: bool
+    reference: list[DisplayText]
     source: list[DisplayText]
     before: list[DisplayText]
     after: list[DisplayText]
@@ -148,6 +150,7 @@ class PageView:
     seconds: float
     draft_lost: bool
     revised: bool
+    tutorial: tuple[int, int] | None = None
     severities: tuple[str, ...] = SEVERITIES
 
 
@@ -175,17 +178,71 @@ class PageViews:
     def view(self, session: Session, page: Page) -> PageView:
         """Return what a page shows, with what the rater typed or answered before."""
         web, rater = self.web, session.rater
-        questions = self.questions(session, page)
         content = web.drafts.read(rater, page.data, page.item)
         saved = Draft() if content is None else Draft.read(content)
         draft = saved or Draft()
         item = web.board.texts(page.data).fill(Question(page.item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = self.queue.before(rater, page)
+        return self._page(
+            rater,
+            self.handle(page),
+            self.questions(session, page),
+            item,
+            draft,
+            previous=None if previous is None else self.handle(previous),
+            draft_lost=saved is None,
+            revised=web.board.is_done_by(rater, page),
+        )
+
+    def known_handle(self, known: KnownItems, item: str) -> str:
+        """Return what the page of an item with a known answer is called: nothing in it tells it apart."""
+        return self.web.sessions.handle("known page", known.kind, item)
+
+    def known_questions(self, session: Session, known: KnownItems, item: str) -> list[Question]:
+        """Return the questions about an item with a known answer, in an order drawn for the rater."""
+        keyed = self.web.sessions.handle
+        parts = (session.rater, known.kind, item)
+        return sorted(
+            (
+                replace(question, id=keyed(session.id, "known output", *parts, question.model))
+                for question in known.questions(item)
+            ),
+            key=lambda question: keyed("order of cards", *parts, question.model),
+        )
+
+    def known_view(self, session: Session, known: KnownItems, item: str) -> PageView:
+        """Return the page of an item with a known answer; a control item looks like any other."""
+        texts = known.texts.fill(Question(item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
+        previous = None if known.kind == "tutorial" else self.queue.before(session.rater, None)
+        return self._page(
+            session.rater,
+            self.known_handle(known, item),
+            self.known_questions(session, known, item),
+            texts,
+            Draft(),
+            previous=None if previous is None else self.handle(previous),
+            tutorial=(known.items.index(item) + 1, len(known.items)) if known.kind == "tutorial" else None,
+        )
+
+    def _page(
+        self,
+        rater: str,
+        handle: str,
+        questions: Sequence[Question],
+        item: Question,
+        draft: Draft,
+        *,
+        previous: str | None,
+        draft_lost: bool = False,
+        revised: bool = False,
+        tutorial: tuple[int, int] | None = None,
+    ) -> PageView:
+        web = self.web
         markdown = web.texts == "markdown"
         form = web.pair_form if any(question.other for question in questions) else web.single_form
         guide = None if web.board.guidelines is None else guide_view(web.board.guidelines)
         return PageView(
-            page=self.handle(page),
+            page=handle,
             client=secrets.token_urlsafe(16),
             form=form.name,
             template=form.template,
@@ -194,6 +251,7 @@ class PageViews:
             # Several scores for an output are looked at before they are sent.
             advances=form.advances and len(web.campaign.settings.aspects) == 1,
             one_by_one=web.one_by_one and len(questions) > 1,
+            reference=[display_text(item.reference)] if web.reference and item.reference else [],
             source=_turns(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
@@ -202,10 +260,11 @@ class PageViews:
                 for place, question in enumerate(questions, 1)
             ),
             progress=self.queue.progress(rater),
-            previous=None if previous is None else self.handle(previous),
+            previous=previous,
             seconds=draft.seconds,
-            draft_lost=saved is None,
-            revised=web.board.is_done_by(rater, page),
+            draft_lost=draft_lost,
+            revised=revised,
+            tutorial=tutorial,
         )
 
     def _question(

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from sparingly.run.campaign.journal import Journal, utc_now
 from sparingly.run.campaign.rater_pages import Leases, Page, PageBoard, PageUnit
 from sparingly.run.forms.question import Question
+from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.web import Web
 
 
@@ -44,7 +45,7 @@ class PageQueue:
     def current(self, rater: str) -> Page | None:
         """Return the page that a rater is to judge now; None where there is none at the moment."""
         self.board.refresh()
-        if not self.board.is_open:
+        if not self.board.is_open or self.has_done_enough(rater):
             return None
         if self.web.assignment is not None:
             pages = self._assigned(rater)
@@ -93,6 +94,13 @@ class PageQueue:
         """Return what a rater is asked about on a page."""
         return self.board.questions_for(rater, page, all_questions=self.web.assignment is not None)
 
+    def has_done_enough(self, rater: str) -> bool:
+        """Say whether somebody of a panel has judged as many pages as were asked of them."""
+        panel = self.web.panel
+        if panel is None or panel.pages is None or not rater.startswith(PREFIX):
+            return False
+        return len(self.board.done_by(rater)) >= panel.pages
+
     def before(self, rater: str, page: Page | None) -> Page | None:
         """Return the page that a rater judged before this one; the last one where this is new."""
         pages = self.board.done_by(rater)
@@ -116,8 +124,10 @@ class PageQueue:
         self.board.refresh(connection)
         leases = self.leases.current(connection)
         mine = [unit for unit, (name, _) in leases.items() if name == rater]
-        self.leases.give_back(connection, [unit for unit in mine if not any(self._open(unit, rater))])
-        if not self.board.is_open:
+        is_done = self.has_done_enough(rater)
+        done = [unit for unit in mine if is_done or not any(self._open(unit, rater))]
+        self.leases.give_back(connection, done)
+        if is_done or not self.board.is_open:
             return None
         lent = (unit for unit in mine if any(self._open(unit, rater)))
         unit = next(chain(lent, self._free(leases, rater)), None)

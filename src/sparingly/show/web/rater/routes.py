@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.page import GuideView
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
@@ -35,9 +36,9 @@ def show_current(session: RaterSession, service: Served) -> Response:
     """Show what a rater is to judge now, or the guidelines that they have not read."""
     if (guide := service.guide(session.rater)) is not None:
         return _guidelines_page(session, service, guide)
-    web, page = service.web, service.queue.current(session.rater)
-    if page is not None:
-        response = web.page("rater/rate.html", session, view=service.views.view(session, page), problem="")
+    web, view = service.web, service.view(session)
+    if view is not None:
+        response = web.page("rater/rate.html", session, view=view, problem="")
         # The page is put into the one that sent the answer before: its address comes along.
         response.headers["HX-Replace-Url"] = "/rate"
         return response
@@ -48,6 +49,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
+        panel=web.panel if previous is not None and session.rater.startswith(PREFIX) else None,
     )
 
 
@@ -88,6 +90,9 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
+        if (known := service.known(handle)) is not None:
+            view = service.views.known_view(session, *known)
+            return service.web.page("rater/rate.html", session, status=422, view=view, problem=str(error))
         page = service.answerable(session, handle, page_sent)
         if page is None:
             raise
@@ -102,6 +107,8 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
     submission = from_form(handle, fields, service.aspects)
+    if service.known(handle) is not None:
+        return Response(status_code=204)
     page = service.answerable(session, handle, submission)
     if page is None:
         return service.web.page("error.html", session, status=404, sentence="There is no such page.")
@@ -182,10 +189,9 @@ def progress(session: RaterSession, service: Served) -> ProgressResponse:
 @api_router.get("/question")
 def question(session: RaterSession, service: Served) -> PageResponse:
     """Return what a rater is to judge now."""
-    page = None if service.guide(session.rater) is not None else service.queue.current(session.rater)
-    if page is None:
+    view = None if service.guide(session.rater) is not None else service.view(session)
+    if view is None:
         return PageResponse(None, service.why_nothing(session.rater))
-    view = service.views.view(session, page)
 
     def plain(texts: list[DisplayText]) -> list[str]:
         return [text.plain for text in texts]

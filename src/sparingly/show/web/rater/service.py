@@ -7,16 +7,19 @@ from dataclasses import replace
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import Acknowledgement, check_score
+from sparingly.run.campaign.known import KnownAnswer, KnownItems
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.forms.question import Output, Question
+from sparingly.run.forms.question import Output, Question, output_label
 from sparingly.show.web.entry import text_of
-from sparingly.show.web.rater.page import GuideView, PageViews, draft_name, guide_view
+from sparingly.show.web.rater.page import GuideView, PageView, PageViews, draft_name, guide_view
 from sparingly.show.web.rater.queue import PageQueue
 from sparingly.show.web.rater.submission import Draft, SentPage, answers_to, storable
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.web import Web
 
 _LONGEST_DRAFT = 500_000
+# A control item comes after so many pages.
+CONTROL_EVERY = 10
 
 
 class RaterService:
@@ -27,6 +30,10 @@ class RaterService:
         self.queue = PageQueue(web)
         self.views = PageViews(web, self.queue)
         self.aspects = tuple(web.campaign.settings.aspects)
+        sets = [known for known in (web.known_tutorial, web.known_controls) if known is not None]
+        self._known = {
+            self.views.known_handle(known, item): (known, item) for known in sets for item in known.items
+        }
         self._asked: Mapping[Page, object] = {}
         self._pages: dict[str, Page] = {}
 
@@ -61,8 +68,75 @@ class RaterService:
         shown += self.views.questions(session, page, everything=True)
         return None if submission.handles.isdisjoint(question.id for question in shown) else page
 
+    def view(self, session: Session) -> PageView | None:
+        """Return what a rater is to judge now: the tutorial, a control item that is due, or a page."""
+        known = self.web.known_tutorial
+        if known is not None and self.web.board.is_open:
+            passed = self.web.known_answers.items(session.rater, "passed")
+            for item in known.items:
+                if item not in passed:
+                    return self.views.known_view(session, known, item)
+        page = self.queue.current(session.rater)
+        if page is None:
+            return None
+        known = self.web.known_controls
+        if known is not None:
+            done = self.web.known_answers.items(session.rater, "control")
+            pages = len(self.web.board.done_by(session.rater))
+            # One after every tenth page, the first after the fifth; each rater has an order of their own.
+            if len(done) < (pages + CONTROL_EVERY // 2) // CONTROL_EVERY and len(done) < len(known.items):
+                order = sorted(
+                    known.items, key=lambda item: self.web.sessions.handle("controls", session.rater, item)
+                )
+                item = next(item for item in order if item not in done)
+                return self.views.known_view(session, known, item)
+        return self.views.view(session, page)
+
+    def known(self, handle: str) -> tuple[KnownItems, str] | None:
+        """Return the item with a known answer that a handle stands for; None for a page that is asked."""
+        return self._known.get(handle)
+
+    def _take_known(
+        self, session: Session, known: KnownItems, item: str, submission: SentPage
+    ) -> list[Acknowledgement]:
+        questions = self.views.known_questions(session, known, item)
+        sent = {
+            (answer.model, answer.aspect): answer
+            for answer in answers_to(questions, submission, session.rater, self.web)
+        }
+        found, wrong = [], []
+        for place, question in enumerate(questions, 1):
+            for aspect in self.aspects:
+                answer = sent.get((question.model, aspect))
+                score = None if answer is None else answer.score
+                if answer is not None:
+                    check_score(self.web.campaign.settings, aspect, answer)
+                expected = known.expected(item, question.model, aspect)
+                is_right = score is not None and known.is_right(item, question.model, aspect, score)
+                seconds = None if answer is None else answer.seconds
+                found.append(KnownAnswer(item, question.model, aspect, score, expected, is_right, seconds))
+                if not is_right:
+                    which = f" to output {output_label(place)}" if len(questions) > 1 else ""
+                    about = f" ({aspect})" if self.aspects[1:] else ""
+                    wrong.append(f"the answer{which} is {expected:g}{about}")
+        self.web.known_answers.save(session.rater, known.kind, found)
+        if known.kind == "tutorial" and wrong:
+            why = known.explanation(item)
+            raise UsageError(
+                f"Not quite: {', '.join(wrong)}.{' ' if why else ''}{why} Answer again to go on."
+            )
+        if known.kind == "tutorial":
+            self.web.known_answers.save(session.rater, "passed", found)
+        return [Acknowledgement(line, "new") for line, _ in enumerate(sent, 1)]
+
     def take(self, session: Session, submission: SentPage) -> list[Acknowledgement]:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
+        self.web.board.refresh()
+        guidelines = self.web.board.guidelines
+        if guidelines is not None and submission.guidelines not in (None, guidelines.version):
+            raise UsageError("The guidelines have changed. Read them again, then send your answers.")
+        if (known := self.known(submission.page)) is not None:
+            return self._take_known(session, *known, submission)
         page = self.answerable(session, submission.page, submission)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
@@ -74,9 +148,6 @@ class RaterService:
             everything = self.views.questions(session, page, everything=True)
             if {question.id for question in everything} == submission.handles:
                 questions = everything
-        guidelines = self.web.board.guidelines
-        if guidelines is not None and submission.guidelines not in (None, guidelines.version):
-            raise UsageError("The guidelines have changed. Read them again, then send your answers.")
         answers = answers_to(questions, submission, session.rater, self.web)
         for answer in answers:
             # All of a page is kept, or nothing of it.
@@ -136,6 +207,8 @@ class RaterService:
         board = self.web.board
         if self.guide(rater) is not None:
             return "Read and accept the guidelines first, on the page /rate."
+        if self.queue.has_done_enough(rater):
+            return "You have judged everything that we ask of you. Thank you."
         if board.is_closed:
             return "The campaign has ended. Thank you."
         if not board.is_open:

@@ -1,0 +1,132 @@
+"""How a result begins wherever it is shown: the answer, one picture, and what to do next; details after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple
+
+from sparingly.base.format import cell_text
+
+_SVG = (160, 14)
+
+
+class IntervalCell(NamedTuple):
+    """A score with its interval, to be drawn on the scale of its column; what is unknown is NaN."""
+
+    low: float
+    value: float
+    high: float
+
+
+Cell = str | IntervalCell
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is shown of a result.
+
+    Attributes:
+        sentences: The answer, and what else everybody should read.
+        columns: The heads of the table.
+        rows: Its cells: texts, or scores to be drawn.
+        texts: How many columns, from the left, hold texts; the others are numbers.
+        more: How many rows there are beyond these.
+        next_steps: Sentences, and commands that begin with "sparingly"; DATA stands for the files.
+        notes: What to mind.
+        method: How it was found, in sentences.
+        signature: From which it can be derived again.
+    """
+
+    sentences: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    texts: int = 1
+    more: int = 0
+    next_steps: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    method: tuple[str, ...] = ()
+    signature: str = ""
+
+    def html(self) -> str:
+        """Return it for a notebook: method and signature are folded."""
+        first, *further = self.sentences or ("",)
+        parts = [f"<p><b>{escape(first)}</b> {escape(' '.join(further))}</p>"]
+        if self.rows:
+            parts.append(self._table())
+        if self.more:
+            parts.append(f"<p>… and {self.more:,} more.</p>")
+        if self.next_steps:
+            steps = " ".join(
+                f"<code>{escape(step)}</code>" if step.startswith("sparingly ") else escape(step)
+                for step in self.next_steps
+            )
+            parts.append(f"<p>Next: {steps}</p>")
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
+        folded = [
+            *map(escape, self.method),
+            *([f"<code>{escape(self.signature)}</code>"] * bool(self.signature)),
+        ]
+        if folded:
+            parts.append(f"<details><summary>Method</summary>{'<br>'.join(folded)}</details>")
+        return "".join(parts)
+
+    def _table(self) -> str:
+        columns = [
+            scale_of(cells) if any(isinstance(cell, IntervalCell) for cell in cells) else None
+            for cells in zip(*self.rows, strict=True)
+        ]
+        rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns))}</tr>" for row in self.rows)
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def scale_of(cells: Iterable[object]) -> tuple[float, float]:
+    """Return the ends of the scale that all cells of a column are drawn on."""
+    values = [
+        value for cell in cells if isinstance(cell, IntervalCell) for value in cell if math.isfinite(value)
+    ]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def drawn_with_letters(cells: Sequence[IntervalCell], width: int) -> list[str]:
+    """Return the cells as lines of letters, such as ``  ──●───``."""
+    low, high = scale_of(cells)
+
+    def place(value: float) -> int:
+        return round((value - low) / (high - low) * (width - 1))
+
+    lines = []
+    for cell in cells:
+        letters = [" "] * width
+        if math.isfinite(cell.value):
+            start, end = (place(end if math.isfinite(end) else cell.value) for end in (cell.low, cell.high))
+            letters[start : end + 1] = "─" * (end - start + 1)
+            letters[place(cell.value)] = "●"
+        lines.append("".join(letters).rstrip())
+    return lines
+
+
+def _html_cell(cell: Cell, ends: tuple[float, float] | None) -> str:
+    if isinstance(cell, IntervalCell):
+        return f"<td>{'' if ends is None else interval_svg(cell, ends)}</td>"
+    return f"<td>{escape(cell_text(cell))}</td>"
+
+
+def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
+    """Return a cell as a picture on the scale of its column."""
+    width, height = _SVG
+    middle = height / 2
+
+    def place(value: float) -> float:
+        return round(5 + (value - ends[0]) / (ends[1] - ends[0]) * (width - 10), 1)
+
+    if not math.isfinite(cell.value):
+        return ""
+    start, end = (place(end if math.isfinite(end) else cell.value) for end in (cell.low, cell.high))
+    line = f'<line x1="{start}" x2="{end}" y1="{middle}" y2="{middle}" stroke="#0072B2" stroke-width="2"/>'
+    dot = f'<circle cx="{place(cell.value)}" cy="{middle}" r="4" fill="#0072B2"/>'
+    return f'<svg width="{width}" height="{height}" aria-hidden="true">{line}{dot}</svg>'

@@ -1,0 +1,120 @@
+"""A tutorial that must be passed, and control items that look like any other page."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
+from sparingly.data.evalset import EvalSet
+from sparingly.run.campaign.known import KnownItems
+from sparingly.run.campaign.release import bundle_files
+from tests.run.campaign.made import begin, made_set
+from tests.show.web.visitor import TestClient, Visitor, action_of, fields_of, ratings, served, web_of
+
+
+def known_set(answers: list[float], prefix: str = "known", **parts: object) -> EvalSet:
+    """Items with one output and its known answer each."""
+    items = [f"{prefix}-{place}" for place in range(len(answers))]
+    return EvalSet.from_arrays(
+        items,
+        ["sample"],
+        outputs=[[f"text of {item}"] for item in items],
+        sources=[f"source of {item}" for item in items],
+        aspects={"answer": np.array(answers)[:, None]},
+        **parts,  # type: ignore[arg-type]
+    )
+
+
+def test_a_tutorial_goes_on_when_the_answer_is_right(tmp_path: Path) -> None:
+    tutorial = known_set([90, 10], columns={"explanation": np.array(["It says <all> of it.", None], object)})
+    with served(tmp_path, options={"tutorial": tutorial}) as app:
+        anna = Visitor(app, "anna")
+        for place, (wrong, right) in enumerate([("50", "70"), ("60", "10")]):
+            page = anna.page()
+            assert f"Tutorial, item {place + 1} of 2" in page
+            assert f"text of known-{place}" in page
+            fields = fields_of(page)
+            (score,) = (name for name in fields if name.startswith("score:"))
+            draft = anna.client.post(f"{action_of(page)}/draft", data={**fields, score: wrong})
+            assert draft.status_code == 204
+            again = anna.client.post(action_of(page), data={**fields, score: wrong})
+            assert again.status_code == 422
+            assert "Not quite: the answer is" in again.text
+            assert ("It says &lt;all&gt; of it." in again.text) == (place == 0)
+            anna.client.post(action_of(page), data={**fields, score: right})
+        assert "Tutorial" not in anna.page()
+        assert ratings(anna) == []
+        # The first try is what is saved.
+        known = web_of(app).known_answers
+        assert known.counts() == {("anna", "tutorial"): (0, 2)}
+        assert known.items("anna", "passed") == {"known-0", "known-1"}
+        # Whoever comes later has a tutorial of their own.
+        assert "Tutorial, item 1 of 2" in Visitor(app, "ben").page()
+
+
+def test_control_items_look_like_any_other_page(tmp_path: Path) -> None:
+    controls = known_set([100, 0, 50], "item")
+    data = made_set(24)
+    with served(tmp_path, data, budget=24, size=24, options={"controls": controls}) as app:
+        anna, shown = Visitor(app, "anna"), []
+        while (question := anna.question())["page"] is not None:
+            page = anna.page()
+            is_control = "text of item" in page
+            shown.append(is_control)
+            assert set(re.findall(r"known|control", page.lower())) == set()
+            scores = [80.0] if is_control else [50.0]
+            assert anna.answer(question, *scores).json()["new"] == (1 if is_control else 3)
+        assert [place for place, is_control in enumerate(shown) if is_control] == [5, 16]
+        assert len(ratings(anna)) == 72
+        ((key, (right, count)),) = web_of(app).known_answers.counts().items()
+        assert (key, count) == (("anna", "control"), 2)
+        by_item = {row["item"]: row["is_right"] for row in web_of(app).known_answers.rows()}
+        assert right == list(by_item.values()).count(True)
+        assert all(by_item[item] == (item == "item-0") for item in by_item)
+        rows = bundle_files(web_of(app).campaign)["known_answers.jsonl"].splitlines()
+        assert {json.loads(row)["item"] for row in rows} == set(by_item)
+        with TestClient(app) as client:
+            client.get(f"/o/{web_of(app).access.invite('organiser')}")
+            assert f'<td class="numbers">{right} of 2</td>' in client.get("/organiser/raters").text
+
+
+def test_a_control_item_that_cannot_be_judged_is_not_right(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(12), budget=12, size=12, options={"controls": known_set([100])}) as app:
+        anna = Visitor(app, "anna")
+        for _ in range(5):
+            anna.answer(anna.question(), 50)
+        question = anna.question()
+        cards = [{"output": question["outputs"][0]["output"], "skip": "broken"}]
+        body = {"page": question["page"], "client": question["client"], "cards": cards}
+        assert anna.client.post("/api/answer", json=body, headers=anna.csrf).status_code == 200
+        assert web_of(app).known_answers.counts() == {("anna", "control"): (0, 1)}
+        assert web_of(app).campaign.status().sets[0].skipped == 0
+
+
+def test_known_answers_are_there_and_on_the_scale(tmp_path: Path) -> None:
+    with begin(str(tmp_path / "one.db")) as campaign:
+        settings = campaign.settings
+        with pytest.raises(InputError, match='the control item "known-1" has no known answer'):
+            KnownItems(known_set([1, np.nan]), "control", settings)
+        with pytest.raises(InputError, match='known answer 101 of the control item "known-0" is outside'):
+            KnownItems(known_set([101]), "control", settings)
+        with pytest.raises(MissingDataError, match="have no outputs"):
+            KnownItems(known_set([1]).with_parts(outputs=None), "control", settings)
+        with pytest.raises(UnknownNameError, match="aspect of the control items"):
+            KnownItems(known_set([1]), "control", replace(settings, aspects={"a": (0, 1), "b": (0, 1)}))
+        with pytest.raises(UsageError, match="need a scale"):
+            KnownItems(known_set([1]), "control", replace(settings, aspects={"a": None}))
+
+
+def test_pairs_have_no_known_answers(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UsageError, match="this campaign compares outputs"),
+        served(tmp_path, strategy="pairs", size=None, options={"controls": known_set([1])}),
+    ):
+        pass
