@@ -66,7 +66,7 @@ AGREE = "agree data.jsonl selection.json -a overall"
         ("info data.jsonl -S column", 'The option "column" is not of the form key=value: -S sheet=2.'),
         ("info data.jsonl -S =x", 'The option "" is not of the form key=value: -S sheet=2.'),
         ("info data.jsonl -S a=b", 'There is no option of the format jsonl "a".'),
-        ("info data.jsonl --lower-is-better TER", 'There is no metric "TER".'),
+        ("info data.jsonl --lower-is-better TER", 'There is no metric or aspect "TER".'),
         (
             "estimate selection.json selection.json",
             "There are two selections, selection.json and",
@@ -169,7 +169,8 @@ def test_roles_are_shown_and_can_be_changed(command: Command, tmp_path: Path) ->
     described = json.loads(command("info u.csv --json")[1])
     assert [one["name"] for one in described["metrics"]] == ["COMET"]
     assert [one["role"] for one in described["roles"]] == ["item", "model", "metric", "human"]
-    assert "cell columns (1)   COMET" in command("info u.csv --role COMET=column")[1]
+    shown = command("info u.csv --role COMET=column")[1]
+    assert "cell columns (1) COMET" in " ".join(shown.split())
     assert "COMET → column" in command("info u.csv")[1], "what was said is saved"
 
 

@@ -126,6 +126,7 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
         about(
@@ -181,6 +182,7 @@ def serve(
         reference=reference,
         tutorial=None if tutorial is None else load(tutorial),
         controls=None if controls is None else load(controls),
+        language=language,
         panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),

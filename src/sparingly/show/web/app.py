@@ -48,6 +48,7 @@ def create_app(
     tutorial: EvalSet | None = None,
     controls: EvalSet | None = None,
     panel: Panel | None = None,
+    language: str = "en",
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
@@ -70,6 +71,7 @@ def create_app(
         tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
         controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
         panel: Lets people of a panel in at ``/join``, and says how they complete their work.
+        language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
@@ -89,6 +91,7 @@ def create_app(
             tutorial,
             controls,
             panel,
+            language,
             public,
         )
         sessions = web.sessions

@@ -21,6 +21,7 @@ from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.languages import script_texts, texts_of, translator
 from sparingly.show.web.panel import Panel
 from sparingly.show.web.sessions import Session, Sessions
 
@@ -42,6 +43,7 @@ class Web:
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
+        language: What the pages speak to raters, such as ``de``.
         panel: What people of a panel get who come in by its address; nobody does unless given.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
@@ -59,9 +61,11 @@ class Web:
     tutorial: EvalSet | None = None
     controls: EvalSet | None = None
     panel: Panel | None = None
+    language: str = "en"
     public: str | None = None
 
     def __post_init__(self) -> None:
+        texts_of(self.language)
         if self.panel is not None and self.assignment is not None:
             raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
@@ -156,13 +160,17 @@ class Web:
     @cached_property
     def templates(self) -> Environment:
         """The templates: everything put into one is escaped, and a name that is missing is an error."""
-        return Environment(
+        environment = Environment(
             loader=PackageLoader("sparingly.show.web"),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        environment.globals.update(
+            t=translator(self.language), language=self.language, page_texts=script_texts(self.language)
+        )
+        return environment
 
     def page(
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any

@@ -12,7 +12,10 @@
   const IDLE = 60, WAIT = 800, AGAIN = 1000, MOST_AGAIN = 30000;
   let form, timer, saving = Promise.resolve(), seconds, active, again, waiting = false;
 
-  const letters = (text) => Array.from(text);
+  const letters = (words) => Array.from(words);
+  // The texts in the language of the page; English where there is no other.
+  let dictionary = {};
+  const tr = (words) => dictionary[words] || words;
   const say = (words) => {
     const place = document.getElementById("said");
     if (place) place.textContent = words;
@@ -38,17 +41,17 @@
     const sent = fetch(form.dataset.draft, {
       method: "POST", body: new URLSearchParams(new FormData(form)), credentials: "same-origin", keepalive: last,
     });
-    saving = sent.then(told, () => unkept("No connection: the draft is not saved yet."));
+    saving = sent.then(told, () => unkept(tr("No connection: the draft is not saved yet.")));
   };
   const unkept = (words) => {
     say(words);
     if (!timer && !waiting) timer = setTimeout(save, 5 * AGAIN, false);
   };
   const told = (answer) => {
-    if (answer.ok) say("Draft saved.");
-    else if (answer.status >= 500 || answer.status === 429) unkept("The server is busy: the draft is not saved yet.");
-    else if (answer.status === 401) say("Your session has ended, and drafts are not saved. Open your link again.");
-    else if ([403, 404].includes(answer.status)) say("This page is out of date, and drafts are not saved. Load it again.");
+    if (answer.ok) say(tr("Draft saved."));
+    else if (answer.status >= 500 || answer.status === 429) unkept(tr("The server is busy: the draft is not saved yet."));
+    else if (answer.status === 401) say(tr("Your session has ended, and drafts are not saved. Open your link again."));
+    else if ([403, 404].includes(answer.status)) say(tr("This page is out of date, and drafts are not saved. Load it again."));
     else say("");
   };
   const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
@@ -57,7 +60,7 @@
   // --- numbers ---
   const slider = (range) => {
     const number = document.getElementById(range.dataset.number);
-    const told = () => range.setAttribute("aria-valuetext", number.value === "" ? "not set" : number.value);
+    const told = () => range.setAttribute("aria-valuetext", number.value === "" ? tr("not set") : number.value);
     range.addEventListener("input", () => { number.value = range.value; range.classList.remove("unset"); told(); });
     number.addEventListener("input", () => {
       range.classList.toggle("unset", number.value === "");
@@ -152,7 +155,7 @@
   const steps = () => {
     if (!("one" in form.dataset)) return;
     const row = form.querySelector(".send");
-    for (const [step, words] of [[-1, "Previous output"], [1, "Next output"]]) {
+    for (const [step, words] of [[-1, tr("Previous output")], [1, tr("Next output")]]) {
       const button = document.createElement("button");
       button.type = "button";
       button.dataset.step = step;
@@ -174,13 +177,13 @@
   const differ = (button) => {
     const output = button.closest(".output"), on = button.getAttribute("aria-pressed") !== "true";
     const texts = [...output.querySelectorAll(".side .text:not(.markdown)")];
-    if (texts.length !== 2) { say("These texts cannot be compared word by word."); return; }
+    if (texts.length !== 2) { say(tr("These texts cannot be compared word by word.")); return; }
     button.setAttribute("aria-pressed", String(on));
     const words = texts.map((text) => text.textContent.match(/\s+|[\p{L}\p{N}\p{M}]+|[^\s]/gu) || []);
     const [left, right] = words;
     if (!on || left.length * right.length > 4e6) {
       texts.forEach((text) => { text.textContent = text.textContent; });
-      if (on) say("These texts are too long to be compared.");
+      if (on) say(tr("These texts are too long to be compared."));
       return;
     }
     const width = right.length + 1, table = new Uint32Array((left.length + 1) * width);
@@ -251,13 +254,13 @@
       const line = document.createElement("li"), words = document.createElement("bdi");
       const kind = document.createElement("span"), away = document.createElement("button");
       kind.className = `severity ${mark.severity}`;
-      kind.textContent = mark.severity;
+      kind.textContent = tr(mark.severity);
       words.textContent = all.slice(mark.start, mark.end).join("");
       away.type = "button";
       away.className = "plain";
-      away.textContent = "Take away";
-      away.setAttribute("aria-label", `Take away: ${mark.severity}, ${words.textContent.slice(0, 60)}`);
-      away.addEventListener("click", () => change(marks.filter((one) => one !== mark), "Mark taken away."));
+      away.textContent = tr("Take away");
+      away.setAttribute("aria-label", `${tr("Take away")}: ${tr(mark.severity)}, ${words.textContent.slice(0, 60)}`);
+      away.addEventListener("click", () => change(marks.filter((one) => one !== mark), tr("Mark taken away.")));
       line.append(kind, " ", words, " ", away);
       return line;
     };
@@ -283,25 +286,25 @@
     };
     const put = (severity) => {
       const ends = selected();
-      if (!ends || ends[0] === ends[1]) { say("Select letters of the text first."); return; }
+      if (!ends || ends[0] === ends[1]) { say(tr("Select letters of the text first.")); return; }
       let [start, end] = ends;
       // Blanks at the ends are no part of an error.
       while (start < end - 1 && all[start].trim() === "") start += 1;
       while (end > start + 1 && all[end - 1].trim() === "") end -= 1;
       const rest = marks.filter((one) => one.end <= start || one.start >= end);
-      change([...rest, { start, end, severity }], `Marked as ${severity}.`, end);
+      change([...rest, { start, end, severity }], `${tr("Marked:")} ${tr(severity)}.`, end);
     };
     const take = () => {
       const ends = selected();
       if (!ends) return;
       const rest = marks.filter((one) => one.end < ends[0] || one.start > ends[1]);
-      if (rest.length < marks.length) change(rest, "Mark taken away.", ends[0]);
+      if (rest.length < marks.length) change(rest, tr("Mark taken away."), ends[0]);
     };
     const undo = () => {
-      if (!past.length) { say("Nothing to undo."); return; }
+      if (!past.length) { say(tr("Nothing to undo.")); return; }
       marks = past.pop();
       show();
-      say("Undone.");
+      say(tr("Undone."));
       later();
     };
 
@@ -333,6 +336,7 @@
   const begin = (focus) => {
     form = document.getElementById("judge");
     if (!form) return;
+    dictionary = JSON.parse(form.dataset.texts);
     seconds = Number(form.dataset.seconds) || 0;
     again = AGAIN;
     waiting = false;
@@ -370,22 +374,22 @@
     saving.then(() => event.detail.issueRequest(true));
   });
   const retry = (words) => {
-    say(`${words} Trying again …`);
+    say(`${words} ${tr("Trying again …")}`);
     const own = form;
     setTimeout(() => { if (form === own) form.requestSubmit(); }, again);
     again = Math.min(2 * again, MOST_AGAIN);
   };
-  document.addEventListener("htmx:sendError", () => retry("No connection: your answer is not sent yet."));
+  document.addEventListener("htmx:sendError", () => retry(tr("No connection: your answer is not sent yet.")));
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
-    if (status >= 500 || status === 429) retry("The server is busy: your answer is not sent yet.");
-    else if (status === 401) say("Your session has ended. Open your link again: the last draft is saved.");
-    else say("This page is out of date. Load it again: the last draft is saved.");
+    if (status >= 500 || status === 429) retry(tr("The server is busy: your answer is not sent yet."));
+    else if (status === 401) say(tr("Your session has ended. Open your link again: the last draft is saved."));
+    else say(tr("This page is out of date. Load it again: the last draft is saved."));
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "main") return;
     begin(true);
-    if (form) say(document.querySelector(".warning") ? "" : "Saved.");
+    if (form) say(document.querySelector(".warning") ? "" : tr("Saved."));
   });
   begin(true);
 })();
