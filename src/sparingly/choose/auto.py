@@ -59,7 +59,7 @@ def automatic(
         >>> import sparingly
         >>> data = sparingly.load_demo()
         >>> print(sparingly.select(data, budget=60).why)  # doctest: +ELLIPSIS
-        auto draws items with equal chances, spread over 3 metrics and documents (local_pivotal): ...
+        auto draws items with equal probabilities, spread over 3 metrics and documents (local_pivotal): ...
     """
     check_question(question)
     if question == "judge":

@@ -100,7 +100,13 @@ def _in_english(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-_SCORED = PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS
+# Words in names under which low and high are scores: labels and models have classes, too.
+_SCORED = (PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS) - {
+    "label",
+    "labels",
+    "model",
+    "ai",
+}
 _TRUTH = ("true", "false")
 _CJK = "\u2e80"
 

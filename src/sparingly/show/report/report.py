@@ -175,7 +175,7 @@ def report(
         >>> chosen = sparingly.select(judged, "local_pivotal", "50%")
         >>> found = sparingly.report(judged, chosen, "mqm", figures=False, curve=False)
         >>> [section.name for section in found.sections][:4]
-        ['question', 'data', 'selection', 'representation']
+        ['scores', 'pairs', 'outputs', 'raters']
     """
     if figures:
         need_report()
