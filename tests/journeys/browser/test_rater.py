@@ -137,8 +137,10 @@ def test_marked_errors_have_a_category(serve: Sites, window: Windows, accessible
     page = window()
     page.goto(site.link("anna"))
     page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".markable")).to_be_focused()
     page.locator(".markable").dblclick(position={"x": 20, "y": 20})
     page.get_by_role("button", name="2 major").click()
+    expect(page.locator("mark.major")).to_have_text("one")
     accessible(page)
     page.locator("#send").click()
     assert site.ratings == [], "the browser asks for the category"
