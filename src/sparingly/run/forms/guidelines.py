@@ -22,7 +22,7 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 @dataclass(frozen=True)
-class Section:
+class GuidelineSection:
     """A part of the instructions: its heading (empty before the first one) and its Markdown."""
 
     heading: str
@@ -51,7 +51,7 @@ class Guidelines:
     """
 
     title: str = ""
-    sections: tuple[Section, ...] = ()
+    sections: tuple[GuidelineSection, ...] = ()
     anchors: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
     consent: str = ""
     details: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Guidelines:
         title, consent = "", ""
         anchors: dict[str, dict[float, str]] = {}
         details: list[str] = []
-        sections: list[Section] = []
+        sections: list[GuidelineSection] = []
         categories: tuple[str, ...] = ()
         for line, heading, lines in _parts(text):
             name, _, aspect = heading.partition(":")
@@ -85,7 +85,7 @@ class Guidelines:
             elif kind == "about you":
                 details += [match["words"].strip() for row in lines if (match := _DETAIL.fullmatch(row))]
             elif any(row.strip() for row in lines) or heading:
-                sections.append(Section(heading, "\n".join(lines).strip("\n")))
+                sections.append(GuidelineSection(heading, "\n".join(lines).strip("\n")))
         if len(details) > _MOST_DETAILS or len(set(details)) < len(details):
             raise InputError(
                 f"raters are asked for at most {_MOST_DETAILS} details, each once", field="About you"
