@@ -13,7 +13,15 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.base.format import NO_INTERVAL, counted, decimals_for, ends_text, error_text, score_text
+from sparingly.base.format import (
+    NO_INTERVAL,
+    counted,
+    ends_text,
+    error_text,
+    score_decimals,
+    score_text,
+    with_error,
+)
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.base.summary import IntervalCell, Summary
@@ -283,7 +291,7 @@ class Estimate(Tabular):
     @cached_property
     def decimals(self) -> int | None:
         """The decimals of scores, errors and interval ends: two digits of the largest error."""
-        return decimals_for(map(self.shown_error, range(len(self.models))))
+        return score_decimals(self.scores.tolist(), map(self.shown_error, range(len(self.models))))
 
     def answer(self, mark_up: Callable[[str], str] = str) -> str:
         """Say what the best score is, and of what; ``mark_up`` is applied to names."""
@@ -291,7 +299,7 @@ class Estimate(Tabular):
         ends = self.interval_text(place)
         between = (
             ""
-            if ends == NO_INTERVAL
+            if ends == NO_INTERVAL or self.low[place] == self.high[place]
             else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
         )
         has = "has" if len(self.models) == 1 else f"has the highest of {len(self.models)} scores:"
@@ -309,8 +317,8 @@ class Estimate(Tabular):
         rows = tuple(
             (
                 self.models[place],
-                f"{self.score_text(place)} ± {self.error_text(place)}".removesuffix(" ± -"),
-                self.interval_text(place),
+                with_error(self.score_text(place), self.error_text(place)),
+                "exact" if self.low[place] == self.high[place] else self.interval_text(place),
                 IntervalCell(float(self.low[place]), float(self.scores[place]), float(self.high[place])),
             )
             for place in self.order
