@@ -302,76 +302,13 @@ class Estimate(Tabular):
             if ends == NO_INTERVAL or self.low[place] == self.high[place]
             else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
         )
-        count = len(self.models)
+        count, top, who = len(self.models), self.scores[place], mark_up(self.models[place])
         has = "has" if count == 1 else f"has the highest of {count} scores:"
-        who, top = mark_up(self.models[place]), self.scores[place]
         tied = np.abs(self.scores - top) <= 1e-12 * np.abs(top)
         best = [mark_up(self.models[one]) for one in self.order if tied[one]]
         if len(best) > 1:
             who, between = f"{listing(best[:-1], 3)} and {best[-1]}", ""
             has = f"share the highest of {count} scores:"
-        score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
-            error = self.error_text(place)
-            spread = "" if error == "-" else f" ± {error}"
-            rows.append((self.models[place], score, spread, self.interval_text(place)))
-        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return [
-            f"{name:<{width[0]}}  {score:>{width[1]}}{spread:<{width[2]}}  {ends}"
-            for name, score, spread, ends in rows
-        ]
-
-    def shown_error(self, place: int) -> float:
-        """Return a model's standard error; NaN for a 0 that only says that all its judgements are alike."""
-        error = float(self.standard_errors[place])
-        return error if error > 0 or self.intervals[place] == EXACT else float("nan")
-
-    def score_text(self, place: int) -> str:
-        """Return a model's score as text: a rate in percent."""
-        return score_text(float(self.scores[place]), is_rate=self.is_rate, decimals=self.decimals)
-
-    def error_text(self, place: int) -> str:
-        """Return a model's standard error as text: that of a rate in points."""
-        return error_text(self.shown_error(place), is_rate=self.is_rate, decimals=self.decimals)
-
-    def interval_text(self, place: int) -> str:
-        """Return a model's interval in words; a rate in percent, at least so much where all pass."""
-        score = self.scores[place]
-        if not (self.is_rate and self.intervals[place] == PROPORTION and score in (0.0, 1.0)):
-            ends = self.low[place], self.high[place]
-            return ends_text(*ends, is_rate=self.is_rate, decimals=self.decimals)
-        # Labels that are all alike say at least, or at most, so much at the one-sided level.
-        labels = float(self.n) if self.pairs is None else float(self.pairs.sample.judged[:, place].sum())
-        size = float(self.size) if self.target == "set" else np.inf
-        if score == 1.0:
-            return ends_text(
-                float(proportion_bound(labels, labels, size, self.level, "low")), None, is_rate=True
-            )
-        return ends_text(None, float(proportion_bound(0.0, labels, size, self.level, "high")), is_rate=True)
-
-    @cached_property
-    def decimals(self) -> int | None:
-        """The decimals of scores, errors and interval ends: two digits of the largest error."""
-        return score_decimals(self.scores.tolist(), map(self.shown_error, range(len(self.models))))
-
-    def answer(self, mark_up: Callable[[str], str] = str) -> str:
-        """Say what the best score is, and of what; ``mark_up`` is applied to names."""
-        place = self.order[0]
-        ends = self.interval_text(place)
-        between = (
-            ""
-            if ends == NO_INTERVAL or self.low[place] == self.high[place]
-            else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
-        )
-        count = len(self.models)
-        has = "has" if count == 1 else f"has the highest of {count} scores:"
-        scores, who = round_means(self.scores), mark_up(self.models[place])
-        best = [mark_up(self.models[one]) for one in self.order if scores[one] == scores[place]]
-        if len(best) > 1:
-            who, has, between = (
-                f"{listing(best[:-1], 3)} and {best[-1]}",
-                f"share the highest of {count} scores:",
-                "",
-            )
         score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
         judged = "is" if self.n == 1 else "are"
         items = f"{self.n:,} of {self.size:,} items" if self.n < self.size else f"all {self.size:,} items"
