@@ -125,9 +125,9 @@ def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]
         "scores are off by (MQM points)": ("error", "{:.2f}"),
         "95 % intervals hold the full score": ("held", "{:.0%}"),
     }
-    ways = means["sparingly"], means["random"]
+    first, second = means["sparingly"], means["random"]
     return [
-        (name, *(shape.format(way[key]).replace("%", " %") for way in ways))
+        (name, shape.format(first[key]).replace("%", " %"), shape.format(second[key]).replace("%", " %"))
         for name, (key, shape) in rows.items()
     ]
 
