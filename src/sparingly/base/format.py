@@ -63,6 +63,20 @@ def decimals_for(errors: Iterable[float | None]) -> int | None:
     return None if largest <= 0 else min(max(1 - math.floor(math.log10(largest)), 0), 8)
 
 
+def score_decimals(scores: Iterable[float | None], errors: Iterable[float | None]) -> int | None:
+    """Return the decimals of scores: by their errors, or, where these are 0 or unknown, by their spread."""
+    if (decimals := decimals_for(errors)) is not None:
+        return decimals
+    known = [score for score in scores if score is not None and math.isfinite(score)]
+    return decimals_for([(max(known) - min(known)) / 10.0]) if known else None
+
+
+def with_error(score: str, error: str) -> str:
+    """Return a score and its standard error; the score alone where the error is 0 or unknown."""
+    number = error.removesuffix(" points")
+    return score if number == "-" or float(number.removeprefix("under ")) == 0 else f"{score} ± {error}"
+
+
 def decimal_text(value: float | None, decimals: int | None, digits: int = 4) -> str:
     """Return a number with so many decimals, never a negative zero; without them, with so many digits."""
     if value is None or value != value or decimals is None:

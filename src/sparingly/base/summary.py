@@ -129,4 +129,4 @@ def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
     start, end = (place(end if math.isfinite(end) else cell.value) for end in (cell.low, cell.high))
     line = f'<line x1="{start}" x2="{end}" y1="{middle}" y2="{middle}" stroke="#0072B2" stroke-width="2"/>'
     dot = f'<circle cx="{place(cell.value)}" cy="{middle}" r="4" fill="#0072B2"/>'
-    return f'<svg width="{width}" height="{height}" aria-hidden="true">{line}{dot}</svg>'
+    return f'<svg viewBox="0 0 {width} {height}" width="{width}" aria-hidden="true">{line}{dot}</svg>'

@@ -93,9 +93,11 @@ def demo(
     line(f"From the labels of {len(sample)} sentences that sparingly picked:")
     line("")
     show_summary(replace(ranking.summary(), next_steps=()))
-    said = replays()
-    line(f"How close is that to judging everything? The mean of {said['runs']:,} such samples:", style="bold")
-    show_table(("", "sparingly", "random half"), _closeness(said["means"]), numbers=2)
+    facts = replays()
+    line(
+        f"How close is that to judging everything? The mean of {facts['runs']:,} such samples:", style="bold"
+    )
+    show_table(("", "sparingly", "random half"), _closeness(facts["means"]), numbers=2)
     for part in PUBLIC:
         line(part)
     line("")
@@ -109,8 +111,8 @@ def demo(
         ("sparingly demo --serve", "judge some translations yourself"),
         ("sparingly serve YOUR_FILE.csv --budget 100", "your data, your raters"),
     ]
-    for command, what in steps:
-        line(f"  {command:<42}  {what}".rstrip())
+    for command, purpose in steps:
+        line(f"  {command:<42}  {purpose}".rstrip())
     if no_figures:
         line(f"note: {no_figures}", style="italic")
     if serve:

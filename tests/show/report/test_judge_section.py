@@ -11,7 +11,8 @@ from tests.infer.judge.populations import judged_outputs
 def test_a_report_on_passes_says_whether_the_judge_can_be_trusted() -> None:
     data = judged_outputs(1, labels=150)
     found = sparingly.report(data, figures=False, curve=False)
-    assert [section.name for section in found.sections][2] == "judge"
+    names = [section.name for section in found.sections]
+    assert names.index("scores") < names.index("judge") < names.index("costs")
     text = found.markdown().replace("\\", "")
     assert answer(sparingly.judge(data))[1] in text
     assert "verdict passes | verdict fails" in text

@@ -12,8 +12,16 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import InputError, UnknownNameError, UsageError
-from sparingly.base.format import NO_INTERVAL, counted, decimals_for, ends_text, error_text, score_text
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
+from sparingly.base.format import (
+    NO_INTERVAL,
+    counted,
+    ends_text,
+    error_text,
+    score_decimals,
+    score_text,
+    with_error,
+)
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.proportion import proportion_bound
 from sparingly.base.summary import IntervalCell, Summary
@@ -283,7 +291,7 @@ class Estimate(Tabular):
     @cached_property
     def decimals(self) -> int | None:
         """The decimals of scores, errors and interval ends: two digits of the largest error."""
-        return decimals_for(map(self.shown_error, range(len(self.models))))
+        return score_decimals(self.scores.tolist(), map(self.shown_error, range(len(self.models))))
 
     def answer(self, mark_up: Callable[[str], str] = str) -> str:
         """Say what the best score is, and of what; ``mark_up`` is applied to names."""
@@ -291,17 +299,23 @@ class Estimate(Tabular):
         ends = self.interval_text(place)
         between = (
             ""
-            if ends == NO_INTERVAL
+            if ends == NO_INTERVAL or self.low[place] == self.high[place]
             else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
         )
-        has = "has" if len(self.models) == 1 else f"has the highest of {len(self.models)} scores:"
+        count, top, who = len(self.models), self.scores[place], mark_up(self.models[place])
+        has = "has" if count == 1 else f"has the highest of {count} scores:"
+        tied = np.abs(self.scores - top) <= 1e-12 * np.abs(top)
+        best = [mark_up(self.models[one]) for one in self.order if tied[one]]
+        if len(best) > 1:
+            who, between = f"{listing(best[:-1], 3)} and {best[-1]}", ""
+            has = f"share the highest of {count} scores:"
         score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
         judged = "is" if self.n == 1 else "are"
         items = f"{self.n:,} of {self.size:,} items" if self.n < self.size else f"all {self.size:,} items"
         items = counted(self.n, "item") if self.target == CHOSEN_ITEMS else items
         return (
-            f"{mark_up(self.models[place])} {has} {score}{between} by {mark_up(self.aspect)} on "
-            f"{self.target_text}; {items} {judged} judged."
+            f"{who} {has} {score}{between} by {mark_up(self.aspect)} on {self.target_text}; "
+            f"{items} {judged} judged."
         )
 
     def summary(self) -> Summary:
@@ -309,8 +323,8 @@ class Estimate(Tabular):
         rows = tuple(
             (
                 self.models[place],
-                f"{self.score_text(place)} ± {self.error_text(place)}".removesuffix(" ± -"),
-                self.interval_text(place),
+                with_error(self.score_text(place), self.error_text(place)),
+                "exact" if self.low[place] == self.high[place] else self.interval_text(place),
                 IntervalCell(float(self.low[place]), float(self.scores[place]), float(self.high[place])),
             )
             for place in self.order

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
-from sparingly.base.format import counted, decimals_for, error_text, p_text, percent, score_text
+from sparingly.base.format import counted, error_text, p_text, percent, score_decimals, score_text, with_error
 from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_number
@@ -269,11 +269,11 @@ class Ranking(Tabular):
         leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
         rivals = [name for name in self.may_be_best if name not in leaders]
         if len(leaders) == 1 and not rivals:
-            rest = self.corrected[0][1:]
-            p_value = float(np.nanmax(rest)) if len(rest) and not np.isnan(rest).all() else float("nan")
-            shown = "" if p_value != p_value else f" ({p_text(p_value)})"
+            tail = self.corrected[0][1:]
+            p_value = float(np.nanmax(tail)) if len(tail) and not np.isnan(tail).all() else float("nan")
+            suffix = "" if p_value != p_value else f" ({p_text(p_value)})"
             best = f"is best of {len(self.models)}" if len(self.models) > 2 else "is better"
-            return f"{mark_up(leaders[0])} {best}{place}{shown}. {self.group_sentence}"
+            return f"{mark_up(leaders[0])} {best}{place}{suffix}. {self.group_sentence}"
         has = "has" if len(leaders) == 1 else "share"
         head = f"{_sentence_list([mark_up(name) for name in leaders])} {has} the highest score"
         if not rivals:
@@ -310,10 +310,11 @@ class Ranking(Tabular):
             score, low, high = (
                 float("nan") if value is None else value for value in (row.score, row.low, row.high)
             )
-            text = f"{self.score_text(row)} ± {self.error_text(row)}".removesuffix(" ± -")
+            text = with_error(self.score_text(row), self.error_text(row))
+            interval = "exact" if low == high else row.interval or "-"
             best = percent(row.chance_of_best).replace("under ", "<").replace("over ", ">")
             ends = IntervalCell(low, score, high)
-            rows.append([row.ranks, row.model, text, row.interval or "-", ends, best])
+            rows.append([row.ranks, row.model, text, interval, ends, best])
         if len(self.groups) > 1:
             columns.append("group")
             for cells, row in zip(rows, self.models, strict=True):
@@ -365,7 +366,8 @@ class Ranking(Tabular):
 
     @property
     def _decimals(self) -> int | None:
-        return decimals_for(row.standard_error for row in self.models)
+        errors = [row.standard_error for row in self.models]
+        return score_decimals([row.score for row in self.models], errors)
 
     def margin_test(self, question: ClaimKind, model: str, against: str, margin: float) -> MarginTest:
         """Ask whether a model is non-inferior, equivalent or superior to another, with a margin."""

@@ -26,6 +26,8 @@ from sparingly.show.report.markup import pieces
 
 # Which of two models is better, in a matrix.
 _SIGNS = {BETTER: " better", WORSE: " worse"}
+# A matrix of more columns has small cells.
+_MANY = 21
 # Longer names are broken.
 _LONGEST_NAME = 28
 _PAGE = """<!DOCTYPE html>
@@ -136,6 +138,7 @@ def _table(table: Table) -> str:
     body = "\n".join(rows)
     caption = _plain(table.caption)
     kind = "wide signs" if table.signs else "wide"
+    kind += " many" if table.signs and len(table.columns) > _MANY else ""
     return (
         f'<div class="{kind}" role="region" aria-label="{caption}" tabindex="0">\n'
         f'<p class="more" aria-hidden="true">This table scrolls sideways →</p>'
