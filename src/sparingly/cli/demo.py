@@ -25,7 +25,7 @@ Take points off for every error, and more if the meaning suffers.
 - 33: part of the meaning is lost
 - 0: nothing of it is there
 """
-# What auto needs of random's labels, on 14 sets that were kept apart while it was built.
+# What auto needs of random's labels, on 14 sets that were not used to build it.
 PUBLIC = (
     "On 14 public data sets that it was not tuned on, sparingly needed 78 % (73 to",
     "84 %) of the labels that random selection needs for the same accuracy.",
