@@ -1,6 +1,6 @@
 """A gate for a new model of a label bank, asked at every look: how often it errs just at the margin.
 
-    .venv/bin/python -m benchmarks.gate_looks            # the table; about 20 minutes of processor time
+    .venv/bin/python -m benchmarks.gate_looks            # the table; about 5 minutes of processor time
     .venv/bin/python -m benchmarks.gate_looks --docs     # and in docs/research/coverage.md
     .venv/bin/python -m benchmarks.gate_looks --only pass --draws 100
 
@@ -126,7 +126,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="", help="cells whose names hold this")
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--docs", action="store_true")
     chosen = parser.parse_args()
     lines = []

@@ -7,14 +7,15 @@
 Every strategy is replayed on fully judged sets, of real and of made scores, with a quarter of the items as
 the budget (25 to 100). *Bias*: the mean error of a model's score over the runs, in its mean standard errors;
 the worst model counts, and the root mean square over models with the noise of the runs taken out. Runs of
-``auto`` follow an order whose first n items are a sample without bias: the part of the mean error that their
-plain mean shares, which is noise of the runs, is taken out by regression (a control variate).
+``auto`` and ``allocate`` follow an order whose first n items are a sample without bias: the part of the mean
+error that their plain mean shares, noise of the runs, is taken out by regression (a control variate).
 *Error*: the root mean square error over that of a plain mean of as many random labels, the mean over models.
 *Accuracy*: soft pairwise accuracy of the expected p-values. *Held*, *printed*: 95 % intervals.
 ``auto:inflation=9`` gives labels to models by the ranking alone, whatever that does to scores.
 
 Finished parts are saved in .bench/depths/, so that an interrupted run goes on where it stopped. It exits with
-1 when the bias of a model of ``auto`` is above 0.1 standard errors by more than noise explains (Holm).
+1 when the bias of a model of ``auto`` or ``allocate`` is above 0.1 standard errors by more than noise
+explains (Holm).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ PAGE, RESULTS = (
 )
 SAVED = ROOT / ".bench" / "depths"
 STRATEGIES = ("auto", "auto:inflation=9", "waves", "allocate")
+ALONG_ORDER = ("auto", "allocate")
 # The share by which depths may raise variances was chosen on the first four sets, and checked on the others.
 CHOSEN_ON = ("made", "summeval:coherence", "topicalchat_usr:overall", "biomqm_enfr:mqm")
 CASES = (
@@ -133,7 +135,11 @@ def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dic
     truth = data.truth(aspect)
     error, se = np.array(rows["error"]), np.array(rows["se"], float)
     runs = len(error)
-    own = without_shared_noise(error, controls(case, runs, folder)) if strategy.startswith("auto") else error
+    own = (
+        without_shared_noise(error, controls(case, runs, folder))
+        if strategy.startswith(ALONG_ORDER)
+        else error
+    )
     bias = own.mean(axis=0) / np.nanmean(se, axis=0)
     noise = own.std(axis=0, ddof=1) / np.nanmean(se, axis=0) / np.sqrt(runs)
     random = truth.std(axis=0, ddof=1) * np.sqrt(1.0 / np.mean(rows["spent"]) - 1.0 / len(truth))
@@ -159,13 +165,13 @@ def summary(case: str, strategy: str, rows: dict[str, Any], folder: Path) -> dic
 
 
 def biased(figures: Figures) -> list[tuple[str, str, int]]:
-    """Return the models of ``auto`` whose bias is above 0.1 standard errors, after Holm's correction."""
+    """Return the models of ``auto`` and ``allocate`` with a bias above 0.1 standard errors, after Holm."""
     from scipy.special import ndtr
 
     every = [
         (float(ndtr((MOST_BIAS - abs(bias)) / noise)), (case, strategy, place))
         for (case, strategy), one in figures.items()
-        if strategy == "auto"
+        if strategy in ALONG_ORDER
         for place, (bias, noise) in enumerate(zip(one["bias"], one["bias_error"], strict=True))
     ]
     above = []
@@ -254,7 +260,7 @@ def block(figures: Figures) -> str:
         f"{table(head, rows, texts=2)}\n\nBias in standard errors (the worst of a set's models, and the root "
         "mean square over models less noise). Error over that of as many random labels, mean over sets: "
         f"{_means(figures)}. {len(biased(figures))} models of `auto` "
-        "have a bias above 0.1 standard errors by "
+        "and `allocate` have a bias above 0.1 standard errors by "
         f"more than noise explains (Holm). `python -m benchmarks.unequal_depths`, {date.today().isoformat()}."
     )
 

@@ -49,6 +49,8 @@ COMMANDS = {
 }
 
 
+# The made-up set of 240 items, saved.
+_SAVE = "import sparingly, sparingly.data.synthetic as made; sparingly.save(made.load_invented(), {})"
 # What people do with it, as commands in a row; FILL stands for a person who answers.
 FILL = ["fill"]
 WAYS = {
@@ -231,7 +233,7 @@ def run_command(arguments: list[str]) -> tuple[float, int]:
 def command_figures(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield processor seconds (best of three) and modules loaded, command by command."""
     demo, out = folder / "demo.jsonl", folder / "chosen.json"
-    code = f"import sparingly; sparingly.save(sparingly.load_demo(), {str(demo)!r})"
+    code = _SAVE.format(repr(str(demo)))
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
     for name, arguments in COMMANDS.items():
@@ -247,8 +249,7 @@ def command_figures(folder: Path) -> Iterator[tuple[str, str]]:
 def way_figures(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield how many of our modules each way of working touches."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PACKAGE.parent)}
-    save = "sparingly.save(sparingly.load_demo(), 'demo.{}')"
-    code = f"import sparingly; {save.format('jsonl')}; {save.format('csv')}"
+    code = f"{_SAVE.format(repr('demo.jsonl'))}; {_SAVE.format(repr('demo.csv'))}"
     for name, commands in WAYS.items():
         place = folder / name.replace(" ", "-")
         place.mkdir()

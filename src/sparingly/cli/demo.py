@@ -25,7 +25,7 @@ Take points off for every error, and more if the meaning suffers.
 - 33: part of the meaning is lost
 - 0: nothing of it is there
 """
-# What auto needs of random's labels, on 14 sets that were kept apart while it was built.
+# What auto needs of random's labels, on 14 sets that were not used to build it.
 PUBLIC = (
     "On 14 public data sets that it was not tuned on, sparingly needed 78 % (73 to",
     "84 %) of the labels that random selection needs for the same accuracy.",
@@ -93,9 +93,11 @@ def demo(
     line(f"From the labels of {len(sample)} sentences that sparingly picked:")
     line("")
     show_summary(replace(ranking.summary(), next_steps=()))
-    said = replays()
-    line(f"How close is that to judging everything? The mean of {said['runs']:,} such samples:", style="bold")
-    show_table(("", "sparingly", "random half"), _closeness(said["means"]), numbers=2)
+    facts = replays()
+    line(
+        f"How close is that to judging everything? The mean of {facts['runs']:,} such samples:", style="bold"
+    )
+    show_table(("", "sparingly", "random half"), _closeness(facts["means"]), numbers=2)
     for part in PUBLIC:
         line(part)
     line("")
@@ -109,8 +111,8 @@ def demo(
         ("sparingly demo --serve", "judge some translations yourself"),
         ("sparingly serve YOUR_FILE.csv --budget 100", "your data, your raters"),
     ]
-    for command, what in steps:
-        line(f"  {command:<42}  {what}".rstrip())
+    for command, purpose in steps:
+        line(f"  {command:<42}  {purpose}".rstrip())
     if no_figures:
         line(f"note: {no_figures}", style="italic")
     if serve:
@@ -125,9 +127,9 @@ def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]
         "scores are off by (MQM points)": ("error", "{:.2f}"),
         "95 % intervals hold the full score": ("held", "{:.0%}"),
     }
-    ways = means["sparingly"], means["random"]
+    first, second = means["sparingly"], means["random"]
     return [
-        (name, *(shape.format(way[key]).replace("%", " %") for way in ways))
+        (name, shape.format(first[key]).replace("%", " %"), shape.format(second[key]).replace("%", " %"))
         for name, (key, shape) in rows.items()
     ]
 

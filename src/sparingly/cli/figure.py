@@ -111,12 +111,12 @@ def figure(
 
 def _next_labels(found: Plan) -> str:
     """Say what the next labels buy."""
-    now, *more = [row for row in found.table if row.n >= found.n] or list(found.table)
+    line, *more = [row for row in found.table if row.n >= found.n] or list(found.table)
     if not more:
         return found.advice.sentences[0]
-    widths = [error_text(row.half_width, is_rate=found.is_rate) for row in (now, more[0])]
+    widths = [error_text(row.half_width, is_rate=found.is_rate) for row in (line, more[0])]
     return (
-        f"With {more[0].n} judged items instead of {now.n}, intervals of scores shrink from ± {widths[0]} "
+        f"With {more[0].n} judged items instead of {line.n}, intervals of scores shrink from ± {widths[0]} "
         f"to ± {widths[1]}."
     )
 
@@ -164,8 +164,8 @@ def _result(kind: Kind, subject: Subject, aspect: str | None, seed: int) -> Any:
         return plan(data, subject.selection, truth, budgets=budgets, target="population", seed=seed)
     if running is not None:
         at = subject.part.at
-        found = running.estimate if kind == "scores" else running.rank
-        return found(running.settings.data_named(name), at=at, seed=seed)
+        measure = running.estimate if kind == "scores" else running.rank
+        return measure(running.settings.data_named(name), at=at, seed=seed)
     truth, data = subject.scores(aspect)
     if kind == "scores":
         from sparingly.infer.estimate.estimate import estimate

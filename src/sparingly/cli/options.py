@@ -190,8 +190,8 @@ def working(message: str) -> Iterator[None]:
         yield
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        shown.add_task(message, total=None)
+    with Progress(*columns, console=console, transient=True) as bar:
+        bar.add_task(message, total=None)
         yield
 
 

@@ -132,22 +132,22 @@ class TableRoles:
         for part in reversed(first.values()):
             kinds.setdefault((part.role, part.other), []).append(part)
         sentences = []
-        for (role, other), parts in kinds.items():
+        for (role, second), parts in kinds.items():
             names = listing(
-                (part.name or part.column if other == "lower" else part.column for part in parts), 4
+                (part.name or part.column if second == "lower" else part.column for part in parts), 4
             )
-            if not other:
+            if not second:
                 sentences.append(f"{names}: {parts[0].detail}")
                 continue
-            if other == "lower":
+            if second == "lower":
                 way = one_of_several("lower_is_better", parts[0].name)
                 sentences.append(f"{names}: low may be good; if low is good, add {way}")
                 continue
-            ways = [role_argument(parts[0].column, known) for known in (role, other)]
-            sentences.append(f"{names} may be {role} or {other}: add {' or '.join(ways)}")
+            ways = [role_argument(parts[0].column, role_name) for role_name in (role, second)]
+            sentences.append(f"{names} may be {role} or {second}: add {' or '.join(ways)}")
         return [
-            sentence + (" (and so for the others)" if other and len(parts) > 1 else "")
-            for sentence, ((_, other), parts) in zip(sentences, kinds.items(), strict=True)
+            sentence + (" (and so for the others)" if second and len(parts) > 1 else "")
+            for sentence, ((_, second), parts) in zip(sentences, kinds.items(), strict=True)
         ]
 
     def check_aspect(self, name: str) -> None:

@@ -77,8 +77,12 @@ def in_order(data: EvalSet) -> list[dict[str, Any]]:
 
 
 def test_words_that_name_no_score_are_no_marks(tmp_path: Path) -> None:
-    data = read(tmp_path, rows(priority=["low", "medium", "high"], section=["1 - billing", "2 - access"]))
-    assert (role(data, "priority"), role(data, "section")) == ("column", "column")
+    data = read(
+        tmp_path,
+        rows(priority=["low", "medium", "high"], intent_label=["1 - billing", "2 - access"])
+        + [{**row, "id": f"{row['id']} more", "model_effort": "low"} for row in rows()],
+    )
+    assert [role(data, name) for name in ("priority", "intent_label", "model_effort")] == ["column"] * 3
 
 
 def test_a_rating_that_cannot_be_read_is_marked(tmp_path: Path) -> None:

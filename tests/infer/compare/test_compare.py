@@ -8,12 +8,13 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.base.format import p_text
 from sparingly.base.stats.proportion import proportion_interval
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.data.tables import Preferences
 from sparingly.infer.compare.compare import about, more_comparisons
-from sparingly.infer.compare.head_to_head import HeadToHead, p_text
+from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.margin import MarginAnswer, parse_margin
 from sparingly.infer.compare.votes import CellVotes, VoteFrame, VoteTable
 from sparingly.infer.compare.wins import WinTally, tally

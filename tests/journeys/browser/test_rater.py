@@ -131,6 +131,27 @@ def test_errors_are_marked_with_the_mouse(serve: Sites, window: Windows) -> None
     assert [row["score"] for row in site.ratings] == [75] * 3
 
 
+def test_marked_errors_have_a_category(serve: Sites, window: Windows, accessible: Any) -> None:
+    site = serve(small_set([["one two three"] * 3]), budget=1, size=1, options={"form": "mqm"})
+    site.web.campaign.set_guidelines("# Mark it\n\n## Categories\n- Accuracy\n  - Omission\n- Style\n")
+    page = window()
+    page.goto(site.link("anna"))
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".markable")).to_be_focused()
+    page.locator(".markable").dblclick(position={"x": 20, "y": 20})
+    page.get_by_role("button", name="2 major").click()
+    expect(page.locator("mark.major")).to_have_text("one")
+    accessible(page)
+    page.locator("#send").click()
+    assert site.ratings == [], "the browser asks for the category"
+    page.get_by_label("Category").select_option("Accuracy / Omission")
+    page.locator("#send").click()
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    page.get_by_role("link", name="Change your last answer").click()
+    assert page.get_by_label("Category").input_value() == "Accuracy / Omission"
+    assert [row["score"] for row in site.ratings] == [95] * 3
+
+
 def test_stars_by_keyboard(serve: Sites, window: Windows) -> None:
     site, page = serve(two_items(), budget=1, size=1, scale=(1, 5), options={"form": "stars"}), window()
     page.goto(site.link("anna"))

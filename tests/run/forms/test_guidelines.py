@@ -51,6 +51,8 @@ def test_headings_say_what_a_part_is_for() -> None:
         (" \n", "are empty"),
         ("x" * 100_001, "more than 100,000 letters"),
         ("# Q\n\n## Scale\n- 0: bad\n- good\n", "line 5: .*gives no words for a score"),
+        ("# Q\n## Categories\n- A\n  - B\n    - A\n", 'line 5: the category "A" is there twice'),
+        ("# Q\n## Categories\nAccuracy\n", 'line 3: "Accuracy" is no category'),
         ("# Q\n## About you\n- Age\n- Age\n", "each once"),
     ],
 )
@@ -66,3 +68,10 @@ def test_words_are_for_scores_of_the_scale() -> None:
         guidelines.check({"overall": (0.0, 100.0)})
     with pytest.raises(InputError, match=r"scale of overall goes from 1 to 5, and has no 0"):
         guidelines.check({"overall": (1.0, 5.0), "fluency": None})
+
+
+def test_categories_are_a_nested_list() -> None:
+    text = "# Q\n\n## Categories\n- Accuracy\n  - Omission\n  - Mistranslation\n    - Number\n- Style\n"
+    assert Guidelines.parse(text).categories == (
+        "Accuracy / Omission", "Accuracy / Mistranslation / Number", "Style",
+    )  # fmt: skip

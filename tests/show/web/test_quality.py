@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sparingly.run.campaign.answers import marks_at
 from sparingly.run.campaign.rater_pages import PageBoard
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, small_set, web_of
@@ -130,3 +131,26 @@ def test_words_stand_beside_the_stars(tmp_path: Path) -> None:
         page = anna.page()
         assert page.count("<span>fair</span>") == 3
         assert "data-one" in page
+
+
+def test_every_marked_error_has_a_category_where_there_are_some(tmp_path: Path) -> None:
+    with served(tmp_path, small_set([["one two"] * 3]), budget=1, size=1, options={"form": "mqm"}) as app:
+        campaign = web_of(app).campaign
+        campaign.set_guidelines("# Mark it\n\n## Categories\n- Accuracy\n  - Omission\n- Style\n")
+        anna = Visitor(app, "anna")
+        anna.client.post("/rate/begin", data={"csrf": anna.csrf["X-CSRF-Token"], "guidelines": "1"})
+        assert "Accuracy / Omission" in anna.page()
+        question = anna.question()
+        mark = {"start": 0, "end": 3, "severity": "major"}
+        cards = [{"output": question["outputs"][0]["output"], "marks": [mark]}]
+        for wrong in ("", "Accuracy"):
+            cards[0]["marks"] = [{**mark, "category": wrong}]
+            refused = anna.answer(question, 0, cards=cards)
+            assert refused.json()["detail"] == "Give every marked error a category."
+        cards[0]["marks"] = [{**mark, "category": "Accuracy / Omission"}]
+        assert anna.answer(question, 0, cards=cards).status_code == 200
+        assert anna.answer(question, 0, cards=cards).json()["same"] == 3
+        with campaign.database.reading() as connection:
+            marks = marks_at(connection, "campaign", campaign.last_seq())
+        assert next(iter(marks.values())) == [{**mark, "category": "Accuracy / Omission"}]
+        assert {row["score"] for row in ratings(anna)} == {95.0}

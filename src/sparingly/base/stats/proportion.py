@@ -125,9 +125,9 @@ def effective_labels(
     centre, labels, items = _broadcast(np.clip(estimate, 0.0, 1.0), n, size)
     _check_size(labels, items)
     label_share = np.clip(centre if share is None else _as(share, centre), 0.0, 1.0)
-    other = 1.0 - label_share
-    rarer = labels * np.minimum(label_share, other)
-    return labels_by_error(_as(error, centre), labels, items, level, label_share * other, rarer, freedom)
+    opposite = 1.0 - label_share
+    rarer = labels * np.minimum(label_share, opposite)
+    return labels_by_error(_as(error, centre), labels, items, level, label_share * opposite, rarer, freedom)
 
 
 def labels_by_error(

@@ -35,7 +35,7 @@ def load_demo() -> EvalSet:
 
 def replays() -> dict[str, Any]:
     """Return how close half of the labels come to all of them (see ``benchmarks/demo_replays.py``)."""
-    said: dict[str, Any] = json.loads(
+    content: dict[str, Any] = json.loads(
         (resources.files(__package__) / "replays.json").read_text(encoding="utf-8")
     )
-    return said
+    return content

@@ -205,8 +205,8 @@ def _writable() -> str:
 
 
 def _turned(detail: str) -> str:
-    said = [part for part in detail.split(", ") if part and part != LOW_MAY_BE_GOOD]
-    return ", ".join([*said, "lower is better"])
+    parts = [part for part in detail.split(", ") if part and part != LOW_MAY_BE_GOOD]
+    return ", ".join([*parts, "lower is better"])
 
 
 def flipped(data: EvalSet, scores: Iterable[str]) -> EvalSet:
@@ -235,8 +235,8 @@ def flipped(data: EvalSet, scores: Iterable[str]) -> EvalSet:
 
     ratings = data.ratings
     for code, name in enumerate(ratings.aspects):
-        turned = turn(fields.aspect(name), ratings.score)
-        ratings = replace(ratings, score=np.where(ratings.aspect == code, turned, ratings.score))
+        reversed_scores = turn(fields.aspect(name), ratings.score)
+        ratings = replace(ratings, score=np.where(ratings.aspect == code, reversed_scores, ratings.score))
     repeated = {field: turn(field, values) for field, values in data.repeats.scores.items()}
     roles = data.roles
     if roles is not None:

@@ -139,9 +139,9 @@ def _translated(
         return None
     texts = series.set(series.str.strip_chars().str.to_lowercase().is_in(_MISSING), None)
     different = texts.drop_nulls().unique()
-    if not 0 < len(different) <= _MOST_SCORES or (found := translate(different)) is None:
+    if not 0 < len(different) <= _MOST_SCORES or (result := translate(different)) is None:
         return None
-    return texts.replace_strict(found[0], default=None, return_dtype=pl.Float64), found[1]
+    return texts.replace_strict(result[0], default=None, return_dtype=pl.Float64), result[1]
 
 
 def from_words(series: pl.Series, source: TableSource) -> pl.Series | None:
@@ -282,9 +282,9 @@ class CodedNames:
 
 def coded(texts: pl.Series) -> tuple[list[str], Codes]:
     """Return the different texts in order, and the place of each row's text among them (-1: null)."""
-    if (found := first_of_runs(texts)) is not None:
-        names, codes = coded(found[0])
-        return names, codes[found[1]]
+    if (runs := first_of_runs(texts)) is not None:
+        names, codes = coded(runs[0])
+        return names, codes[runs[1]]
     different = texts.drop_nulls().unique().sort()
     places = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
     return different.to_list(), np.array(places.to_numpy(), np.int32)

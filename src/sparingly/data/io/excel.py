@@ -106,8 +106,10 @@ class _Workbook:
     @property
     def sheets(self) -> list[str]:
         """The sheets that are not hidden; all of them if every one is."""
-        shown = [name for name, entry in self.entries.items() if entry.get("state", "visible") == "visible"]
-        return shown or list(self.entries)
+        open_sheets = [
+            name for name, entry in self.entries.items() if entry.get("state", "visible") == "visible"
+        ]
+        return open_sheets or list(self.entries)
 
     def rows(self, sheet: str) -> list[tuple[int, dict[int, str | None]]]:
         """Return the rows with their numbers, each with its cells by column."""

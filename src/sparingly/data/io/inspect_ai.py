@@ -114,8 +114,8 @@ def _read_log(path: Path, options: Options) -> EvalSet:
     header = as_mapping(next(parts), "header")
     outputs = list(_of_log(path, as_mapping(header.get("eval"), "eval"), parts, options))
     status = str(header.get("status") or "started")
-    there = f"{len(outputs):,} of its outputs are there"
-    notes = (f"{path.name}: the run did not end (status: {status}); {there}.",)
+    present = f"{len(outputs):,} of its outputs are there"
+    notes = (f"{path.name}: the run did not end (status: {status}); {present}.",)
     return assemble(path, outputs, options, TableRoles(str(path), (), notes * (status != "success")))
 
 

@@ -754,8 +754,8 @@ class _Layout:
         """Return the number of different values in a column of the long form, counted once."""
         if column not in self._counts:
             values = self.form.source.column(column)
-            found = None if values.dtype.is_nested() else first_of_runs(values)
-            self._counts[column] = (values if found is None else found[0]).n_unique()
+            runs = None if values.dtype.is_nested() else first_of_runs(values)
+            self._counts[column] = (values if runs is None else runs[0]).n_unique()
         return self._counts[column]
 
     def _identifies_inputs(self, column: str) -> bool:
@@ -788,10 +788,10 @@ class _Layout:
         form, source = self.form, self.form.source
         keys = [*form.inputs, *([form.single["model"]] if "model" in form.single else [])]
         cells = pl.DataFrame([source.column(key) for key in keys])
-        most = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
+        largest = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
         numbers = source.column(column)
         # The id of a run is no number of an output.
-        is_few = 1 < numbers.n_unique() <= 2 * most
+        is_few = 1 < numbers.n_unique() <= 2 * largest
         return is_few and not cells.with_columns(numbers).is_duplicated().any()
 
     # --- ratings and judges ---

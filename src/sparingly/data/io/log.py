@@ -325,10 +325,10 @@ def with_models(
     counts at which every trace with an output has a name. A trace that failed before is left out.
     Where models were given the same inputs, items are inputs; else each trace is an item.
     """
-    ended = [place for place, trace in enumerate(traces) if trace.output is not None]
+    complete = [place for place, trace in enumerate(traces) if trace.output is not None]
     places = dict.fromkeys(place for names in candidates for place in names)
-    model = next((place for place in places if all(candidates[trace].get(place) for trace in ended)), None)
-    if model is None or not ended:
+    model = next((place for place in places if all(candidates[trace].get(place) for trace in complete)), None)
+    if model is None or not complete:
         result, model, left_out = ([replace(trace, model=otherwise) for trace in traces], "the whole file", 0)
     else:
         result = [

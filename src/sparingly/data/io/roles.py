@@ -100,7 +100,13 @@ def _in_english(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-_SCORED = PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS
+# Words in names under which low and high are scores: labels and models have classes, too.
+_SCORED = (PLAIN_WORDS | LOWER_WORDS | HUMAN_WORDS | JUDGE_WORDS | LABEL_WORDS) - {
+    "label",
+    "labels",
+    "model",
+    "ai",
+}
 _TRUTH = ("true", "false")
 _CJK = "\u2e80"
 
@@ -139,9 +145,9 @@ def nuisance_in_name(name: str, *, is_number: bool = True) -> str:
     present, plain = set(words_of(name)), plain_name(name)
     for kind, words in NUISANCE.items():
         if plain in words or present & words:
-            alone = set() if is_number else {"words", "size", "lines", "turns"}
-            alone |= {"n"} if len(present) == 1 else set()
-            if kind != "a count" or present & (words - alone):
+            weak = set() if is_number else {"words", "size", "lines", "turns"}
+            weak |= {"n"} if len(present) == 1 else set()
+            if kind != "a count" or present & (words - weak):
                 return kind
     return ""
 
@@ -268,10 +274,10 @@ class ColumnProfile:
 
     def _written(self, texts: pl.Series) -> pl.Series | None:
         """Return the numbers of texts such as 4/5, and of words for marks under a score's name."""
-        written = written_scores(texts)
-        if written is None and (set(self.words) & _SCORED or self.words[:1] == ("how",)):
-            written = marks_in_words(texts)
-        return None if written is None else written[0].drop_nulls()
+        parsed = written_scores(texts)
+        if parsed is None and (set(self.words) & _SCORED or self.words[:1] == ("how",)):
+            parsed = marks_in_words(texts)
+        return None if parsed is None else parsed[0].drop_nulls()
 
     @cached_property
     def is_running(self) -> bool:
@@ -485,8 +491,8 @@ def rest_role(
         return ColumnRole(name, "ignored", detail=f"looks like {nuisance}")
     if profile.kind == "text":
         part = ColumnRole(name, "column", why="values", has_texts=texts)
-        named = set(profile.words) & (PLAIN_WORDS | {"label"}) if role == "human" else {profile.head} & MARKS
-        were_scores = bool(named - {"note"})
+        marks = set(profile.words) & (PLAIN_WORDS | {"label"}) if role == "human" else {profile.head} & MARKS
+        were_scores = bool(marks - {"note"})
         if (
             were_scores
             and not facts.same_in_item

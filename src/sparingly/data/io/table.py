@@ -606,10 +606,10 @@ class _TableReader:
         for code, name in enumerate(ratings.raters):
             if name in people:
                 continue
-            own = ratings.take(ratings.rater == code)
-            for aspect in own.aspects:
-                scores = own.means(aspect, *self.grid.shape)
-                self.metrics[name if len(own.aspects) == 1 else f"{aspect} ({name})"] = scores
+            part = ratings.take(ratings.rater == code)
+            for aspect in part.aspects:
+                scores = part.means(aspect, *self.grid.shape)
+                self.metrics[name if len(part.aspects) == 1 else f"{aspect} ({name})"] = scores
             self.notes.append(f"{name} is read as an automatic judge: its scores are a metric, not labels.")
         rows = np.array([code < 0 or ratings.raters[code] in people for code in ratings.rater], bool)
         codes = np.array(
@@ -647,7 +647,7 @@ def _alike(names: Iterable[str]) -> str:
     """Return the first names that are the same but for capitals: "GPT-4 and gpt-4"."""
     first: dict[str, str] = {}
     return next(
-        (f"{known} and {name}" for name in names if (known := first.setdefault(name.lower(), name)) != name),
+        (f"{old} and {name}" for name in names if (old := first.setdefault(name.lower(), name)) != name),
         "",
     )
 

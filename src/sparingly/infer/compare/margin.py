@@ -85,32 +85,32 @@ class MarginAnswer:
         """Say at which look this was answered, and when the next one is."""
         if not look.number:
             return f"The first look is at {counted(look.following or 0, 'item')}; {look.ready} are judged."
-        here = f"look {look.number} of at most {look.of}, at {counted(look.items, 'item')}"
+        spot = f"look {look.number} of at most {look.of}, at {counted(look.items, 'item')}"
         if self.answer != "not yet":
-            return f"Answered at {here}: later labels do not change it."
+            return f"Answered at {spot}: later labels do not change it."
         if look.following is None:
             return "That was the last look: the budget is spent."
-        return f"This is {here}; the next is at {look.following}, and {look.ready} are judged."
+        return f"This is {spot}; the next is at {look.following}, and {look.ready} are judged."
 
     def _sentence(self) -> str:
-        asked = f"Is {self.model} at most {self._amount(self.margin)} worse than {self.against}?"
+        head = f"Is {self.model} at most {self._amount(self.margin)} worse than {self.against}?"
         over = "" if self.look is None else " over all looks"
         confidence = f"with {number_text(100 * self.level)} % confidence{over}"
         if self.is_equivalent:
-            return f"{asked} Yes: the two are within {self._amount(self.margin)} of each other, {confidence}."
+            return f"{head} Yes: the two are within {self._amount(self.margin)} of each other, {confidence}."
         if self.answer == "no":
-            return f"{asked} No: at least {self._amount(-self.high, down=True)} worse, {confidence}."
+            return f"{head} No: at least {self._amount(-self.high, down=True)} worse, {confidence}."
         if self.low >= 0:
-            return f"{asked} Yes: at least as good, {confidence}."
+            return f"{head} Yes: at least as good, {confidence}."
         worst = f"at most {self._amount(-self.low)} worse, {confidence}"
         if self.answer == "yes":
-            return f"{asked} Yes: {worst}."
+            return f"{head} Yes: {worst}."
         may = (
             f"it may be up to {self._amount(-self.low)} worse"
             if math.isfinite(self.low)
             else "too little is known"
         )
-        return f"{asked} Not yet: {may} ({confidence})."
+        return f"{head} Not yet: {may} ({confidence})."
 
     def _amount(self, value: float, *, down: bool = False) -> str:
         """Return an amount in points, or in the unit of the scores, rounded away from what is claimed."""

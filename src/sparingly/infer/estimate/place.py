@@ -123,17 +123,17 @@ class EarlierPredictions:
     @classmethod
     def learn(cls, earlier: EvalSet, drawn_from: EvalSet, aspect: str, seed: int) -> EarlierPredictions:
         """Learn from a set with the labels of earlier models; ``drawn_from`` holds the new ones."""
-        everything, new = _sample_of_labels(earlier, aspect), list(drawn_from.models)
-        judged = np.flatnonzero(everything.judged.any(axis=0) & ~np.isin(earlier.models, new))
-        bank = LabelBank.learn(everything, without_truth(earlier, aspect), judged, seed)
-        base, added = np.zeros((2, len(earlier), len(new)))
+        sample, new = _sample_of_labels(earlier, aspect), list(drawn_from.models)
+        judged = np.flatnonzero(sample.judged.any(axis=0) & ~np.isin(earlier.models, new))
+        bank = LabelBank.learn(sample, without_truth(earlier, aspect), judged, seed)
+        base, gain = np.zeros((2, len(earlier), len(new)))
         if bank.with_human is None:
-            added[:] = bank.human[:, None]
-            return cls(base, added, np.zeros((2, len(new))))
+            gain[:] = bank.human[:, None]
+            return cls(base, gain, np.zeros((2, len(new))))
         for place, name in enumerate(new):
             column = earlier.models.index(name)
-            base[:, place], added[:, place] = bank.predict(everything, earlier, column, seed)
-        return cls(base, added, np.ones((2, len(new))))
+            base[:, place], gain[:, place] = bank.predict(sample, earlier, column, seed)
+        return cls(base, gain, np.ones((2, len(new))))
 
 
 def estimates_in_batches(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import InputError, UnknownNameError, UsageError
+from sparingly.base.errors import InputError, UnknownNameError, UsageError, listing
 from sparingly.base.format import (
     NO_INTERVAL,
     counted,
@@ -302,14 +302,20 @@ class Estimate(Tabular):
             if ends == NO_INTERVAL or self.low[place] == self.high[place]
             else f" ({100 * self.level:g} % interval: {ends.strip('[]').replace(', ', ' to ')})"
         )
-        has = "has" if len(self.models) == 1 else f"has the highest of {len(self.models)} scores:"
+        count, top, who = len(self.models), self.scores[place], mark_up(self.models[place])
+        has = "has" if count == 1 else f"has the highest of {count} scores:"
+        tied = np.abs(self.scores - top) <= 1e-12 * np.abs(top)
+        best = [mark_up(self.models[one]) for one in self.order if tied[one]]
+        if len(best) > 1:
+            who, between = f"{listing(best[:-1], 3)} and {best[-1]}", ""
+            has = f"share the highest of {count} scores:"
         score = "no score" if np.isnan(self.scores[place]) else self.score_text(place)
         judged = "is" if self.n == 1 else "are"
         items = f"{self.n:,} of {self.size:,} items" if self.n < self.size else f"all {self.size:,} items"
         items = counted(self.n, "item") if self.target == CHOSEN_ITEMS else items
         return (
-            f"{mark_up(self.models[place])} {has} {score}{between} by {mark_up(self.aspect)} on "
-            f"{self.target_text}; {items} {judged} judged."
+            f"{who} {has} {score}{between} by {mark_up(self.aspect)} on {self.target_text}; "
+            f"{items} {judged} judged."
         )
 
     def summary(self) -> Summary:

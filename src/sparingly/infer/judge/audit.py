@@ -118,7 +118,7 @@ class JudgeAudit(Tabular):
         # Commands are for where more labels tell more of its errors.
         select = self.estimate is not None and rates is not None and rates.passed and rates.failed
         steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
-        shown = None if self.estimate is None else self.estimate.signature
+        signed = None if self.estimate is None else self.estimate.signature
         return Summary(
             tuple(answer(self)),
             columns,
@@ -126,7 +126,7 @@ class JudgeAudit(Tabular):
             next_steps=steps,
             notes=self.notes,
             method=() if self.estimate is None else (self.estimate.headline,),
-            signature="" if shown is None else str(shown),
+            signature="" if signed is None else str(signed),
         )
 
     @property

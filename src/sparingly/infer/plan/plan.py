@@ -324,8 +324,8 @@ class Plan(Tabular):
         """Return how many items to judge, what budgets buy, and what to type."""
         several = len(self.models) > 1
         keep = [True, True, *[several] * 4, any(row.hours is not None for row in self.table)]
-        marked = [(f"{row[0]}{' *' if row[0] == str(self.needed) else ''}", *row[1:]) for row in self._rows()]
-        rows = tuple(tuple(cell.removesuffix(" points") for cell in compress(row, keep)) for row in marked)
+        lines = [(f"{row[0]}{' *' if row[0] == str(self.needed) else ''}", *row[1:]) for row in self._rows()]
+        rows = tuple(tuple(cell.removesuffix(" points") for cell in compress(row, keep)) for row in lines)
         # That people have judged nothing yet must not be overlooked.
         basis = (self.headline,) if self.stands_in else ()
         return Summary(
@@ -364,7 +364,7 @@ class Plan(Tabular):
     def _rows(self) -> list[tuple[str, ...]]:
         rows = []
         columns = ((row.half_width for row in self.table), (row.detectable for row in self.table))
-        places = [None if (few := decimals_for(column)) is None else few + 1 for column in columns]
+        places = [None if (digits := decimals_for(column)) is None else digits + 1 for column in columns]
         for row in self.table:
             # Of one model there is no order.
             chances = (row.right_winner, row.right_pairs, row.right_order)

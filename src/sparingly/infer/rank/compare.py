@@ -98,12 +98,12 @@ class Comparison(Tabular):
     def summary(self) -> Summary:
         """Return how close the chosen items come to all, and every model's ranks and means."""
         agreement = self.agreement
-        found = {1.0: "find the same best model", 0.0: "name another best model"}.get(
+        verb = {1.0: "find the same best model", 0.0: "name another best model"}.get(
             agreement.top1_match, "leave the best model open"
         )
         pairs = counted(len(self.models) * (len(self.models) - 1) // 2, "pair")
         answer = (
-            f"The {agreement.n} chosen items {found} as all {agreement.n_full} and order "
+            f"The {agreement.n} chosen items {verb} as all {agreement.n_full} and order "
             f"{share_text(agreement.pairwise_accuracy, 0)} of {pairs} alike (soft pairwise accuracy "
             f"{share_text(agreement.soft_pairwise_accuracy)}), by {self.truth}."
         )

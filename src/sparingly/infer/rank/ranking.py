@@ -269,11 +269,11 @@ class Ranking(Tabular):
         leaders = [row.model for row, score in zip(self.models, scores, strict=True) if score == scores[0]]
         rivals = [name for name in self.may_be_best if name not in leaders]
         if len(leaders) == 1 and not rivals:
-            rest = self.corrected[0][1:]
-            p_value = float(np.nanmax(rest)) if len(rest) and not np.isnan(rest).all() else float("nan")
-            shown = "" if p_value != p_value else f" ({p_text(p_value)})"
+            tail = self.corrected[0][1:]
+            p_value = float(np.nanmax(tail)) if len(tail) and not np.isnan(tail).all() else float("nan")
+            suffix = "" if p_value != p_value else f" ({p_text(p_value)})"
             best = f"is best of {len(self.models)}" if len(self.models) > 2 else "is better"
-            return f"{mark_up(leaders[0])} {best}{place}{shown}. {self.group_sentence}"
+            return f"{mark_up(leaders[0])} {best}{place}{suffix}. {self.group_sentence}"
         has = "has" if len(leaders) == 1 else "share"
         head = f"{_sentence_list([mark_up(name) for name in leaders])} {has} the highest score"
         if not rivals:

@@ -401,7 +401,7 @@ def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict
 
 def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
     """Return marked errors as the database has them."""
-    return [{"start": mark.start, "end": mark.end, "severity": mark.severity} for mark in marks]
+    return [mark.to_dict() for mark in marks]
 
 
 def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:

@@ -234,8 +234,8 @@ class Campaign(CampaignReader):
                     continue
                 names = ("data", "item", "model", "other", "round")
                 table = RATINGS.c
-                same = [table[name] == value for name, value in zip(names, key[1:], strict=True)]
-                judged = select(table.seq).where(table.campaign == self.name, table.rater == rater, *same)
+                is_cell = [table[name] == value for name, value in zip(names, key[1:], strict=True)]
+                judged = select(table.seq).where(table.campaign == self.name, table.rater == rater, *is_cell)
                 if connection.execute(judged.limit(1)).first() is not None:
                     raise RefusedError("You have judged this output: change your answer instead.")
                 detail = dict(zip(("rater", *names), key, strict=True))

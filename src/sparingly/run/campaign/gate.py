@@ -62,11 +62,11 @@ def batched_models(
 ) -> BatchedModels:
     """Return what looks at the models of a draw go by, without the scores of earlier models."""
     seq = draw.first_as_of
-    before = snapshot if seq is None else history.at(connection, snapshot.name, seq)
+    start = snapshot if seq is None else history.at(connection, snapshot.name, seq)
     view = drawn_from(connection, history, snapshot, draw)
-    predictions = EarlierPredictions.learn(before.data, view, history.settings.aspect, history.settings.seed)
-    full = full_draw(view, draw, history.settings.seed)
-    return BatchedModels(snapshot.data, predictions, full, view)
+    predictions = EarlierPredictions.learn(start.data, view, history.settings.aspect, history.settings.seed)
+    whole_draw = full_draw(view, draw, history.settings.seed)
+    return BatchedModels(snapshot.data, predictions, whole_draw, view)
 
 
 def answer_over_looks(
@@ -81,14 +81,14 @@ def answer_over_looks(
     columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
     places = batched.data.positions(batched.full.items)
     is_judged = np.asarray(~np.isnan(batched.data.truth(aspect)[places][:, columns]).any(axis=1))
-    ready = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
+    count = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
     ends = look_ends(len(places))
-    answer = replace(question, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], ready))
-    due, information = [end for end in ends if end <= ready], list[float]()
-    for number, found in enumerate(_estimates(batched, due, aspect, request), 1):
-        low, high = _interval(found, question, information, [end / ends[-1] for end in ends[:number]], alpha)
+    answer = replace(question, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], count))
+    due, information = [end for end in ends if end <= count], list[float]()
+    for number, result in enumerate(_estimates(batched, due, aspect, request), 1):
+        low, high = _interval(result, question, information, [end / ends[-1] for end in ends[:number]], alpha)
         following = ends[number] if number < len(ends) else None
-        look = MarginLook(number, len(ends), ends[number - 1], following, ready)
+        look = MarginLook(number, len(ends), ends[number - 1], following, count)
         answer = replace(question, low=low, high=high, look=look)
         if answer.answer != "not yet":
             break
@@ -101,12 +101,12 @@ def _estimates(
     """Yield the scores of all models at every look."""
     looks = (first_rows(batched.full, end) for end in ends)
     # Only the interval of one difference is needed, at a level of its own.
-    where = batched.drawn_from, aspect, replace(request, interval="none")
-    for found in estimates_in_batches(batched.predictions, batched.data, looks, *where):
+    options = batched.drawn_from, aspect, replace(request, interval="none")
+    for result in estimates_in_batches(batched.predictions, batched.data, looks, *options):
         if batched.estimate is None:
-            yield found
+            yield result
             continue
-        parts = [batched.estimate, found]
+        parts = [batched.estimate, result]
         models = [name for part in parts for name in part.models]
         yield join_estimates(parts, batched.data.take(models=models), aspect)
 
@@ -121,19 +121,19 @@ def _interval(
     from scipy.special import ndtr
 
     pairs = found.pairs
-    one, other = (np.array([found.models.index(name)]) for name in (question.model, question.against))
-    centre = found.scores[one] - found.scores[other]
+    row, column = (np.array([found.models.index(name)]) for name in (question.model, question.against))
+    centre = found.scores[row] - found.scores[column]
     if pairs is None or np.isnan(centre[0]):
         return -math.inf, math.inf
-    variance = float(pairs.errors.of_pairs(one, other)[0][0]) ** 2
+    variance = float(pairs.errors.of_pairs(row, column)[0][0]) ** 2
     if not variance > 0.0:
         # All alike tells no error, unless everything was judged.
-        is_exact = bool((pairs.exact[one] & pairs.exact[other])[0])
+        is_exact = bool((pairs.exact[row] & pairs.exact[column])[0])
         return (float(centre[0]),) * 2 if is_exact else (-math.inf, math.inf)
     information.append(1.0 / variance)
     shares = tuple(clock[-len(information) :])
     critical = group_sequential(shares, tuple(information), 2.0 * alpha, "even")
     at_look = replace(pairs, level=1.0 - 2.0 * float(ndtr(-critical)), interval="auto")
-    ends = at_look.intervals(one, other, centre, [f"{question.model} − {question.against}"])[1]
+    ends = at_look.intervals(row, column, centre, [f"{question.model} − {question.against}"])[1]
     low, high = float(ends.low[0]), float(ends.high[0])
     return (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)

@@ -99,18 +99,18 @@ class Acceptances:
             # Whoever presses twice waits here for the first.
             Journal(connection, self.campaign, self.clock)
             mine = (table.campaign == self.campaign, table.rater == rater)
-            known: dict[str, str] = {}
+            record: dict[str, str] = {}
             for version, text in connection.execute(select(table.version, table.details).where(*mine)):
                 if version == guidelines.version:
                     return
-                known |= json.loads(text)
-            known |= details
+                record |= json.loads(text)
+            record |= details
             connection.execute(
                 insert(ACCEPTED),
                 {
                     **row,
                     "consent": digest_of(guidelines.consent),
-                    "details": as_json(known),
+                    "details": as_json(record),
                     "at": timestamp(self.clock()),
                 },
             )

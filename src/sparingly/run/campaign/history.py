@@ -82,10 +82,10 @@ class DataSnapshot:
 
     def latest_draw(self, names: Sequence[str]) -> OwnDraw | None:
         """Return the own draw of one of some models whose first round came last; None where there is none."""
-        begun = [
+        draws = [
             draw for draw in self.own_draws if draw.first_as_of is not None and set(names) & set(draw.models)
         ]
-        return max(begun, key=lambda draw: draw.first_as_of or 0, default=None)
+        return max(draws, key=lambda draw: draw.first_as_of or 0, default=None)
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ class KnownItems:
         self.texts = QuestionTexts(data)
         names = list(settings.aspects)
         # One label goes with one aspect, whatever they are called.
-        only = next(iter(data.aspects)) if len(data.aspects) == len(names) == 1 else None
+        single = next(iter(data.aspects)) if len(data.aspects) == len(names) == 1 else None
         for name in names:
-            if only is None and name not in data.aspects:
+            if single is None and name not in data.aspects:
                 raise UnknownNameError(f"aspect of the {kind} items", name, data.aspects)
-        self._scores = {name: data.aspects[only or name] for name in names}
+        self._scores = {name: data.aspects[single or name] for name in names}
         for item in self.items:
             for question in self.questions(item):
                 for aspect in names:
@@ -85,7 +85,10 @@ class KnownItems:
         if math.isnan(score):
             raise InputError(f'the {self.kind} item "{item}" has no known answer', field=aspect)
         if ends is None:
-            raise UsageError(f"Items with known answers need a scale, and {aspect} has none.")
+            raise UsageError(
+                f"Items with known answers need a scale, and {aspect} has none: begin the campaign with "
+                "--scale, such as 0,100."
+            )
         if not ends[0] <= score <= ends[1]:
             raise InputError(
                 f'the known answer {score:g} of the {self.kind} item "{item}" is outside the scale, '
@@ -132,11 +135,11 @@ class KnownAnswers:
             earlier = select(table.item).where(
                 table.campaign == self.campaign, table.rater == rater, table.kind == kind
             )
-            there = set(connection.execute(earlier).scalars())
+            present = set(connection.execute(earlier).scalars())
             rows = [
                 {**key, **vars(answer), "is_right": int(answer.is_right)}
                 for answer in answers
-                if answer.item not in there
+                if answer.item not in present
             ]
             if rows:
                 connection.execute(insert(KNOWN_ANSWERS), rows)

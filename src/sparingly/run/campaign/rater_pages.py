@@ -174,10 +174,10 @@ def _shared_pages(index: _PageIndex, share: float, seed: int) -> set[Page]:
     shared: set[Page] = set()
     for (_, number), units in rounds.items():
         sizes = {unit: sum(len(index.questions[page]) for page in index.units[unit]) for unit in units}
-        wanted = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
+        enough = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
         count = 0
         for unit in sorted(units, key=lambda unit: _drawn_place(seed, *unit)):
-            if count >= wanted:
+            if count >= enough:
                 break
             count += sizes[unit]
             shared.update(index.units[unit])
@@ -319,9 +319,9 @@ class PageBoard:
     def _note(self, rater: str, key: Cell, bits: int) -> None:
         aspects = self._judged.setdefault(rater, {})
         # Taken out first, so that the order is that of the last answers.
-        before = aspects.pop(key, 0)
-        aspects[key] = before | bits
-        self._judges[key] += before != self._all and aspects[key] == self._all
+        earlier = aspects.pop(key, 0)
+        aspects[key] = earlier | bits
+        self._judges[key] += earlier != self._all and aspects[key] == self._all
 
     # --- what is there ---
 

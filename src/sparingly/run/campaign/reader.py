@@ -405,18 +405,18 @@ class CampaignReader:
             return replace(comparison, notes=notes)
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
-        found = compare_scores(estimate, *names, alpha=alpha, margin=margin)
+        result = compare_scores(estimate, *names, alpha=alpha, margin=margin)
         draw = snapshot.latest_draw(names)
-        if found.margin is None or draw is None or draw.first_as_of is None:
-            return found
+        if result.margin is None or draw is None or draw.first_as_of is None:
+            return result
         request = EstimateRequest(target=target, scale=snapshot.data.truth_scale(self.settings.aspect))
         with self.database.reading() as connection:
             batched = batched_models(connection, self.history, snapshot, draw)
         if not set(names) <= set(draw.models):
-            before = self.estimate(data, at=draw.first_as_of, target=target, **options)
-            batched = replace(batched, estimate=before)
-        answer = answer_over_looks(batched, found.margin, self.settings.aspect, request, alpha)
-        return replace(found, margin=answer)
+            early = self.estimate(data, at=draw.first_as_of, target=target, **options)
+            batched = replace(batched, estimate=early)
+        answer = answer_over_looks(batched, result.margin, self.settings.aspect, request, alpha)
+        return replace(result, margin=answer)
 
     def _notes(self, snapshot: DataSnapshot) -> list[str]:
         """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""

@@ -392,8 +392,8 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
             content["placements.jsonl"] = line_bytes(placements)
         if accepted := Acceptances(campaign.database, campaign.name).rows(connection):
             content["accepted.jsonl"] = line_bytes(accepted)
-    if known := KnownAnswers(campaign.database, campaign.name).rows():
-        content["known_answers.jsonl"] = line_bytes(known)
+    if known_rows := KnownAnswers(campaign.database, campaign.name).rows():
+        content["known_answers.jsonl"] = line_bytes(known_rows)
     log = Audit(campaign.database, campaign.name).entries(limit=1_000_000)
     content["log.jsonl"] = line_bytes(entry.to_dict() for entry in reversed(log))
     content["overview.json"] = json_bytes(progress.to_dict())

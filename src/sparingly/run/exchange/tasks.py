@@ -429,8 +429,8 @@ class _TaskMaker:
             if (text := texts[name]) is None:
                 self._missing += 1
             else:
-                same = same_text(text, exact=self.form.answers == "spans") or ""
-                groups.setdefault(same if self.merge else f"{name}\x1f{text}", []).append(name)
+                key = same_text(text, exact=self.form.answers == "spans") or ""
+                groups.setdefault(key if self.merge else f"{name}\x1f{text}", []).append(name)
         if self.form.answers == "pair" and sum(map(len, groups.values())) < 2:
             return ()
         if not self.form.compares or len(groups) > 1:

@@ -2,7 +2,8 @@
 
 ``# …`` is the title: the question on every page. ``## Scale`` gives words for scores (``- 33: some meaning is
 lost``), ``## Scale: fluency`` for one aspect. ``## Consent`` is to be accepted once, and each line of
-``## About you`` asks for a detail. Every other section is shown as it is.
+``## About you`` asks for a detail. ``## Categories`` is a nested list of kinds of errors. Every other
+section is shown as it is.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 @dataclass(frozen=True)
-class Section:
+class GuidelineSection:
     """A part of the instructions: its heading (empty before the first one) and its Markdown."""
 
     heading: str
@@ -44,15 +45,17 @@ class Guidelines:
         anchors: Words for scores, by aspect; under the empty name those for every aspect.
         consent: What must be accepted once, in Markdown.
         details: What raters are asked about themselves.
+        categories: The kinds of errors, each with those above it: ``Accuracy / Omission``.
         text: The whole text as it was written.
         version: Its number in the campaign, from 1; 0 outside of one.
     """
 
     title: str = ""
-    sections: tuple[Section, ...] = ()
+    sections: tuple[GuidelineSection, ...] = ()
     anchors: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
     consent: str = ""
     details: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     text: str = ""
     version: int = 0
 
@@ -66,7 +69,8 @@ class Guidelines:
         title, consent = "", ""
         anchors: dict[str, dict[float, str]] = {}
         details: list[str] = []
-        sections: list[Section] = []
+        sections: list[GuidelineSection] = []
+        categories: tuple[str, ...] = ()
         for line, heading, lines in _parts(text):
             name, _, aspect = heading.partition(":")
             kind = name.strip().lower()
@@ -74,17 +78,19 @@ class Guidelines:
                 title = lines.pop(0)
             if kind == "scale":
                 anchors[aspect.strip()] = _anchors(lines, line + 1)
+            elif kind == "categories":
+                categories = _categories(lines, line + 1)
             elif kind == "consent":
                 consent = "\n".join(lines).strip()
             elif kind == "about you":
                 details += [match["words"].strip() for row in lines if (match := _DETAIL.fullmatch(row))]
             elif any(row.strip() for row in lines) or heading:
-                sections.append(Section(heading, "\n".join(lines).strip("\n")))
+                sections.append(GuidelineSection(heading, "\n".join(lines).strip("\n")))
         if len(details) > _MOST_DETAILS or len(set(details)) < len(details):
             raise InputError(
                 f"raters are asked for at most {_MOST_DETAILS} details, each once", field="About you"
             )
-        return cls(title, tuple(sections), anchors, consent, tuple(details), text, version)
+        return cls(title, tuple(sections), anchors, consent, tuple(details), categories, text, version)
 
     def check(self, scales: Mapping[str, Ends | None]) -> None:
         """Raise an error where words are for an unknown aspect, or for a score outside its scale."""
@@ -125,6 +131,33 @@ def _parts(text: str) -> Iterator[tuple[int, str, list[str]]]:
         else:
             lines.append(row)
     yield number, heading, lines
+
+
+def _categories(lines: list[str], first: int) -> tuple[str, ...]:
+    """Return the leaves of a nested list, each with the names above it."""
+    path: list[tuple[int, str]] = []
+    found: list[tuple[str, ...]] = []
+    for number, row in enumerate(lines, first):
+        if not row.strip():
+            continue
+        match = _DETAIL.fullmatch(row.expandtabs(4))
+        if match is None:
+            problem = f'"{row.strip()[:60]}" is no category'
+            raise InputError(
+                problem, line=number, fix="Write: - Accuracy, and below it, indented: - Omission"
+            )
+        depth, name = len(row.expandtabs(4)) - len(row.expandtabs(4).lstrip()), match["words"].strip()
+        while path and path[-1][0] >= depth:
+            path.pop()
+        names = (*(above for _, above in path), name)
+        if name in names[:-1] or names in found:
+            raise InputError(f'the category "{name}" is there twice', line=number, fix="Name it once")
+        # A category with others below it only gathers them.
+        if found and found[-1] == names[:-1]:
+            found.pop()
+        found.append(names)
+        path.append((depth, name))
+    return tuple(" / ".join(names) for names in found)
 
 
 def _anchors(lines: list[str], first: int) -> dict[float, str]:

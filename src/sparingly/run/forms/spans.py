@@ -68,18 +68,30 @@ def penalty(spans: Iterable[Span]) -> float:
     return sum(PENALTIES[severity] for severity in severities)
 
 
-def checked_spans(values: Sequence[Mapping[str, Any]], text: str | None) -> tuple[Span, ...]:
-    """Return marked errors in order, or raise UsageError where one is not within the output."""
+def checked_spans(
+    values: Sequence[Mapping[str, Any]], text: str | None, categories: Collection[str] = ()
+) -> tuple[Span, ...]:
+    """Return marked errors in order, or raise UsageError where one is not within the output.
+
+    Where there are categories, every error has one of them.
+    """
     letters = len(text or "")
     if len(values) > _MOST_SPANS:
         raise UsageError(f"At most {_MOST_SPANS} errors are marked in one output.")
     spans = sorted(
-        Span(_as_count(mark.get("start")), _as_count(mark.get("end")), str(mark.get("severity")))
+        Span(
+            _as_count(mark.get("start")),
+            _as_count(mark.get("end")),
+            str(mark.get("severity")),
+            str(mark.get("category") or "") if categories else "",
+        )
         for mark in values
     )
     for span in spans:
         if span.severity not in SEVERITIES:
             raise UsageError(f"An error is {', '.join(SEVERITIES)}, not {span.severity[:40]}.")
+        if categories and span.category not in categories:
+            raise UsageError("Give every marked error a category.")
         if not 0 <= span.start < span.end <= letters:
             raise UsageError(f"An error from {span.start} to {span.end} is not within {letters} letters.")
     return tuple(spans)

@@ -240,7 +240,7 @@ class RaterReport(Tabular):
     def summary(self) -> Summary:
         """Return whether any rater stands out and how well they agree, and a row for each."""
         predictions = {rater.rater: rater for rater in self.predictability.raters}
-        own = {rater.rater: rater.alpha for rater in self.agreement.own}
+        alphas = {rater.rater: rater.alpha for rater in self.agreement.own}
         severity, alpha = self.severity, self.agreement.alpha
         decimals = decimals_for(severity.standard_errors.tolist())
         rows = []
@@ -255,7 +255,7 @@ class RaterReport(Tabular):
                     lean.removesuffix(" ± -"),
                     decimal_text(prediction.error if prediction else None, decimals, 3),
                     share_text(prediction.share if prediction else None, 0),
-                    decimal_text(own.get(name), 2),
+                    decimal_text(alphas.get(name), 2),
                 )
             )
         columns = [
@@ -266,7 +266,7 @@ class RaterReport(Tabular):
             "own share that beats it",
             "α with self",
         ]
-        keep = [True] * 5 + [bool(own)]
+        keep = [True] * 5 + [bool(alphas)]
         agree = (
             f" Krippendorff's α {alpha.alpha:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]" if alpha.units else ""
         )

@@ -289,10 +289,10 @@ class Auto(Strategy):
         position[order] = np.arange(len(order)) // folds
         cells: Mask = (position[:, None] < depth[fold]) & ~state.asked
         if not cells.any():
-            few = state.left < len(state.data.models)
-            rest = "the rest of the budget is less than one more item."
+            short = state.left < len(state.data.models)
+            why = "the rest of the budget is less than one more item."
             return Finished(
-                rest if few else "every item of the models that are still undecided was judged or assigned."
+                why if short else "every item of the models that are still undecided was judged or assigned."
             )
         rows = order[cells[order].any(axis=1)]
         sizes = np.bincount(fold, minlength=folds)

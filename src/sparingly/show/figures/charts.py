@@ -111,8 +111,8 @@ def draw_difference(pair: HeadToHead) -> VConcatChart:
     title = f"wins of {pair.first}" if pair.tally is not None else f"{pair.first} less {pair.second}"
     points = [{"name": f"{pair.first}, {pair.second}", "value": row["estimate"], **ends}]
     chart = _points_on_lines(points, title, "~%" if pair.is_rate or pair.tally is not None else "")
-    about = f"{100 * (1 - pair.alpha):g} % interval; {pair.headline}"
-    return framed(chart, "Two models compared", about, [pair.sentence])
+    subtitle = f"{100 * (1 - pair.alpha):g} % interval; {pair.headline}"
+    return framed(chart, "Two models compared", subtitle, [pair.sentence])
 
 
 def draw_audit(audit: JudgeAudit) -> VConcatChart:
@@ -131,11 +131,11 @@ def draw_audit(audit: JudgeAudit) -> VConcatChart:
         color=VERMILION, shape="diamond", filled=True, size=90, opacity=1
     )
     of_judge = points.encode(x=alt.X("value:Q"), y=model_axis("name", names))
-    about = (
+    subtitle = (
         f"blue: people, {100 * audit.level:g} % intervals; orange: the mean of {audit.judge} on everything"
     )
-    both = alt.layer(chart, of_judge).properties(width=WIDTH - 180, height=step_height(names))
-    return framed(both, f"{audit.aspect}: people and {audit.judge}", about, [])
+    layers = alt.layer(chart, of_judge).properties(width=WIDTH - 180, height=step_height(names))
+    return framed(layers, f"{audit.aspect}: people and {audit.judge}", subtitle, [])
 
 
 def draw_raters(report: RaterReport) -> VConcatChart:
@@ -301,7 +301,7 @@ def draw_decisions(ranking: Ranking) -> VConcatChart:
 def draw_wins(matrix: WinMatrix) -> VConcatChart:
     """Draw how often the model of a row won against that of a column, of decided comparisons."""
     names = matrix.models
-    rates = np.array([[matrix.rate(one, other) for other in names] for one in names])
+    rates = np.array([[matrix.rate(winner, loser) for loser in names] for winner in names])
     texts = [[f"{100 * rate:.0f}" for rate in row] for row in rates.tolist()]
     subtitle = "how often a row's model wins against a column's, ties left out, in percent"
     return framed(_matrix(names, rates, "the model of rank", texts), "Who wins against whom", subtitle, [])

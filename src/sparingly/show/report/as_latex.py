@@ -61,12 +61,12 @@ def _part(part: ReportPart) -> str:
             lines = [f"\\noindent\\textbf{{{escaped(part.caption)}}}"]
             lines += [f"{escaped(name)}: {escaped(text)}" for name, text in part.above]
             for text in part.texts:
-                shown = "".join(
+                body = "".join(
                     f"\\emph{{{escaped(piece)}}}" if is_marked else escaped(piece)
                     for piece, is_marked in text.pieces
                 )
-                said = "".join(f" ({escaped(remark)})" for remark in text.remarks)
-                lines.append(f"\\textbf{{{escaped(text.name)}}}, {escaped(text.score)}: {shown}{said}")
+                tail = "".join(f" ({escaped(remark)})" for remark in text.remarks)
+                lines.append(f"\\textbf{{{escaped(text.name)}}}, {escaped(text.score)}: {body}{tail}")
             return "\n\n".join(lines)
         case Commands():
             shown_lines = (f"\\texttt{{{escaped_letters(one_line(line), BREAKABLE)}}}" for line in part.lines)

@@ -63,13 +63,13 @@ def _part(part: ReportPart) -> str:
             lines = [f"**{escaped(part.caption)}**"]
             lines += [f"> {escaped(name)}: {escaped(text)}" for name, text in part.above]
             for text in part.texts:
-                shown = "".join(
+                body = "".join(
                     f"**{escaped(piece).strip()}** " if is_marked and piece.strip() else escaped(piece)
                     for piece, is_marked in text.pieces
                 )
                 remarks = [f"> - {escaped(remark)}" for remark in text.remarks]
                 lines += [
-                    "\n".join([f"> **{escaped(text.name)}** ({escaped(text.score)}): {shown}", *remarks])
+                    "\n".join([f"> **{escaped(text.name)}** ({escaped(text.score)}): {body}", *remarks])
                 ]
             return "\n>\n".join(lines[1:]).join([f"{lines[0]}\n\n", ""])
         case Commands():

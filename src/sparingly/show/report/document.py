@@ -73,11 +73,11 @@ class Table:
     @property
     def in_letters(self) -> Table:
         """The table without what is drawn, for texts."""
-        drawn = {at for row in self.rows for at, cell in enumerate(row) if isinstance(cell, IntervalCell)}
-        kept = [at for at in range(len(self.columns)) if at not in drawn]
-        rows = tuple(tuple(str(row[at]) for at in kept) for row in self.rows)
-        marked = frozenset((row, kept.index(at)) for row, at in self.marked)
-        return replace(self, columns=tuple(self.columns[at] for at in kept), rows=rows, marked=marked)
+        pictures = {at for row in self.rows for at, cell in enumerate(row) if isinstance(cell, IntervalCell)}
+        places = [at for at in range(len(self.columns)) if at not in pictures]
+        rows = tuple(tuple(str(row[at]) for at in places) for row in self.rows)
+        marked = frozenset((row, places.index(at)) for row, at in self.marked)
+        return replace(self, columns=tuple(self.columns[at] for at in places), rows=rows, marked=marked)
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ def output_section(evidence: Evidence) -> Section | None:
     scores = np.where(has_text, data.aspects[evidence.aspect], np.nan)
     if not np.isfinite(scores).any():
         return None
-    shown = _Shown(evidence, scores)
-    parts = [*shown.differences(), *shown.extremes(), *shown.raters(), *shown.judge()]
+    texts = _Shown(evidence, scores)
+    parts = [*texts.differences(), *texts.extremes(), *texts.raters(), *texts.judge()]
     text = "Differences between two outputs are marked. Scores are those that people gave."
     return Section("outputs", "What the outputs look like", (Words(text), *parts))
 
@@ -82,19 +82,19 @@ class _Shown:
         for row in rows.tolist():
             by_cell.setdefault((int(table.item[row]), int(table.model[row])), {})[int(table.rater[row])] = row
         apart = [
-            (max(table.score[list(given.values())]) - min(table.score[list(given.values())]), cell)
-            for cell, given in by_cell.items()
-            if len(given) > 1
+            (max(table.score[list(scores.values())]) - min(table.score[list(scores.values())]), cell)
+            for cell, scores in by_cell.items()
+            if len(scores) > 1
         ]
         for spread, (item, model) in sorted(apart, key=lambda part: (-part[0], part[1]))[:_EXAMPLES]:
             if spread <= 0:
                 return
-            given = by_cell[item, model]
+            scores = by_cell[item, model]
             remarks = []
-            for rater, row in sorted(given.items())[:_MOST_RATERS]:
-                said = None if table.comment is None else table.comment[row]
+            for rater, row in sorted(scores.items())[:_MOST_RATERS]:
+                comment = None if table.comment is None else table.comment[row]
                 score = self._number(float(table.score[row]))
-                remarks.append(f"{table.raters[rater]} gives {score}{f': {said}' if said else ''}")
+                remarks.append(f"{table.raters[rater]} gives {score}{f': {comment}' if comment else ''}")
             yield self._texts("Where raters disagree", item, (model,), tuple(remarks))
 
     def judge(self) -> Iterator[Texts]:
@@ -124,7 +124,7 @@ class _Shown:
     ) -> Texts:
         data = self.data
         outputs = [_cut(data.outputs[row, model]) for model in models]  # type: ignore[index]
-        marked = _marked(*outputs) if len(outputs) == 2 else [[(outputs[0], False)]]
+        pairs = _marked(*outputs) if len(outputs) == 2 else [[(outputs[0], False)]]
         texts = [
             Text(
                 data.models[model],
@@ -132,7 +132,7 @@ class _Shown:
                 tuple(pieces),
                 _remarks(data, row, model, self.evidence.aspect) if remarks is None else remarks,
             )
-            for model, pieces in zip(models, marked, strict=True)
+            for model, pieces in zip(models, pairs, strict=True)
         ]
         source = None if data.sources is None else data.sources[row]
         references = () if data.reference_texts is None else data.reference_texts[row]
@@ -149,8 +149,8 @@ def _remarks(data: EvalSet, row: int, model: int, aspect: str) -> tuple[str, ...
     if table.comment is None:
         return ()
     rows = np.flatnonzero((table.item == row) & (table.model == model))
-    said = [table.comment[at] for at in rows if table.comment[at]]
-    return tuple(dict.fromkeys(map(_cut, said)))[:_MOST_RATERS]
+    comments = [table.comment[at] for at in rows if table.comment[at]]
+    return tuple(dict.fromkeys(map(_cut, comments)))[:_MOST_RATERS]
 
 
 def _cut(text: str | None) -> str:

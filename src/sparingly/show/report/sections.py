@@ -201,15 +201,15 @@ def score_section(evidence: Evidence) -> Section:
     """Show the scores with their intervals, possible ranks, parts of the set, and what to mind."""
     estimate, ranking = evidence.estimate, evidence.ranking
     table = estimate.summary() if ranking is None else ranking.summary()
-    what = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
-    caption = f"{what} by {estimate.aspect}"
+    subject = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
+    caption = f"{subject} by {estimate.aspect}"
     if ranking is not None:
         caption += f"; ranks hold on {target_text(ranking.target)}"
     parts: list[ReportPart] = [_summary_table(caption, table)]
     for name, part in estimate.groups.items():
         parts.append(_summary_table(f"{name}: {counted(part.n, 'judged item')}", part.summary()))
-    own = () if ranking is None else ranking.notes
-    if notes := dict.fromkeys((*estimate.notes, *own)):
+    notes_of = () if ranking is None else ranking.notes
+    if notes := dict.fromkeys((*estimate.notes, *notes_of)):
         parts.append(Notes(tuple(map(with_full_stop, notes))))
     if ranking is None:
         parts.append(Words(with_full_stop(evidence.unranked)))
@@ -262,13 +262,13 @@ def beats_section(evidence: Evidence) -> Section | None:
             f"{place + 1}. {name}",
             *(
                 ""
-                if place == other
+                if place == column
                 else BETTER
-                if better[place, other]
+                if better[place, column]
                 else WORSE
-                if better[other, place]
+                if better[column, place]
                 else OPEN
-                for other in range(len(names))
+                for column in range(len(names))
             ),
         )
         for place, name in enumerate(names)
@@ -314,8 +314,8 @@ def rank_section(evidence: Evidence, *, figures: bool) -> Section | None:
             p_values = ranking.corrected[row]
             texts = ("–" if row == at else p_text(p_values[at]) for at in places)
             rows.append((f"{row + 1}. {model.model}", *texts))
-            marked = (at for at in places if row != at and p_values[at] <= ranking.alpha)
-            significant |= {(row, at - start + 1) for at in marked}
+            shaded = (at for at in places if row != at and p_values[at] <= ranking.alpha)
+            significant |= {(row, at - start + 1) for at in shaded}
         span = f", against ranks {start + 1} to {places[-1] + 1}" if count > _MOST_COLUMNS else ""
         columns = ("model", *(f"{at + 1}." for at in places))
         caption = f"Corrected p-values of pairs{span}"

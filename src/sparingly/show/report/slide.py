@@ -24,13 +24,13 @@ def slide(title: str, lead: Sequence[str], scores: Table, version: str) -> str:
         parts.append(_text(_LEFT, y, line, 22))
         y += 32
     y += 26
-    drawn = next(at for at, cell in enumerate(scores.rows[0]) if isinstance(cell, IntervalCell))
-    low, high = scale_of(row[drawn] for row in scores.rows)
+    cell_at = next(at for at, cell in enumerate(scores.rows[0]) if isinstance(cell, IntervalCell))
+    low, high = scale_of(row[cell_at] for row in scores.rows)
     left, right = 640, WIDTH - _LEFT
     # What is left between the answer and the last line is for the models.
     room = min(_MOST_ROWS, int((HEIGHT - 84 - y) // _ROW))
     for row in scores.rows[:room]:
-        name, score, cell = str(row[0]), str(row[1]), row[drawn]
+        name, score, cell = str(row[0]), str(row[1]), row[cell_at]
         parts.append(_text(_LEFT, y, name if len(name) <= 30 else f"{name[:14]}…{name[-15:]}", 20))
         parts.append(_text(600, y, score, 20, anchor="end"))
         if isinstance(cell, IntervalCell) and cell.value == cell.value:
@@ -81,5 +81,5 @@ def _text(
     colour: str = "#1c1e21",
 ) -> str:
     weight = ' font-weight="bold"' if bold else ""
-    where = f'x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}'
-    return f"<text {where}>{escape(one_line(text))}</text>"
+    attributes = f'x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}'
+    return f"<text {attributes}>{escape(one_line(text))}</text>"

@@ -41,10 +41,10 @@ def answer(evidence: Evidence) -> str:
     if evidence.ranking is not None:
         return evidence.ranking.answer(code)
     estimate = evidence.estimate
-    found = estimate.answer(code)
+    text = estimate.answer(code)
     if len(estimate.models) > 1:
-        return f"{found} Nothing is decided between the models. {with_full_stop(evidence.unranked)}"
-    return found
+        return f"{text} Nothing is decided between the models. {with_full_stop(evidence.unranked)}"
+    return text
 
 
 def estimand(evidence: Evidence) -> str:
@@ -119,8 +119,8 @@ def effort(evidence: Evidence) -> str:
     spent = evidence.effort
     time = "" if spent.seconds is None else f", {time_text(spent.seconds)} of judging"
     items = f"{spent.items} of {counted(spent.size, 'item')} ({share_text(spent.items / max(spent.size, 1))})"
-    rest = "" if evidence.ranking is None else evidence.ranking.outlook
-    more = f" {rest[:1].upper()}{rest[1:]}." if rest else ""
+    outlook = "" if evidence.ranking is None else evidence.ranking.outlook
+    more = f" {outlook[:1].upper()}{outlook[1:]}." if outlook else ""
     return f"{counted(spent.labels, 'label')} on {items}{time}.{more}"
 
 

@@ -70,40 +70,40 @@ def show_table(
     """
     console, cells = make_console(), [list(row) for row in rows]
     places = range(len(columns))
-    drawn = [any(isinstance(row[place], IntervalCell) for row in cells) for place in places]
+    has_bar = [any(isinstance(row[place], IntervalCell) for row in cells) for place in places]
     texts = [[_plain_text(str(row[place])).plain for row in cells] for place in places]
-    widths = [0 if drawn[place] else _natural(texts[place], columns[place]) for place in places]
-    fixed_room = sum(widths) + len(_GAP) * sum(not is_drawn for is_drawn in drawn) + 1
+    widths = [0 if has_bar[place] else _natural(texts[place], columns[place]) for place in places]
+    fixed_room = sum(widths) + len(_GAP) * sum(not is_drawn for is_drawn in has_bar) + 1
     for place in places:
-        if drawn[place] and (room := min(console.width - fixed_room, _WIDEST)) >= _NARROWEST:
+        if has_bar[place] and (room := min(console.width - fixed_room, _WIDEST)) >= _NARROWEST:
             column = [row[place] for row in cells if isinstance(row[place], IntervalCell)]
             marks = iter(
                 drawn_with_letters([cell for cell in column if isinstance(cell, IntervalCell)], room)
             )
             texts[place] = [next(marks) if isinstance(row[place], IntervalCell) else "" for row in cells]
             widths[place] = room
-    kept = [place for place in places if widths[place]]
-    _fit(widths, kept, texts, columns, console.width - 1 - len(_GAP) * (len(kept) - 1))
-    right = {place for place in kept if place >= len(columns) - numbers and not drawn[place]}
+    visible = [place for place in places if widths[place]]
+    _fit(widths, visible, texts, columns, console.width - 1 - len(_GAP) * (len(visible) - 1))
+    right = {place for place in visible if place >= len(columns) - numbers and not has_bar[place]}
 
     def put(row: Sequence[Sequence[str]]) -> Iterator[str]:
         """Yield the lines of a row of cells, each of which has lines of its own."""
         for at in range(max(map(len, row))):
             parts = []
-            for place, lines in zip(kept, row, strict=True):
+            for place, lines in zip(visible, row, strict=True):
                 text = lines[at] if at < len(lines) else ""
                 space = " " * (widths[place] - cell_len(text))
                 parts.append(f"{space}{text}" if place in right else f"{text}{space}")
             yield f" {_GAP.join(parts)}".rstrip()
 
     printed = [title] if title else []
-    if any(columns[place] for place in kept):
-        heads = [_broken(columns[place], widths[place]) for place in kept]
+    if any(columns[place] for place in visible):
+        heads = [_broken(columns[place], widths[place]) for place in visible]
         highest = max(map(len, heads))
         printed += put([[""] * (highest - len(lines)) + lines for lines in heads])
-        printed.append(f" {'─' * (sum(widths) + len(_GAP) * (len(kept) - 1))}")
+        printed.append(f" {'─' * (sum(widths) + len(_GAP) * (len(visible) - 1))}")
     for place in range(len(cells)):
-        printed += put([_broken(texts[column][place], widths[column]) for column in kept])
+        printed += put([_broken(texts[column][place], widths[column]) for column in visible])
     sys.stdout.write("".join(f"{text}\n" for text in printed))
 
 
@@ -116,19 +116,19 @@ def _natural(column: Sequence[str], head: str) -> int:
 
 
 def _fit(
-    widths: list[int], kept: Sequence[int], texts: Sequence[Sequence[str]], heads: Sequence[str], room: int
+    widths: list[int], visible: Sequence[int], texts: Sequence[Sequence[str]], heads: Sequence[str], room: int
 ) -> None:
     """Narrow columns of sentences until the table fits; then give heads what room there is."""
     smallest = {}
-    for place in kept:
+    for place in visible:
         words = [word for cell in texts[place] for word in cell.split()]
         is_text = any(" " in cell and len(cell) > _LONGEST_NAME for cell in texts[place])
         smallest[place] = (
             max(map(cell_len, [*words, *heads[place].split(), ""])) if is_text else widths[place]
         )
-    while sum(widths) > room and (wide := [place for place in kept if widths[place] > smallest[place]]):
+    while sum(widths) > room and (wide := [place for place in visible if widths[place] > smallest[place]]):
         widths[max(wide, key=widths.__getitem__)] -= 1
-    for place in sorted(kept, key=lambda place: len(heads[place])):
+    for place in sorted(visible, key=lambda place: len(heads[place])):
         if 0 < (longer := cell_len(heads[place]) - widths[place]) <= room - sum(widths):
             widths[place] += longer
 

@@ -58,9 +58,9 @@ def _show_details(report: RaterReport, *, verbose: bool) -> None:
     if report.agreement.alpha.units:
         _show_agreement(report.agreement)
     if predicted.metric is not None:
-        models = sorted({one.model for one in predicted.slopes})
-        raters = sorted({one.rater for one in predicted.slopes})
-        slope = {(one.rater, one.model): one.slope for one in predicted.slopes}
+        models = sorted({line.model for line in predicted.slopes})
+        raters = sorted({line.rater for line in predicted.slopes})
+        slope = {(line.rater, line.model): line.slope for line in predicted.slopes}
         slopes = [(model, *(number(slope.get((rater, model)), 3) for rater in raters)) for model in models]
         title = f"points of {predicted.aspect} for one of {predicted.metric}, by rater"
         show_table(("model", *raters), slopes, title=title, numbers=len(raters))

@@ -292,8 +292,16 @@ def _guidelines_page(
     view = None if current is None else guide_view(current, consent=True, details=current.details)
     words = {} if current is None else current.anchors
     shared = {"message": "", "problem": "", **values}
+    categories = () if current is None else current.categories
     return web.page(
-        "organiser/guidelines.html", session, status=status, guide=view, words=words, text=text, **shared
+        "organiser/guidelines.html",
+        session,
+        status=status,
+        guide=view,
+        words=words,
+        categories=categories,
+        text=text,
+        **shared,
     )
 
 

@@ -151,6 +151,7 @@ class PageView:
     draft_lost: bool
     revised: bool
     tutorial: tuple[int, int] | None = None
+    categories: tuple[str, ...] = ()
     severities: tuple[str, ...] = SEVERITIES
 
 
@@ -265,6 +266,7 @@ class PageViews:
             draft_lost=draft_lost,
             revised=revised,
             tutorial=tutorial,
+            categories=() if web.board.guidelines is None else web.board.guidelines.categories,
         )
 
     def _question(
@@ -280,7 +282,9 @@ class PageViews:
         if typed is not None:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
         if typed is not None:
-            marks = [vars(mark) for mark in typed.marks]
+            marks = [
+                {name: value for name, value in vars(mark).items() if value != ""} for mark in typed.marks
+            ]
         else:
             spans = next((answer.marks for answer in answers.values() if answer.marks), ())
             marks = [span.to_dict() for span in spans]

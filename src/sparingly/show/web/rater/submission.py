@@ -38,6 +38,7 @@ class SentSpan:
     start: _Place
     end: _Place
     severity: Annotated[str, Field(max_length=40)]
+    category: Annotated[str, Field(max_length=500)] = ""
 
 
 _Marks = Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)]
@@ -181,6 +182,8 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     if set(by_handle) != handles or len(by_handle) != len(submission.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
+    guidelines = web.board.guidelines
+    categories = () if guidelines is None else guidelines.categories
     for place, question in enumerate(questions, 1):
         card = by_handle[question.id]
         if card.skip:
@@ -189,7 +192,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
             continue
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
-        spans = checked_spans(marks, question.output) if form.answers == "spans" else None
+        spans = checked_spans(marks, question.output, categories) if form.answers == "spans" else None
         comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None
         for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
             scale = None if ends is None else Scale(*ends)

@@ -250,6 +250,20 @@
       shown.append(words);
       return shown;
     };
+    const categories = JSON.parse(form.dataset.categories);
+    const category = (mark, words) => {
+      const chosen = document.createElement("select");
+      chosen.required = true;
+      chosen.setAttribute("aria-label", `${tr("Category")}: ${words.slice(0, 60)}`);
+      for (const name of ["", ...categories]) {
+        chosen.add(new Option(name || tr("Category"), name, false, name === (mark.category || "")));
+      }
+      chosen.addEventListener("change", () => {
+        mark.category = chosen.value;
+        field.value = JSON.stringify(marks);
+      });
+      return chosen;
+    };
     const row = (mark) => {
       const line = document.createElement("li"), words = document.createElement("bdi");
       const kind = document.createElement("span"), away = document.createElement("button");
@@ -261,7 +275,7 @@
       away.textContent = tr("Take away");
       away.setAttribute("aria-label", `${tr("Take away")}: ${tr(mark.severity)}, ${words.textContent.slice(0, 60)}`);
       away.addEventListener("click", () => change(marks.filter((one) => one !== mark), tr("Mark taken away.")));
-      line.append(kind, " ", words, " ", away);
+      line.append(kind, " ", words, " ", ...(categories.length ? [category(mark, words.textContent)] : []), " ", away);
       return line;
     };
     const show = () => {
