@@ -126,7 +126,7 @@ def test_diff_of_two_files(folder: Path, capsys: Capture) -> None:
     assert values["reasons"][0] == "More judged items: 40 before, 120 after."
     assert run(["diff", "few-ranking.json", "more-ranking.json"]) == EXIT_DONE
     shown = capsys.readouterr().out
-    assert "why: More judged items: 40 before, 120 after." in shown
+    assert "Why: More judged items: 40 before, 120 after." in shown
     assert "→" in shown
 
 

@@ -116,7 +116,10 @@ def test_a_plan_before_the_first_answer(command: Command) -> None:
         ("report c.db", "c.db: no labels yet. To collect some: sparingly serve c.db"),
         ("import a.json --into c.db", "Nothing was exported from c.db yet: sparingly export c.db --to"),
         ("rank c.db --test wilcoxon", "--test is for files: sparingly campaign export c.db data.jsonl"),
-        ("estimate c.db -a fluency", "cannot be changed to fluency: leave out --aspect."),
+        (
+            "estimate c.db -a fluency",
+            "The campaign is about overall, which cannot be changed to fluency: leave",
+        ),
         ("rank data.jsonl --at 3", "--data, --at and --name are for campaigns: leave them out"),
         (
             "agree data.jsonl -a overall",
@@ -184,7 +187,7 @@ def test_comparisons_give_strengths_and_ranks(command: Command) -> None:
     assert (code, json.loads(out)["tally"]["votes"]) == (0, 40)
     code, out, _ = command("rank ab.csv")
     assert code == 0
-    assert out.startswith("large is the best model on inputs like these.")
+    assert out.startswith("large is better on inputs like these (p = .00")
 
 
 def test_serve_makes_a_campaign_of_a_file_and_goes_on_with_it(command: Command, capsys: Any) -> None:

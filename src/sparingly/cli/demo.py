@@ -25,7 +25,7 @@ Take points off for every error, and more if the meaning suffers.
 - 33: part of the meaning is lost
 - 0: nothing of it is there
 """
-# What auto needs of random's labels, on 14 sets that were kept apart while it was built.
+# What auto needs of random's labels, on 14 sets that were not used to build it.
 PUBLIC = (
     "On 14 public data sets that it was not tuned on, sparingly needed 78 % (73 to",
     "84 %) of the labels that random selection needs for the same accuracy.",
@@ -127,9 +127,9 @@ def _closeness(means: dict[str, dict[str, float]]) -> list[tuple[str, str, str]]
         "scores are off by (MQM points)": ("error", "{:.2f}"),
         "95 % intervals hold the full score": ("held", "{:.0%}"),
     }
-    ways = means["sparingly"], means["random"]
+    first, second = means["sparingly"], means["random"]
     return [
-        (name, *(shape.format(way[key]).replace("%", " %") for way in ways))
+        (name, shape.format(first[key]).replace("%", " %"), shape.format(second[key]).replace("%", " %"))
         for name, (key, shape) in rows.items()
     ]
 

@@ -124,7 +124,7 @@ def test_what_was_drawn_and_not_judged_is_told() -> None:
     scores[demo().positions(chosen.items[:7])] = np.nan
     told = told_of(demo().with_parts(aspects={"overall": scores}, ratings=sparingly.Ratings()), chosen)
     assert (
-        "60 of them were sampled with known probabilities, of which 53 are judged and the others taken to be"
+        "60 of them were sampled with known probabilities, of which 53 are judged and the others assumed"
         in told
     )
 
@@ -137,7 +137,7 @@ def test_one_model_is_not_ranked_and_has_its_score() -> None:
     alone = demo().take(models=["Rowan"])
     chosen = sparingly.select(alone.without_labels(), "uniform", 60)
     report = sparingly.report(alone, chosen, "overall", figures=False, curve=False)
-    assert report.lead[0].startswith("`Rowan` scores ")
+    assert report.lead[0].startswith("`Rowan` has ")
     assert "(95 % interval: " in report.lead[0]
     assert "How good is `Rowan` on `overall`, on this set of 240 items?" in report.markdown()
 
@@ -173,7 +173,7 @@ def test_pool_whose_other_sources_are_not_in_the_data(
     both = (
         "80 of 235 items",
         "sparingly pool verify SCORED_POOL SELECTION.json",
-        "over- or under-represents cannot",
+        "over- or under-represents is unknown",
     )
     for sentence in (*sentences, *both, "155 of the items that were drawn from are not in the data"):
         assert sentence in words

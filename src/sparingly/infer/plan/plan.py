@@ -326,8 +326,10 @@ class Plan(Tabular):
         keep = [True, True, *[several] * 4, any(row.hours is not None for row in self.table)]
         lines = [(f"{row[0]}{' *' if row[0] == str(self.needed) else ''}", *row[1:]) for row in self._rows()]
         rows = tuple(tuple(cell.removesuffix(" points") for cell in compress(row, keep)) for row in lines)
+        # That people have judged nothing yet must not be overlooked.
+        basis = (self.headline,) if self.stands_in else ()
         return Summary(
-            self.advice.sentences,
+            (*self.advice.sentences, *basis),
             tuple(
                 f"{name}, points" if self.is_rate and name in _IN_POINTS else name
                 for name in compress(_HEAD, keep)

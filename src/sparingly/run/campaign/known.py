@@ -85,7 +85,10 @@ class KnownItems:
         if math.isnan(score):
             raise InputError(f'the {self.kind} item "{item}" has no known answer', field=aspect)
         if ends is None:
-            raise UsageError(f"Items with known answers need a scale, and {aspect} has none.")
+            raise UsageError(
+                f"Items with known answers need a scale, and {aspect} has none: begin the campaign with "
+                "--scale, such as 0,100."
+            )
         if not ends[0] <= score <= ends[1]:
             raise InputError(
                 f'the known answer {score:g} of the {self.kind} item "{item}" is outside the scale, '
