@@ -108,7 +108,7 @@ def demo(
             "the report, to show to others" if not no_figures else "it has no pictures",
         ),
         (f"sparingly rank {out}/data.jsonl {out}/sample.json", ""),
-        ("sparingly demo --serve", "judge some translations yourself"),
+        *([] if serve else [("sparingly demo --serve", "judge some translations yourself")]),
         ("sparingly serve YOUR_FILE.csv --budget 100", "your data, your raters"),
     ]
     for command, purpose in steps:
