@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from sparingly.base.errors import listing
-from sparingly.base.format import decimal_text, decimals_for
+from sparingly.base.format import decimal_text, score_decimals
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.values import plain
@@ -269,7 +269,9 @@ class Changes(Tabular):
 
     def summary(self) -> Summary:
         """Return how much changed, every model before and after, and why."""
-        decimals = decimals_for(model.error for model in self.models)
+        decimals = score_decimals(
+            [model.after for model in self.models], [model.error for model in self.models]
+        )
         rows = []
         for model in self.models:
             change = (

@@ -19,7 +19,7 @@ from sparingly.show.report.document import BETTER, WORSE, Picture, Table, Texts,
 from tests.show.report.made import HOSTILE, demo, drawn, hostile_report, plain_report
 
 SECTIONS = (
-    "scores", "pairs", "outputs", "raters", "costs",
+    "scores", "pairs", "outputs", "judge", "raters", "costs",
     "question", "data", "selection", "representation", "ranks", "curves", "check",
 )  # fmt: skip
 

@@ -15,8 +15,8 @@ def test_a_ranking_as_markdown_has_a_row_a_model_and_says_what_holds() -> None:
     found = rank_scores(np.array([1.0, 9.0]), np.eye(2), models=("a|b", "c_d"))
     text = ranking_table(found)
     assert text.splitlines()[2:4] == [
-        "| 1 | `c_d` | 9 | - | - | over 99.9 % | 1 |",
-        "| 2 | `a\\|b` | 1 | - | - | under 0.1 % | 2 |",
+        "| 1 | `c_d` | 9.0 | - | - | over 99.9 % | 1 |",
+        "| 2 | `a\\|b` | 1.0 | - | - | under 0.1 % | 2 |",
     ]
     assert "hold for all models at once with 95 % confidence" in text
 
@@ -24,8 +24,8 @@ def test_a_ranking_as_markdown_has_a_row_a_model_and_says_what_holds() -> None:
 def test_latex_escapes_names_and_sets_groups_off() -> None:
     found = rank_scores(np.array([1.0, 9.0, 8.9]), np.eye(3), models=("50% off", "c_d", "e&f"))
     lines = ranking_table(found, "latex").splitlines()
-    assert r"1-2 & \texttt{c\_d} & 9 & - & - & 53 \% & 1 \\" in lines
-    assert lines[lines.index(r"3 & \texttt{50\% off} & 1 & - & - & under 0.1 \% & 2 \\") - 1] == r"\hline"
+    assert r"1-2 & \texttt{c\_d} & 9.0 & - & - & 53 \% & 1 \\" in lines
+    assert lines[lines.index(r"3 & \texttt{50\% off} & 1.0 & - & - & under 0.1 \% & 2 \\") - 1] == r"\hline"
 
 
 def test_uncorrected_rules_and_chosen_items_claim_nothing() -> None:
@@ -50,7 +50,7 @@ def test_scores_with_their_intervals() -> None:
     score, error, low, high = (
         float(part[best]) for part in (found.scores, found.standard_errors, found.low, found.high)
     )
-    numbers = f"{score:.4g} | {error:.3g} | [{low:.4g}, {high:.4g}]"
+    numbers = f"{score:.1f} | {error:.1f} | [{low:.1f}, {high:.1f}]"
     assert lines[2] == f"| `{found.models[best]}` | {numbers} |"
     assert "| 95 % interval |" in lines[0]
     assert r"\texttt{Rowan}" in score_table(found, "latex")

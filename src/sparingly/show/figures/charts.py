@@ -161,7 +161,7 @@ def draw_raters(report: RaterReport) -> VConcatChart:
     severity = _points_on_lines(rows, "severity: points above or below the others")
     parts = [severity]
     if pairs:
-        names = [row["name"] for row in pairs]
+        names = [str(row["name"]) for row in pairs]
         bars = alt.Chart(inline(pairs)).mark_bar(color=BLUE, size=14)
         x = alt.X("value:Q").title("correlation of two raters (outputs in common)").scale(domain=[0, 1])
         agreement = bars.encode(x=x, y=model_axis("name", names))
@@ -314,7 +314,9 @@ def p_sign(p_value: float) -> str:
     )
 
 
-def _matrix(names: Sequence[str], values: Floats, title: str, texts: Sequence[Sequence[str]]) -> LayerChart:
+def _matrix(
+    names: Sequence[str], values: Floats, title: str, texts: Sequence[Sequence[str]]
+) -> LayerChart | FacetChart:
     """Return a cell for every two names, from one colour for 0 over pale to another for 1."""
     import altair as alt
 

@@ -29,9 +29,8 @@ from sparingly.show.web.organiser_views import (
     ranking_views,
     rater_rows,
 )
-from sparingly.show.web.rater.page import guide_view
-from sparingly.show.web.rater.submission import storable
 from sparingly.show.web.sessions import Session
+from sparingly.show.web.texts import guide_view, storable
 from sparingly.show.web.web import Web
 
 Result = TypeVar("Result")

@@ -16,6 +16,8 @@ from typing import Any
 import nh3
 from markdown_it import MarkdownIt
 
+from sparingly.run.forms.guidelines import Guidelines
+
 # A longer text is cut, and the page says so.
 MOST_LETTERS = 100_000
 # A longer text, or a larger table, is shown as it is written: reading it as Markdown would take seconds.
@@ -137,3 +139,37 @@ def turns(text: str | None) -> list[tuple[str, str]] | None:
 
 def _speaker(name: str) -> str:
     return _SPEAKERS.get(name.lower(), name.lower())[:40]
+
+
+@dataclass(frozen=True)
+class GuideView:
+    """The guidelines as a page shows them: headings with their tone and HTML, and what is asked for.
+
+    ``changed`` says that the rater has accepted an earlier version.
+    """
+
+    version: int
+    title: str
+    sections: tuple[tuple[str, str, str], ...]
+    consent: str = ""
+    details: tuple[str, ...] = ()
+    changed: bool = False
+
+
+def guide_view(
+    guidelines: Guidelines, consent: bool = False, details: tuple[str, ...] = (), *, changed: bool = False
+) -> GuideView:
+    """Return guidelines to show, with the consent and the details that are still to be given."""
+    return GuideView(
+        guidelines.version,
+        guidelines.title,
+        tuple((part.heading, part.tone, guidelines_html(part.markdown)) for part in guidelines.sections),
+        guidelines_html(guidelines.consent) if consent else "",
+        details,
+        changed,
+    )
+
+
+def storable(text: str) -> str:
+    """Return a text without the letters that no database keeps and no page can show."""
+    return re.sub("[\x00\ud800-\udfff]", "", text)

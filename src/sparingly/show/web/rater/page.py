@@ -11,13 +11,12 @@ from sparingly.data.scale import Scale
 from sparingly.data.texts import same_text
 from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
 from sparingly.show.web.rater.submission import Draft
 from sparingly.show.web.sessions import Session
-from sparingly.show.web.texts import DisplayText, display_text, guidelines_html, turns
+from sparingly.show.web.texts import DisplayText, GuideView, display_text, guide_view, turns
 from sparingly.show.web.web import Web
 
 ITEMS_BEFORE, ITEMS_AFTER = 3, 1
@@ -111,21 +110,6 @@ class QuestionView:
     def is_pair(self) -> bool:
         """Whether two outputs are compared."""
         return len(self.texts) == 2
-
-
-@dataclass(frozen=True)
-class GuideView:
-    """The guidelines as a page shows them: headings with their tone and HTML, and what is asked for.
-
-    ``changed`` says that the rater has accepted an earlier version.
-    """
-
-    version: int
-    title: str
-    sections: tuple[tuple[str, str, str], ...]
-    consent: str = ""
-    details: tuple[str, ...] = ()
-    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -314,20 +298,6 @@ class PageViews:
             comment=(typed and typed.comment) or comment or "",
             skip=(typed and typed.skip) or "",
         )
-
-
-def guide_view(
-    guidelines: Guidelines, consent: bool = False, details: tuple[str, ...] = (), *, changed: bool = False
-) -> GuideView:
-    """Return guidelines to show, with the consent and the details that are still to be given."""
-    return GuideView(
-        guidelines.version,
-        guidelines.title,
-        tuple((part.heading, part.tone, guidelines_html(part.markdown)) for part in guidelines.sections),
-        guidelines_html(guidelines.consent) if consent else "",
-        details,
-        changed,
-    )
 
 
 def draft_name(question: Question) -> str:

@@ -11,10 +11,11 @@ from sparingly.run.campaign.known import KnownAnswer, KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, output_label
 from sparingly.show.web.entry import text_of
-from sparingly.show.web.rater.page import GuideView, PageView, PageViews, draft_name, guide_view
+from sparingly.show.web.rater.page import PageView, PageViews, draft_name
 from sparingly.show.web.rater.queue import PageQueue
-from sparingly.show.web.rater.submission import Draft, SentPage, answers_to, storable
+from sparingly.show.web.rater.submission import Draft, SentPage, answers_to
 from sparingly.show.web.sessions import Session
+from sparingly.show.web.texts import GuideView, guide_view, storable
 from sparingly.show.web.web import Web
 
 _LONGEST_DRAFT = 500_000

@@ -17,6 +17,7 @@ from sparingly.run.forms.answer import Answer, Placement
 from sparingly.run.forms.form import REASONS
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import checked_spans
+from sparingly.show.web.texts import storable
 from sparingly.show.web.web import Web
 
 # Nobody looks at one page for longer without a break.
@@ -220,11 +221,6 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     # The time spent on a page is divided over its answers: their sum is what is paid for.
     seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
     return [replace(answer, seconds=seconds_each) for answer in answers]
-
-
-def storable(text: str) -> str:
-    """Return a text without the letters that no database keeps and no page can show."""
-    return re.sub("[\x00\ud800-\udfff]", "", text)
 
 
 def number_of(value: str) -> float:
