@@ -184,7 +184,7 @@ def test_a_campaign_of_pairs_prints_strengths(folder: Path, capsys: pytest.Captu
         assert run(["campaign", "record", "p.db", "a.jsonl"]) == 0
     capsys.readouterr()
     assert run(["estimate", "p.db"]) == 0
-    assert "strengths of 3 models from 30 comparisons" in capsys.readouterr().out
+    assert "the strongest of 3 models, from 30 comparisons." in capsys.readouterr().out
     assert run(["estimate", "p.db", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparisons"] == 30
     assert run(["estimate", "p.db", "--estimator", "mean"]) == 2

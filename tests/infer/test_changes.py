@@ -210,7 +210,7 @@ def test_picked_items_have_no_error_of_a_change() -> None:
     found = sparingly.changes(*(sparingly.rank(DATA, one, "overall") for one in lists))
     assert {one.error for one in found.models} == {None}
     assert not any(one.moved for one in found.models)
-    assert any("picked, not drawn" in note for note in found.notes)
+    assert any("picked, not sampled" in note for note in found.notes)
 
 
 def test_plain_values_hold_no_nan() -> None:

@@ -179,4 +179,4 @@ def check_strengths(options: Mapping[str, Any], format: str) -> None:
         if name != "level" and value != usual.get(name):
             raise UsageError(f"Comparisons give strengths, which have no {name}: leave out --{name}.")
     if format != "text":
-        raise UsageError("Strengths are printed as text or JSON: leave out --format, or give --json.")
+        raise UsageError("Strengths are printed as text, or with --json: leave out --format.")
