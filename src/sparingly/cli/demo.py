@@ -40,7 +40,7 @@ def demo(
     port: Annotated[int, about("The port of the pages; 0 takes a free one.")] = 8000,
     json: Json = False,
 ) -> None:
-    """Evaluate six translation systems from half of the labels, and see how close that comes.
+    """Rank six translation systems from half of the labels, and see how close that comes.
 
     ```
     sparingly demo

@@ -29,9 +29,9 @@ Keys = NDArray[np.uint64]
 NO_QUOTA = "no_quota"
 REASONS = {
     "duplicate_id": "the id of another source with a different text",
-    "too_short": "shorter than --shortest",
-    "too_long": "longer than --longest",
-    "language": "not in one of the --languages",
+    "too_short": "shorter than the shortest text to take",
+    "too_long": "longer than the longest text to take",
+    "language": "in a language that is not to be taken",
     "unlike": "unlike the texts that the model of the utility knows",
     "overlap": "too much of it stands in the corpus",
     "duplicate_text": "the text of another source",

@@ -185,7 +185,10 @@ def fold_depths(
         fold = (start + turn) % folds
         earlier = int(depth[fold].sum())
         total = earlier + remaining
-        if turn < folds:
+        if np.isinf(inflation):
+            # Campaigns from before the limit shared out the new cells; they go on, and verify, as they began.
+            total = earlier + -(-remaining // max(folds - turn, 1))
+        elif turn < folds:
             total = min(max(int(shares[fold]), earlier), total)
         lowest = np.maximum(depth[fold], min(minimum, int(sizes[fold])))
         lowest = lowest if int(lowest.sum()) <= total else depth[fold]

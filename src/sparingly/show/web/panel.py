@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from starlette.datastructures import QueryParams
+from fastapi.datastructures import QueryParams
 
 from sparingly.base.errors import UsageError
 

@@ -13,11 +13,10 @@ from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.panel import PREFIX
-from sparingly.show.web.rater.page import GuideView
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.sessions import Session
-from sparingly.show.web.texts import DisplayText
+from sparingly.show.web.texts import DisplayText, GuideView
 
 router = APIRouter(include_in_schema=False)
 
