@@ -50,8 +50,8 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "τ": r"$\tau$",
     "×": r"$\times$",
     "±": r"$\pm$",
-    "▲": r"$\blacktriangle$",
-    "▼": r"$\blacktriangledown$",
+    "▲": r"$\bigtriangleup$",
+    "▼": r"$\bigtriangledown$",
     "·": r"$\cdot$",
     "−": "$-$",
 }
