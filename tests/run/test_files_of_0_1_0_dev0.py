@@ -118,7 +118,8 @@ def test_results_are_read_with_their_numbers() -> None:
     said = facts.of_results(MADE)
     # The sentence is made anew from the saved decisions; the words of a later version may be others.
     answer = said["answer"]
-    assert answer.startswith("Ash is best") and answer.endswith("All 3 pairs of models differ significantly.")
+    assert answer.startswith("Ash is best")
+    assert answer.endswith("All 3 pairs of models differ significantly.")
     assert said == approximately({**EXPECTED["results"], "answer": answer})
 
 

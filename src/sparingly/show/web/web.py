@@ -76,7 +76,7 @@ class Web:
         if self.assignment is not None and any(task.control for task in self.assignment.tasks):
             raise UsageError(
                 "The assignment has control items without known answers: assign without them, and give the "
-                "pages some with known answers (--controls), or export to a tool."
+                "pages a file of some with known answers, or export to a tool."
             )
         if self.public is not None:
             parts = urlsplit(self.public)
