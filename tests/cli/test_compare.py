@@ -94,6 +94,18 @@ def test_pairs_from_a_file_to_the_sentence(command: Command) -> None:
     assert "a won" in command("compare ab.db a b --margin 5% --gate")[1]
 
 
+def test_the_report_on_two_versions_says_how_often_each_won(command: Command) -> None:
+    command("campaign new ab.db ab.jsonl --ask pairs -b 20")
+    with sparingly.Campaign("ab.db") as running:
+        running.run(lambda question: -1.0 if question.item[-1] in "0123456" else 1.0)
+    sentence = json.loads(command("compare ab.db --json")[1])["sentence"]
+    code, out, _ = command("report ab.db")
+    assert code == EXIT_DONE
+    shown = " ".join(out.split())
+    assert sentence.split(";")[0] in shown
+    assert "Next: nothing is left to judge in this campaign; " in shown
+
+
 def test_what_cannot_be_asked_in_pairs(command: Command) -> None:
     for line, sentence in (
         ("campaign new c.db old.jsonl --ask pairs -b 20 -a overall", "there is only Birch"),

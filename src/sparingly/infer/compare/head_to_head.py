@@ -121,6 +121,12 @@ class HeadToHead(Tabular):
         return tuple(part for part in parts if part)
 
     def _wins_sentence(self, tally: WinTally) -> str:
+        if not tally.decided or self.leader is None:
+            return self.wins_text(tally)
+        return f"{self.wins_text(tally)}; {p_text(self.p_value)}, {self._state}."
+
+    def wins_text(self, tally: WinTally) -> str:
+        """Return the leader's share of the decided comparisons and the votes, without the test."""
         if not tally.decided:
             ties = counted(tally.votes, "comparison")
             return f"All {ties} of {self.first} and {self.second} are ties: neither is ahead."
@@ -132,10 +138,7 @@ class HeadToHead(Tabular):
         rate, low, high = self.estimate, self.low, self.high
         if mirrored:
             rate, low, high = 1.0 - rate, 1.0 - high, 1.0 - low
-        return (
-            f"{self.leader} won {100 * rate:.0f} % of decided comparisons {percents(low, high)}: {counts}; "
-            f"{p_text(self.p_value)}, {self._state}."
-        )
+        return f"{self.leader} won {100 * rate:.0f} % of decided comparisons {percents(low, high)}: {counts}"
 
     def _scores_sentence(self) -> str:
         ahead, (one, other) = self.leader, self.scores or (math.nan, math.nan)

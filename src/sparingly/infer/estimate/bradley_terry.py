@@ -481,7 +481,10 @@ def fit_preferences(
     status, usable = _status(table, weight, models)
     rows = np.flatnonzero(usable)
     if len(rows) < 2:
-        raise UsageError("No two models have both won and lost against each other, so none has a strength.")
+        raise UsageError(
+            "No two models have both won and lost against each other, so none has a strength. "
+            "Who won how often: sparingly compare."
+        )
     finite, place = usable[table.first] & usable[table.second], np.cumsum(usable) - 1
     compared = Comparisons(
         first=place[table.first[finite]],

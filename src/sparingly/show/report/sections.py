@@ -202,7 +202,7 @@ def score_section(evidence: Evidence) -> Section:
     estimate, ranking = evidence.estimate, evidence.ranking
     table = estimate.summary() if ranking is None else ranking.summary()
     subject = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
-    caption = f"{subject} by {estimate.aspect}"
+    caption = f"{subject} by {evidence.aspect}"
     if ranking is not None:
         caption += f"; ranks hold on {target_text(ranking.target)}"
     parts: list[ReportPart] = [_summary_table(caption, table)]
