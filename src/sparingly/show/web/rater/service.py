@@ -134,7 +134,9 @@ class RaterService:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
         self.web.board.refresh()
         guidelines = self.web.board.guidelines
-        if guidelines is not None and submission.guidelines not in (None, guidelines.version):
+        if guidelines is not None and (
+            self.guide(session.rater) is not None or submission.guidelines not in (None, guidelines.version)
+        ):
             raise UsageError("The guidelines have changed. Read them again, then send your answers.")
         if (known := self.known(submission.page)) is not None:
             return self._take_known(session, *known, submission)
