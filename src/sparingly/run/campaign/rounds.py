@@ -32,7 +32,7 @@ from sparingly.run.campaign.history import (
 from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
-from sparingly.run.campaign.settings import Settings, limit_of
+from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
@@ -189,7 +189,7 @@ class RoundDrawer:
         """Return what the strategy asks next, whatever the rules to stop say."""
         return next_round(
             snapshot.drawn_from,
-            self.settings.strategy,
+            saved_strategy(self.settings.strategy),
             self.settings.budgets[snapshot.name],
             aspect=self.settings.aspect,
             rounds=snapshot.rounds,
