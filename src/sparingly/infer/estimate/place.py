@@ -179,7 +179,7 @@ def estimates_in_batches(
 WITH_BANK = "+bank"
 
 
-def join_estimates(parts: Sequence[Estimate], data: EvalSet, aspect: str) -> Estimate:
+def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
     """Join estimates of different models of a set, with draws of their own, so that all can be ranked.
 
     Scores, errors and intervals of each stay what they are. Draws of their own have nothing in common: over
