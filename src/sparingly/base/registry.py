@@ -289,7 +289,8 @@ def _checked(label: str, hint: Any, value: Any) -> Any:
 def spell_saved(text: str) -> str:
     """Return a method as an earlier version saved it, with the parameters that came later spelled, too.
 
-    A text typed today has today's defaults; one that was saved means what its version did.
+    A text typed today has today's defaults; one that was saved means what its version did. A method that is
+    gone, or has lost a parameter, stays as it was saved.
     """
     call = parse_call(text)
     try:
@@ -304,7 +305,10 @@ def spell_saved(text: str) -> str:
     ]
     if not later:
         return text
-    return filled_in(method, Call(call.name, (*call.values, *later))).full_text
+    try:
+        return filled_in(method, Call(call.name, (*call.values, *later))).full_text
+    except UnknownNameError:
+        return text
 
 
 # --- to text ---

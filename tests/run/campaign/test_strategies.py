@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sparingly.base.catalogue import _CLASSES
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import registered
 from sparingly.data.evalset import EvalSet
@@ -15,6 +17,7 @@ from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.forms.question import Question
 from sparingly.run.rounds.replay import replay
+from sparingly.run.rounds.strategy import OneShot
 from tests.run.campaign.made import begin, made_set, true_score
 
 ITEMS, BUDGET = 60, 30
@@ -158,3 +161,25 @@ def test_strengths_of_drawn_comparisons_are_weighed_and_those_of_picked_ones_are
         assert not campaign.compares()
         with pytest.raises(UsageError, match="asks for scores"):
             campaign.strengths()
+
+
+def test_a_campaign_whose_strategy_is_gone_keeps_its_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, path = made_set(), str(tmp_path / "c.db")
+    with begin(path, data, strategy="waves:tau=0.5") as campaign:
+        campaign.next()
+        campaign.record([answered(one, answer(data, one)) for one in campaign.questions()])
+        judged = len(campaign.ratings())
+
+    @dataclass(frozen=True, kw_only=True)
+    class LaterWaves(OneShot):
+        """The strategy as a later version has it: under its name, and without its parameters."""
+
+    monkeypatch.setitem(_CLASSES["strategy"], "waves", LaterWaves)
+    with Campaign(path) as campaign:
+        assert len(campaign.ratings()) == judged > 0
+        assert "only" in " ".join(campaign.estimate().notes)
+        assert "is of an earlier version" in " ".join(campaign.verify().problems)
+        with pytest.raises(UsageError, match=r"can be estimated, ranked and exported.*start a new campaign"):
+            campaign.next()

@@ -139,7 +139,8 @@ def effective_votes(
         freedom: Degrees of freedom of the error.
         level: The level of which Student's quantile counts as fewer labels.
     """
-    wins, losses = shares
+    # Predictions may carry a difference of two rates off its scale.
+    difference, (wins, losses) = np.clip(difference, -1.0, 1.0), shares
     spoken, observed = wins + losses, wins - losses
     items = np.full(n.shape, float(size))
     labels = labels_by_error(error, n, items, level, spoken - observed**2, decided, freedom)

@@ -47,12 +47,12 @@ from sparingly.run.campaign.history import (
 )
 from sparingly.run.campaign.journal import check_end
 from sparingly.run.campaign.own_draws import with_own_draws
-from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings
+from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings, saved_strategy
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
-from sparingly.run.rounds.strategy import OneShot, State, Strategy, as_strategy, asked_cells, compared_rows
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[Sta
     """Return what is known of the present models, and the strategy as it was resolved at the start."""
     budget = settings.budgets[snapshot.name]
     unlabelled = snapshot.drawn_from.without_labels()
-    strategy: Strategy = as_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
+    strategy: Strategy = saved_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
         strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=unlabelled)
     data = snapshot.strategy_data
@@ -319,7 +319,7 @@ class CampaignReader:
 
     def why(self) -> dict[str, str]:
         """Return what the strategy does on each data set, where it decides that from the data."""
-        strategy = as_strategy(self.settings.strategy)
+        strategy = saved_strategy(self.settings.strategy)
         reasons = {name: strategy.why(self.data(name, judged=False)) for name in self.settings.budgets}
         return {name: sentences for name, sentences in reasons.items() if sentences}
 

@@ -29,10 +29,10 @@ from sparingly.run.campaign.history import (
     spent_at,
     unanswered,
 )
-from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
-from sparingly.run.campaign.settings import Settings, limit_of
+from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
@@ -189,7 +189,7 @@ class RoundDrawer:
         """Return what the strategy asks next, whatever the rules to stop say."""
         return next_round(
             snapshot.drawn_from,
-            self.settings.strategy,
+            saved_strategy(self.settings.strategy),
             self.settings.budgets[snapshot.name],
             aspect=self.settings.aspect,
             rounds=snapshot.rounds,
@@ -294,14 +294,6 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     state, strategy = state_for_estimates(settings, snapshot)
     verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
-
-
-def open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
-    """Return the journal of a campaign to write to, or raise UsageError where it is closed."""
-    journal = Journal(connection, campaign, clock)
-    if journal.closed is not None:
-        raise UsageError(f'The campaign "{campaign}" is closed.')
-    return journal
 
 
 # --- Pauses ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlalchemy import Connection, select
 
@@ -16,7 +17,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.run.campaign.soundness import beginning_problems
 from sparingly.run.campaign.tables import CAMPAIGNS, DATA_SETS
-from sparingly.run.rounds.strategy import Strategy, as_strategy
+from sparingly.run.rounds.strategy import Finished, State, Strategy, as_strategy
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,47 @@ def read_settings(connection: Connection, name: str | None, database: str) -> Se
     )
 
 
+# --- Strategies that were saved ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierStrategy(Strategy):
+    """A strategy that this version no longer has, or not with these parameters.
+
+    The answers of its campaign are read, exported and estimated as those of the items that it chose; it
+    draws no further round.
+    """
+
+    name: ClassVar[str] = "earlier"
+    text: str
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Return no fields: nothing is chosen any more."""
+        return frozenset()
+
+    def next_round(self, state: State) -> Finished:
+        """Raise UsageError: the rounds of an earlier version cannot be continued."""
+        raise UsageError(
+            f"The strategy {self.text} is of an earlier version and draws no further rounds. What was "
+            "answered can be estimated, ranked and exported. For more rounds, start a new campaign."
+        )
+
+
+def saved_strategy(text: str) -> Strategy:
+    """Return the strategy of a campaign, also where this version cannot continue it."""
+    try:
+        return as_strategy(text)
+    except UsageError:
+        return EarlierStrategy(text=text)
+
+
 # --- What a budget counts: items judged on all models, or comparisons of two models ---
 
 
 def compares(strategy: str | Strategy, data: EvalSet, aspect: str) -> bool:
     """Say whether a strategy asks which of two outputs is better; one that reads preferences does."""
-    return "preferences" in as_strategy(strategy).label_fields(data, aspect)
+    known = saved_strategy(strategy) if isinstance(strategy, str) else strategy
+    return "preferences" in known.label_fields(data, aspect)
 
 
 def choices(data: EvalSet, *, pairs: bool) -> int:
