@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -261,6 +262,13 @@ def test_a_margin_is_answered_yes_no_or_not_yet() -> None:
     assert str(answer(-0.034, 0.01)).endswith(
         "Not yet: it may be up to 3.4 points worse (with 95 % confidence)."
     )
+
+
+def test_of_rates_without_an_interval_too_little_is_known() -> None:
+    for is_share in (True, False):
+        answer = MarginAnswer("new", "old", 0.02, -math.inf, math.inf, 0.95, is_share=is_share)
+        assert answer.answer == "not yet"
+        assert str(answer).endswith("Not yet: too little is known (with 95 % confidence).")
 
 
 def test_a_margin_has_the_unit_of_the_scores() -> None:

@@ -118,7 +118,7 @@ def _estimates(
         if batched.estimate is None:
             yield result
             continue
-        yield join_estimates([batched.estimate, result], batched.start, aspect)
+        yield join_estimates([batched.estimate, result], batched.start)
 
 
 def _interval(

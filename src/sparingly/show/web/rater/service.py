@@ -71,15 +71,16 @@ class RaterService:
 
     def view(self, session: Session) -> PageView | None:
         """Return what a rater is to judge now: the tutorial, a control item that is due, or a page."""
+        page = self.queue.current(session.rater)
+        # Nobody does the tutorial for nothing: it comes where there is something to judge.
+        if page is None:
+            return None
         known = self.web.known_tutorial
-        if known is not None and self.web.board.is_open:
+        if known is not None:
             passed = self.web.known_answers.items(session.rater, "passed")
             for item in known.items:
                 if item not in passed:
                     return self.views.known_view(session, known, item)
-        page = self.queue.current(session.rater)
-        if page is None:
-            return None
         known = self.web.known_controls
         if known is not None:
             done = self.web.known_answers.items(session.rater, "control")
