@@ -353,5 +353,6 @@ def test_where_everything_is_judged_nobody_is_asked_for_more() -> None:
     part = sparingly.select(data.without_labels(), "uniform", 20)
     for selection, step in ((None, "sparingly report DATA"), (part, "sparingly serve DATA")):
         compared = sparingly.compare(data, "a", "b", selection=selection, aspect="overall")
+        assert isinstance(compared, HeadToHead)
         assert not compared.settled
         assert compared.summary().next_steps == (step,)
