@@ -344,3 +344,15 @@ def test_p_values_are_printed_as_papers_do() -> None:
     assert [p_text(p) for p in (0.0004, 0.004, 0.0534, 0.5, 1.0)] == [
         "p < .001", "p = .004", "p = .053", "p = .50", "p = 1",
     ]  # fmt: skip
+
+
+def test_where_everything_is_judged_nobody_is_asked_for_more() -> None:
+    noise = np.random.default_rng(4).normal(size=(40, 2))
+    items = [f"i{place}" for place in range(40)]
+    data = sparingly.EvalSet.from_arrays(items, ["a", "b"], aspects={"overall": noise})
+    part = sparingly.select(data.without_labels(), "uniform", 20)
+    for selection, step in ((None, "sparingly report DATA"), (part, "sparingly serve DATA")):
+        compared = sparingly.compare(data, "a", "b", selection=selection, aspect="overall")
+        assert isinstance(compared, HeadToHead)
+        assert not compared.settled
+        assert compared.summary().next_steps == (step,)

@@ -164,6 +164,11 @@ class HeadToHead(Tabular):
             f"{p_text(self.p_value)}, {self._state}."
         )
 
+    @property
+    def _left(self) -> int:
+        """How many items, or comparisons, nobody has judged."""
+        return self.size - (self.n if self.tally is None else self.tally.items + self.tally.same_texts)
+
     def _more_sentence(self) -> str:
         """Say how many more comparisons or items would settle it, and whether so many are left."""
         if self.settled or self.leader is None:
@@ -173,8 +178,7 @@ class HeadToHead(Tabular):
         power = f"{100 * POWER:g} % power"
         if not self.more:
             return f"A difference of this size is settled by this many {self.unit}s with {power}."
-        used = self.n if self.tally is None else self.tally.items + self.tally.same_texts
-        left, beyond = self.size - used, ""
+        left, beyond = self._left, ""
         if self.more > left:
             beyond = f"; only {left:,} are left here" if left else f"; none are left here: add {self.unit}s"
         about = f"about {self.more:,} more {self.unit}s"
@@ -246,7 +250,9 @@ class HeadToHead(Tabular):
             self.sentences,
             ("",) * (len(rows[0]) if rows else 0),
             tuple(rows),
-            next_steps=("sparingly report DATA" if self.settled else "sparingly serve DATA",),
+            next_steps=(
+                "sparingly report DATA" if self.settled or not self._left else "sparingly serve DATA",
+            ),
             notes=self.notes,
             method=(f"{self.headline}.",),
         )

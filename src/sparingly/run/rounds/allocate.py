@@ -98,7 +98,7 @@ def pair_deviations(labels: Floats) -> Floats:
 @register("allocate")
 @dataclass(frozen=True, kw_only=True)
 class Allocate(Auto):
-    """``auto`` whose depths follow tests: labels go to the models that are still undecided.
+    """Judges as ``auto`` does, with depths by tests: labels go to the models that are still undecided.
 
     The order, the folds, the limit on the variance of scores and the estimate are those of ``auto``; what
     labels of a model are worth, a_j, goes by a rule. ``elimination``: 1 while model j is in reach of the best

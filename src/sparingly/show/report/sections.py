@@ -282,7 +282,10 @@ def beats_section(evidence: Evidence) -> Section | None:
         f"{BETTER} the model of the row is significantly better, {WORSE} worse, {OPEN} not decided; {holds}."
     )
     table = Table(
-        ranking.group_sentence.removesuffix("."), ("", *map(str, range(1, len(names) + 1))), rows, signs=True
+        ranking.group_sentence.removesuffix("."),
+        ("model", *map(str, range(1, len(names) + 1))),
+        rows,
+        signs=True,
     )
     return Section("pairs", "Who beats whom", (table, Words(text)))
 
