@@ -98,6 +98,8 @@ def answer(cell: Cell, worse: float, seed: int, budget: int = BUDGET, items: int
         EarlierPredictions.learn(earlier, view, "score", 0),
         sparingly.select(view, method="uniform", budget=budget, seed=seed),
         view,
+        np.zeros(view.shape, bool),
+        earlier,
         sparingly.estimate(earlier.take(models=names[:-1]), aspect="score", target=cell.target),
     )
     margin = cell.margin

@@ -186,7 +186,7 @@ def test_everyone_may_be_in_the_crowd_when_all_are_judged(demo: EvalSet) -> None
         ({"crowd": ["Birch"], "judge": ["Rwan"]}, UnknownNameError, 'no model "Rwan".* Rowan'),
         ({"judge": "Rowan"}, UnknownNameError, 'no choice of models to judge "Rowan"'),
         ({"judge": ["Birch"]}, UsageError, "Only Birch is left to judge, and a ranking needs two models"),
-        ({"judge": []}, UsageError, "Nobody is left to judge, and a ranking needs two models"),
+        ({"judge": []}, UsageError, "No model is left to judge, and a ranking needs two models"),
     ],
 )
 def test_sides_that_cannot_be(
@@ -198,7 +198,7 @@ def test_sides_that_cannot_be(
 
 
 def test_a_crowd_leaves_two_models_to_judge(demo: EvalSet) -> None:
-    with pytest.raises(UsageError, match="Nobody is left to judge"):
+    with pytest.raises(UsageError, match="No model is left to judge"):
         sparingly.select(demo, "random", 5, crowd=demo.models)
     with pytest.raises(UsageError, match=r"Only Alder 70B is left to judge.* or judge its models too"):
         sparingly.select(demo, "random", 5, crowd=demo.models[1:])

@@ -146,6 +146,18 @@ def test_a_win_rate_ends_in_commands_that_ask_for_preferences_and_read_them(
     assert "% of decided comparisons" in out
 
 
+def test_a_plan_in_a_campaign_goes_on_with_it(command: Command) -> None:
+    assert command("campaign new rounds.db data.jsonl -a overall -b 40 --scale 0,100")[0] == EXIT_DONE
+    data = load_invented()
+    overall, row = data.aspects["overall"], {name: at for at, name in enumerate(data.items)}
+    with sparingly.Campaign("rounds.db") as campaign:
+        campaign.run(lambda asked: float(overall[row[asked.item], data.models.index(asked.model)]))
+    code, out, _ = command("plan rounds.db")
+    assert code == EXIT_DONE
+    steps = [line for line in out.splitlines() if line.startswith("Next: ")]
+    assert steps == ["Next: sparingly serve rounds.db"]
+
+
 def test_a_plan_for_differences_ends_in_rank(command: Command) -> None:
     code, out, _ = command("plan data.jsonl pilot.json -a overall --detect 20")
     assert code == EXIT_DONE

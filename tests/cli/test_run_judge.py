@@ -81,7 +81,7 @@ def test_verdicts_are_a_metric_of_every_command(command: Command) -> None:
     assert "metrics (1)" in out
     code, out, _ = command("estimate answers.csv")
     assert code == EXIT_DONE
-    assert "from 20 judged items" in out
+    assert "20 of 40 items are judged" in out
 
 
 def test_a_limit_and_pairs(command: Command) -> None:

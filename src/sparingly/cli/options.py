@@ -134,7 +134,12 @@ def print_roles(data: EvalSet) -> None:
     """Say on standard error what the columns of a table were taken for, where the user did not say it all."""
     if data.roles is not None:
         if data.roles.is_guessed:
-            sys.stderr.write(f"{data.roles.file}: {' · '.join(data.roles.lines())}\n")
+            from sparingly.show.terminal.console import make_console
+            from sparingly.show.terminal.describe import side_by_side
+
+            first, *others = data.roles.lines()
+            texts = (f"{data.roles.file}: {first}", *others)
+            sys.stderr.write(f"{side_by_side(texts, make_console().width)}\n")
         sys.stderr.writelines(f"note: {note}\n" for note in data.roles.notes)
 
 

@@ -154,7 +154,8 @@ def plan(
     if json:
         emit(result.to_dict())
     else:
-        show_plan(result, shlex.join(subject.names), verbose=verbose)
+        in_campaign = subject.campaign is not None
+        show_plan(result, shlex.join(subject.names), in_campaign=in_campaign, verbose=verbose)
 
 
 def _prices(texts: tuple[str, ...]) -> dict[str, float]:

@@ -70,7 +70,7 @@ def report(
     """
     from sparingly.show.report.report import report as tell
     from sparingly.show.report.report import report_kind
-    from sparingly.show.terminal.console import line
+    from sparingly.show.terminal.console import line, wrapped
 
     for target in out:
         report_kind(target)
@@ -92,8 +92,14 @@ def report(
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})
         return
-    for sentence in (page.title, *page.lead, *(f"written to {path}" for path in files)):
-        line(sentence.replace("`", ""))
+    line(page.title, style="bold")
+    for sentence in page.lead:
+        plain = sentence.replace("`", "")
+        if plain.startswith("Next: "):
+            plain = plain.replace("CAMPAIGN", subject.typed).replace("DATA", subject.typed)
+        wrapped(plain)
+    for path in files:
+        line(f"written to {path}")
 
 
 def writeup(

@@ -319,6 +319,14 @@ class EvalSet:
         """
         return self.store.scales.get(self._scale_key(name))
 
+    def label_scale(self, name: str) -> Scale | None:
+        """Return the scale for further labels of an aspect: ``truth_scale``, or 0 to 1 of only 0 and 1."""
+        scale, labels = self.truth_scale(name), self.aspects.get(name)
+        if scale is None and labels is not None:
+            given = set(np.unique(labels[~np.isnan(labels)]).tolist())
+            return Scale(0.0, 1.0) if given == {0.0, 1.0} else None
+        return scale
+
     def with_scale(self, name: str | None, scale: tuple[float, float] | None) -> EvalSet:
         """Return the set with the scale of a truth (the only aspect by default); unchanged for None.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sparingly.base.stats.discordant import discordant_interval, discordant_p
+from sparingly.base.stats.discordant import discordant_interval, discordant_p, effective_votes
 
 
 def chances(n: int, decided: float, rate: float) -> np.ndarray:
@@ -84,3 +84,20 @@ def test_in_a_finite_set_it_errs_no_more() -> None:
                 assert (discordant_p(drawn[:, 0], drawn[:, 1], n, size) < 0.05).mean() <= 0.056
     assert min(coverage) >= 0.92
     assert np.mean(coverage) >= 0.95
+
+
+def test_a_difference_off_its_scale_has_an_interval() -> None:
+    """Predictions may move two rates that are nearly 1 and 0 apart by more than 1."""
+    array = np.array
+    wins, losses, labels = effective_votes(
+        array([1.02, -1.02]),
+        array([0.05, 0.05]),
+        (array([0.9, 0.0]), array([0.0, 0.9])),
+        array([18.0, 18.0]),
+        array([20.0, 20.0]),
+        100.0,
+        freedom=19.0,
+    )
+    low, high = discordant_interval(wins, losses, labels, np.inf)
+    assert (low > [0.4, -1.0 - 1e-12]).all()
+    assert (high < [1.0 + 1e-12, -0.4]).all()

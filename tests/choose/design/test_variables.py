@@ -37,7 +37,7 @@ def test_settled_names_are_explicit_and_each_is_there_once() -> None:
     found = resolve_names(data, ["m", "metrics", "domain", "source_length"])
     assert set(found) == {"metric:m", "metric:gappy", "column:domain", "source_length"}
     assert resolve_names(data, found) == found
-    with pytest.raises(MissingDataError, match="stands for all metrics"):
+    with pytest.raises(MissingDataError, match="means all metrics"):
         resolve_names(data.only(["sources"]), ["metrics"])
 
 

@@ -98,7 +98,7 @@ def test_a_pool_is_embedded_once_and_read_by_places(tmp_path: Path) -> None:
 
 
 def test_what_cannot_embed_a_pool_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match="fitted to all texts at once, which a pool has not: use hashed"):
+    with pytest.raises(UsageError, match="needs all texts at once, and a pool is read in parts: use hashed"):
         parse_embedding("tfidf")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ExtraMissingError, match=r"sparingly\[embed\]"):

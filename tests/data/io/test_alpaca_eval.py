@@ -151,5 +151,5 @@ def test_what_is_something_else_is_not_taken_for_it(tmp_path: Path) -> None:
     assert io.recognise(path).name == "table"
     with pytest.raises(InputError, match="these are neither outputs nor annotations of AlpacaEval"):
         io.load(path, "alpaca_eval")
-    with pytest.raises(InputError, match="the format is not recognised"):
+    with pytest.raises(InputError, match="this directory holds no data in a known layout"):
         io.load(tmp_path)

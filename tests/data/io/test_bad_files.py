@@ -162,12 +162,15 @@ def test_a_file_of_no_format(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("some words\nand more of them\n", encoding="utf-8")
     names = ", ".join(known.name for known in io.formats())
-    assert complaint(path) == f": the format is not recognised. Name it: one of {names}."
+    fix = f"Give a table (CSV, Excel), JSON Lines or Parquet, or name the format: one of {names}."
+    assert complaint(path) == f": the format is not recognised. {fix}"
 
 
 def test_a_directory_of_no_format(tmp_path: Path) -> None:
     (tmp_path / "readme.md").write_text("nothing", encoding="utf-8")
-    assert complaint(tmp_path).startswith(": the format is not recognised. Name it: one of jsonl, ")
+    assert complaint(tmp_path).startswith(
+        ": this directory holds no data in a known layout. Name a file in it, or "
+    )
 
 
 def test_a_directory_where_a_file_is_wanted(tmp_path: Path) -> None:

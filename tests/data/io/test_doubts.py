@@ -163,6 +163,18 @@ def test_a_model_among_raters_is_a_judge(tmp_path: Path) -> None:
     assert "gpt-5 is read as an automatic judge" in data.roles.notes[0]
 
 
+def test_a_metric_called_like_a_judge_stays(tmp_path: Path) -> None:
+    records = [
+        {**record, "evaluator": rater, "rating": 1 + place % 5, "gpt-5": 0.25 + place}
+        for place, record in enumerate(rows())
+        for rater in ("maria", "gpt-5")
+    ]
+    data = read(tmp_path, records)
+    assert sorted(data.metrics) == ["gpt-5", "rating (gpt-5)"]
+    assert data.metrics["gpt-5"].min() == 0.25
+    assert data.metrics["rating (gpt-5)"].min() == 1.0
+
+
 # --- outputs --------------------------------------------------------------------------------------
 
 

@@ -120,7 +120,7 @@ def test_two_sources_need_a_choice(folder: Path) -> None:
 
 
 def test_what_is_no_folder_of_lines_is_not_taken_for_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the format is not recognised"):
+    with pytest.raises(InputError, match="this directory holds no data in a known layout"):
         io.load(put(tmp_path / "a", {"tiny.txt": "x\n"}))
     with pytest.raises(InputError, match="there is no text file in it"):
         io.load(put(tmp_path / "b", {"x.md": ""}), "lines")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,13 @@ def test_a_margin_is_answered_yes_no_or_not_yet() -> None:
     )
 
 
+def test_of_rates_without_an_interval_too_little_is_known() -> None:
+    for is_share in (True, False):
+        answer = MarginAnswer("new", "old", 0.02, -math.inf, math.inf, 0.95, is_share=is_share)
+        assert answer.answer == "not yet"
+        assert str(answer).endswith("Not yet: too little is known (with 95 % confidence).")
+
+
 def test_a_margin_has_the_unit_of_the_scores() -> None:
     assert parse_margin("2%", is_share=True, of="wins") == 0.02
     assert parse_margin(0.02, is_share=True, of="wins") == 0.02
@@ -336,3 +344,15 @@ def test_p_values_are_printed_as_papers_do() -> None:
     assert [p_text(p) for p in (0.0004, 0.004, 0.0534, 0.5, 1.0)] == [
         "p < .001", "p = .004", "p = .053", "p = .50", "p = 1",
     ]  # fmt: skip
+
+
+def test_where_everything_is_judged_nobody_is_asked_for_more() -> None:
+    noise = np.random.default_rng(4).normal(size=(40, 2))
+    items = [f"i{place}" for place in range(40)]
+    data = sparingly.EvalSet.from_arrays(items, ["a", "b"], aspects={"overall": noise})
+    part = sparingly.select(data.without_labels(), "uniform", 20)
+    for selection, step in ((None, "sparingly report DATA"), (part, "sparingly serve DATA")):
+        compared = sparingly.compare(data, "a", "b", selection=selection, aspect="overall")
+        assert isinstance(compared, HeadToHead)
+        assert not compared.settled
+        assert compared.summary().next_steps == (step,)

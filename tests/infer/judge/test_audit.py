@@ -15,7 +15,7 @@ from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.judge.labelled import labelled_outputs
 from sparingly.infer.judge.rogan_gladen import corrected_score
 from sparingly.infer.judge.words import answer, percent_text
-from sparingly.infer.judge.worth import labels_worth
+from sparingly.infer.judge.worth import LabelsNeeded, labels_worth
 from sparingly.infer.plan.plan import plan
 from sparingly.infer.plan.sample_size import round_width
 from tests.infer.judge.populations import from_arrays, judged_outputs
@@ -30,6 +30,16 @@ def test_the_true_rate_is_that_of_estimate() -> None:
     assert first.startswith(f"True pass rate {percent_text(found.scores[0])} % [")
     assert second.startswith("It passes ")
     assert third.startswith("With it, 100 labels are worth about ")
+
+
+def test_a_judge_that_saves_no_label_on_a_set_is_not_said_to_save_one() -> None:
+    audit = sparingly.judge(judged_outputs(2, labels=200, sensitivity=0.95, specificity=0.8))
+    assert audit.needed is not None
+    assert "with the judge, " in answer(audit)[2]
+    level = replace(audit, needed=LabelsNeeded(0.03, 208, 209))
+    assert answer(level)[2].endswith(
+        "; but for ±3 points on this set you need about 209 labels with or without it."
+    )
 
 
 def test_what_it_saves_is_what_plan_says() -> None:

@@ -74,7 +74,7 @@ def test_report_opens_in_both_themes_and_is_accessible(
     page = window(color_scheme=theme, viewport={"width": 1000, "height": 900})
     assert opened(page, pages[name]) == []
     assert page.locator("main section").count() >= 9
-    assert page.locator("figure svg").count() >= 4
+    assert page.locator("figure svg, td.drawn svg").count() >= 4
     assert page.evaluate(CLIPPED) == []
     accessible(page)
 
@@ -84,7 +84,7 @@ def test_colours_of_pictures_follow_the_theme(pages: dict[str, str], window: Win
     for theme in ("light", "dark"):
         page = window(color_scheme=theme)
         page.goto(pages["demo"])
-        text = page.locator("#scores figure svg text").first
+        text = page.locator("figure svg text").first
         seen[theme] = (text.evaluate("one => getComputedStyle(one).fill"), page.locator("body").evaluate(
             "one => getComputedStyle(one).backgroundColor"))  # fmt: skip
     assert seen["light"] == ("rgb(28, 30, 33)", "rgb(255, 255, 255)")
@@ -106,7 +106,7 @@ def test_sections_are_reached_by_keyboard(pages: dict[str, str], window: Windows
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#question")
+    assert page.url.endswith("#scores")
 
 
 def test_report_on_paper_is_whole(pages: dict[str, str], window: Windows, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_nobody_shared_anything(place: str) -> None:
         answer_all(campaign)
         (found,) = agreements(campaign, "data")
         assert (found.alpha, found.common) == (None, 0)
-        assert "no output was judged by two raters" in found.notes[0]
+        assert "no output has two ratings yet" in found.notes[0]
 
 
 def compared(campaign: Campaign) -> None:

@@ -122,6 +122,33 @@ def test_a_look_waits_for_answers_that_are_missing(campaign: Campaign) -> None:
     assert found.look.items <= found.look.ready
 
 
+def test_no_look_waits_for_what_cannot_be_judged(campaign: Campaign) -> None:
+    campaign.next(models=["new"])
+    campaign.skip(list(campaign.questions())[:2], "ann", "empty")
+    judge(campaign)
+    found = ask(campaign, 6.0)
+    assert found.look is not None
+    assert (found.answer, found.look.ready) == ("yes", BUDGET)
+
+
+def test_an_answer_outlives_models_that_are_withdrawn(campaign: Campaign) -> None:
+    campaign.next(models=["new"])
+    judge(campaign)
+    before = ask(campaign, 6.0)
+    campaign.withdraw("third")
+    assert ask(campaign, 6.0) == before
+    # The same of two models that came together.
+    campaign.add_models(outputs(("late", "later")), budget=BUDGET, anchors=0)
+    campaign.next(models=["late", "later"])
+    campaign.record(
+        {"rater": "ann", "item": one.item, "model": one.model, "score": 50 + int(one.item[1:]) % 7}
+        for one in list(campaign.questions())
+    )
+    assert ask(campaign, 20.0, "late", CURRENT).answer == "yes"
+    campaign.withdraw("later")
+    assert ask(campaign, 20.0, "late", CURRENT).answer == "yes"
+
+
 def test_the_last_look_says_so(campaign: Campaign) -> None:
     campaign.next(models=["new"])
     judge(campaign, worse=6.0)

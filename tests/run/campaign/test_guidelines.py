@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparingly.base.errors import InputError
+from sparingly.base.errors import InputError, UsageError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.guidelines import Acceptances
 from tests.run.campaign.made import begin
@@ -26,3 +26,6 @@ def test_guidelines_are_versions_in_the_journal(where: str) -> None:
         accepted.save("anna", found, {})
         accepted.save("anna", found, {})
         assert accepted.missing("anna", found) == (False, False, ())
+        campaign.close()
+        with pytest.raises(UsageError, match="is closed"):
+            campaign.set_guidelines("# Three\n")

@@ -72,7 +72,7 @@ def test_patience_ends_and_what_was_answered_is_kept(where: str) -> None:
 
     with begin(where, budget=2) as campaign:
         with pytest.raises(
-            DataError, match=r"The judge failed 3 times on the item .* What it answered"
+            DataError, match=r"The judge failed 3 times on the item .* Its answers so far are saved"
         ) as complaint:
             campaign.run(judge, patience=Patience(retries=2, sleep=no_sleep))
         assert "\n" not in str(complaint.value)

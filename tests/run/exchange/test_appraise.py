@@ -322,7 +322,7 @@ def test_marks_need_the_batches() -> None:
         return [[*row[:9], json.dumps([mark]), *row[10:]] for row in documents(folder)]
 
     fake = answering(rows)
-    with pytest.raises(InputError, match=r"Give batches\.json beside the CSV"):
+    with pytest.raises(InputError, match=r"Give batches\.json together with the CSV"):
         there_and_back("appraise", lambda folder: fake(folder)[:1], options=LANGUAGES, kind="spans")
     with pytest.raises(InputError, match="Give the CSV of scores, too"):
         there_and_back("appraise", lambda folder: fake(folder)[1:], options=LANGUAGES, kind="spans")
@@ -336,7 +336,7 @@ def test_marks_need_the_batches() -> None:
         ({"type": "Document+"}, {}, "neither Direct nor Document"),
         ({"type": "Direct"}, {"kind": "spans"}, "type Document only"),
         ({"size": "0"}, {}, "from 1 to 2000"),
-        ({"size": "7", "annotators": "2"}, {}, "so many for each"),
+        ({"size": "7", "annotators": "2"}, {}, "3 of them cannot be divided equally among 2"),
         ({"size": "1", "annotators": "1"}, {}, "at least"),
         ({"campaign": "my campaign"}, {}, "letters and digits"),
         ({}, {"aspects": ("overall", "fluency")}, "one score"),

@@ -35,6 +35,16 @@ def test_a_task_shows_the_texts_and_the_key_knows_the_models() -> None:
         assert sorted(name for names in question.models_by_token.values() for name in names) == sorted(MODELS)
 
 
+def test_labels_of_0_and_1_are_asked_for_on_that_scale() -> None:
+    labels = np.full((len(DATA), len(MODELS)), np.nan)
+    labels[0, :2] = 0.0, 1.0
+    data = DATA.with_parts(aspects={"passed": labels})
+    assert make_tasks(data, all_of(data), aspects="passed").scales == {"passed": Scale(0, 1)}
+    assert make_tasks(data, all_of(data), aspects="other").scales == {"other": Scale(0, 100)}
+    stars = make_tasks(data, all_of(data), aspects="passed", scale=Scale(1, 5))
+    assert stars.scales == {"passed": Scale(1, 5)}
+
+
 def test_equal_outputs_are_asked_once_and_credited_to_all() -> None:
     tasks = make_tasks(DATA, pairs_of(DATA, [("doc#0", "7", "a+b")]))
     assert len(tasks.questions[0].outputs) == 2

@@ -54,6 +54,7 @@ def test_headings_say_what_a_part_is_for() -> None:
         ("# Q\n## Categories\n- A\n  - B\n    - A\n", 'line 5: the category "A" is there twice'),
         ("# Q\n## Categories\nAccuracy\n", 'line 3: "Accuracy" is no category'),
         ("# Q\n## About you\n- Age\n- Age\n", "each once"),
+        ("# Q\n## Consent\nOne.\n## Consent\nTwo.\n", 'line 4: the section "Consent" is there twice'),
     ],
 )
 def test_what_cannot_be_read_is_named(text: str, problem: str) -> None:

@@ -98,6 +98,26 @@ def test_a_new_version_is_read_before_anything_more_is_answered(tmp_path: Path) 
         assert json.loads(bundle_files(campaign)["accepted.jsonl"].splitlines()[1])["version"] == 2
 
 
+def test_what_was_opened_before_the_guidelines_is_sent_after_they_are_read(tmp_path: Path) -> None:
+    with served(tmp_path) as app:
+        anna = Visitor(app, "anna")
+        page = anna.page()
+        fields = fields_of(page) | {name: "50" for name in fields_of(page) if name.startswith("score:")}
+        web_of(app).campaign.set_guidelines(TEXT)
+        # The page knows no version, and neither does a program that leaves it out.
+        refused = anna.client.post(action_of(page), data=fields)
+        assert refused.status_code == 422
+        assert '<form id="judge"' not in refused.text, "the guidelines come, not the page"
+        assert "I agree" in refused.text
+        assert "I agree" in anna.client.get(action_of(page)).text, "an earlier page is not shown either"
+        assert anna.client.post(action_of(page), data={**fields, "guidelines": "1"}).status_code == 422
+        assert ratings(anna) == []
+        page = begin_judging(anna, consent="yes", detail="German")
+        assert 'value="50"' in page, "the draft is still there"
+        anna.client.post(action_of(page), data={**fields_of(page), **fields, "guidelines": "1"})
+        assert len(ratings(anna)) == 3
+
+
 def test_the_organiser_writes_guidelines_on_a_page(tmp_path: Path) -> None:
     with served(tmp_path) as app:
         web = web_of(app)

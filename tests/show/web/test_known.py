@@ -58,6 +58,17 @@ def test_a_tutorial_goes_on_when_the_answer_is_right(tmp_path: Path) -> None:
         assert "Tutorial, item 1 of 2" in Visitor(app, "ben").page()
 
 
+def test_nobody_does_the_tutorial_for_nothing(tmp_path: Path) -> None:
+    options = {"tutorial": known_set([90]), "overlap": 0.0}
+    with served(tmp_path, made_set(2), budget=1, size=1, options=options) as app:
+        anna, ben = Visitor(app, "anna"), Visitor(app, "ben")
+        assert "Tutorial, item 1 of 1" in anna.page()
+        # The only page is lent to anna.
+        assert "Others are working on what is left" in ben.page()
+        web_of(app).access.retire("anna")
+        assert "Tutorial, item 1 of 1" in ben.page()
+
+
 def test_control_items_look_like_any_other_page(tmp_path: Path) -> None:
     controls = known_set([100, 0, 50], "item")
     data = made_set(24)

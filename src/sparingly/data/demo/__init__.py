@@ -22,6 +22,7 @@ def load_demo() -> EvalSet:
     major one.
 
     Examples:
+        >>> from sparingly import load_demo
         >>> data = load_demo()
         >>> data.shape
         (196, 6)

@@ -155,11 +155,11 @@ def recognise(path: Path) -> Format:
         if candidate.recognises(head):
             return candidate
     _explain(head)
-    raise InputError(
-        "the format is not recognised",
-        file=path,
-        fix=f"Name it: one of {', '.join(names((KIND,)))}",
-    )
+    if head.is_directory:
+        what, fix = "this directory holds no data in a known layout", "Name a file in it"
+    else:
+        what, fix = "the format is not recognised", "Give a table (CSV, Excel), JSON Lines or Parquet"
+    raise InputError(what, file=path, fix=f"{fix}, or name the format: one of {', '.join(names((KIND,)))}")
 
 
 def _explain(head: Head) -> None:

@@ -603,18 +603,18 @@ class _TableReader:
 
     def _of_people(self, ratings: Ratings, people: list[str]) -> Ratings:
         """Return the ratings of people; those of automatic judges among them become a metric for each."""
+        place = {name: number for number, name in enumerate(people)}
         for code, name in enumerate(ratings.raters):
-            if name in people:
+            if name in place:
                 continue
             part = ratings.take(ratings.rater == code)
             for aspect in part.aspects:
                 scores = part.means(aspect, *self.grid.shape)
-                self.metrics[name if len(part.aspects) == 1 else f"{aspect} ({name})"] = scores
+                is_free = len(part.aspects) == 1 and name not in self.metrics
+                self.metrics[name if is_free else f"{aspect} ({name})"] = scores
             self.notes.append(f"{name} is read as an automatic judge: its scores are a metric, not labels.")
-        rows = np.array([code < 0 or ratings.raters[code] in people for code in ratings.rater], bool)
-        codes = np.array(
-            [people.index(name) if name in people else -1 for name in (*ratings.raters, "")], np.int32
-        )
+        codes = np.array([*(place.get(name, -1) for name in ratings.raters), -1], np.int32)
+        rows = np.asarray((ratings.rater < 0) | (codes[ratings.rater] >= 0))
         return replace(ratings.take(rows, rater=codes[ratings.rater[rows]]), raters=tuple(people))
 
     def _roles(self) -> TableRoles:

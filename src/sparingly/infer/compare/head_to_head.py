@@ -121,6 +121,12 @@ class HeadToHead(Tabular):
         return tuple(part for part in parts if part)
 
     def _wins_sentence(self, tally: WinTally) -> str:
+        if not tally.decided or self.leader is None:
+            return self.wins_text(tally)
+        return f"{self.wins_text(tally)}; {p_text(self.p_value)}, {self._state}."
+
+    def wins_text(self, tally: WinTally) -> str:
+        """Return the leader's share of the decided comparisons and the votes, without the test."""
         if not tally.decided:
             ties = counted(tally.votes, "comparison")
             return f"All {ties} of {self.first} and {self.second} are ties: neither is ahead."
@@ -132,10 +138,7 @@ class HeadToHead(Tabular):
         rate, low, high = self.estimate, self.low, self.high
         if mirrored:
             rate, low, high = 1.0 - rate, 1.0 - high, 1.0 - low
-        return (
-            f"{self.leader} won {100 * rate:.0f} % of decided comparisons {percents(low, high)}: {counts}; "
-            f"{p_text(self.p_value)}, {self._state}."
-        )
+        return f"{self.leader} won {100 * rate:.0f} % of decided comparisons {percents(low, high)}: {counts}"
 
     def _scores_sentence(self) -> str:
         ahead, (one, other) = self.leader, self.scores or (math.nan, math.nan)
@@ -161,6 +164,11 @@ class HeadToHead(Tabular):
             f"{p_text(self.p_value)}, {self._state}."
         )
 
+    @property
+    def _left(self) -> int:
+        """How many items, or comparisons, nobody has judged."""
+        return self.size - (self.n if self.tally is None else self.tally.items + self.tally.same_texts)
+
     def _more_sentence(self) -> str:
         """Say how many more comparisons or items would settle it, and whether so many are left."""
         if self.settled or self.leader is None:
@@ -170,8 +178,7 @@ class HeadToHead(Tabular):
         power = f"{100 * POWER:g} % power"
         if not self.more:
             return f"A difference of this size is settled by this many {self.unit}s with {power}."
-        used = self.n if self.tally is None else self.tally.items + self.tally.same_texts
-        left, beyond = self.size - used, ""
+        left, beyond = self._left, ""
         if self.more > left:
             beyond = f"; only {left:,} are left here" if left else f"; none are left here: add {self.unit}s"
         about = f"about {self.more:,} more {self.unit}s"
@@ -243,7 +250,9 @@ class HeadToHead(Tabular):
             self.sentences,
             ("",) * (len(rows[0]) if rows else 0),
             tuple(rows),
-            next_steps=("sparingly report DATA" if self.settled else "sparingly serve DATA",),
+            next_steps=(
+                "sparingly report DATA" if self.settled or not self._left else "sparingly serve DATA",
+            ),
             notes=self.notes,
             method=(f"{self.headline}.",),
         )

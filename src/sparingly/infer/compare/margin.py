@@ -102,15 +102,12 @@ class MarginAnswer:
             return f"{head} No: at least {self._amount(-self.high, down=True)} worse, {confidence}."
         if self.low >= 0:
             return f"{head} Yes: at least as good, {confidence}."
-        worst = f"at most {self._amount(-self.low)} worse, {confidence}"
+        if not math.isfinite(self.low):
+            return f"{head} Not yet: too little is known ({confidence})."
+        worst = self._amount(-self.low)
         if self.answer == "yes":
-            return f"{head} Yes: {worst}."
-        may = (
-            f"it may be up to {self._amount(-self.low)} worse"
-            if math.isfinite(self.low)
-            else "too little is known"
-        )
-        return f"{head} Not yet: {may} ({confidence})."
+            return f"{head} Yes: at most {worst} worse, {confidence}."
+        return f"{head} Not yet: it may be up to {worst} worse ({confidence})."
 
     def _amount(self, value: float, *, down: bool = False) -> str:
         """Return an amount in points, or in the unit of the scores, rounded away from what is claimed."""

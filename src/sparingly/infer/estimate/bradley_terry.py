@@ -13,6 +13,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimal_text, decimals_for, ends_text
 from sparingly.base.summary import IntervalCell, Summary
+from sparingly.base.syntax import either
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
@@ -481,7 +482,10 @@ def fit_preferences(
     status, usable = _status(table, weight, models)
     rows = np.flatnonzero(usable)
     if len(rows) < 2:
-        raise UsageError("No two models have both won and lost against each other, so none has a strength.")
+        raise UsageError(
+            "No two models have both won and lost against each other, so none has a strength. "
+            f"Who won how often: {either('sparingly compare', 'sparingly.compare(data)')}."
+        )
     finite, place = usable[table.first] & usable[table.second], np.cumsum(usable) - 1
     compared = Comparisons(
         first=place[table.first[finite]],

@@ -153,7 +153,7 @@ def estimates_in_batches(
     Args:
         predictions: What labels predict that were there before the first batch.
         data: All models with the labels of now.
-        looks: The rows of the draw up to every look, all of them judged, each with those of the look before.
+        looks: The rows of the draw up to every look, judged as far as they can be, each with the look before.
         drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
         aspect: What was judged.
         request: Target, level and kind of the intervals, scale and seed.
@@ -179,7 +179,7 @@ def estimates_in_batches(
 WITH_BANK = "+bank"
 
 
-def join_estimates(parts: Sequence[Estimate], data: EvalSet, aspect: str) -> Estimate:
+def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
     """Join estimates of different models of a set, with draws of their own, so that all can be ranked.
 
     Scores, errors and intervals of each stay what they are. Draws of their own have nothing in common: over

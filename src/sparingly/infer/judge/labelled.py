@@ -142,7 +142,7 @@ class LabelledOutputs:
                 f"{self.judge} is on no usual scale: it was given the mean and spread of people's scores."
             )
         elif not self.two_valued and self.own != self.people:
-            notes.append(f"{self.judge} ({self.own}) was put on people's scale ({self.people}).")
+            notes.append(f"scores of {self.judge} ({self.own}) were put on people's scale ({self.people}).")
         if self.unscored:
             total = self.unscored + len(self.verdicts)
             notes.append(

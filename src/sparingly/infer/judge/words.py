@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # A judge that hardly errs is worth so many labels or more: how many more, few labels cannot say.
 _MOST = 1000
+# A plan that needs more than this share of the labels says nothing of what is saved.
+_SAVES = 0.97
 NO_LABEL = (
     "No label is a {kind}, so how the judge treats such answers is unknown: label more, drawn with "
     "sparingly select DATA --question judge."
@@ -165,8 +167,12 @@ def what_it_saves(audit: JudgeAudit) -> str:
         return f"{text}."
     noun = "labels" if len(audit.judge_means) == 1 else "labelled items"
     width, them = audit.words.points(needed.width), "the judge" if audit.metrics == 1 else "them"
-    if needed.with_judge >= needed.without:
-        return f"{text}: for ±{width} you need {needed.without:,} {noun} either way."
+    if needed.with_judge > _SAVES * needed.without:
+        # Counts are exact only to a few labels, since intervals of a set are of whole outputs.
+        return (
+            f"{text}; but for ±{width} on this set you need about {needed.without:,} {noun} "
+            "with or without it."
+        )
     return (
         f"{text}: for ±{width} you need about {needed.with_judge:,} {noun} with {them}, "
         f"{needed.without:,} without."
@@ -252,7 +258,7 @@ def alternative_text(audit: JudgeAudit) -> str:
 
 # --- tables ---
 
-_LONGEST = 150
+_LONGEST = 300
 
 
 def band_rows(audit: JudgeAudit) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
-from sparingly.base.format import counted, ends_text
+from sparingly.base.format import counted, decimals_for, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
@@ -366,7 +366,8 @@ def rank_strengths(fit: BradleyTerry, *, aspect: str, target: str, alpha: float,
     joint = JointScores(fit.models, fit.strengths, fit.covariance, fit.freedom, certain=False)
     joint, _ = joint.with_scores()
     lost = [f"{name}: {why}, so not ranked." for name, why in zip(fit.models, fit.status, strict=True) if why]
-    texts = [ends_text(low, high) for low, high in zip(fit.low, fit.high, strict=True)]
+    decimals = decimals_for(np.asarray(fit.standard_errors).tolist())
+    texts = [ends_text(low, high, decimals=decimals) for low, high in zip(fit.low, fit.high, strict=True)]
     columns = _Columns(fit.models, fit.standard_errors, fit.low, fit.high, texts)
     ranking = _ranking(joint, joint.tests(), columns, alpha, seed)
     models = tuple(replace(row, chance_of_best=None) for row in ranking.models) if lost else ranking.models

@@ -43,7 +43,7 @@ from sparingly.run.campaign.history import (
     skips_at,
     unanswered,
 )
-from sparingly.run.campaign.journal import Clock, Journal, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, open_journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
 from sparingly.run.campaign.progress import Overview, RaterHours, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
@@ -53,7 +53,6 @@ from sparingly.run.campaign.rounds import (
     CampaignOutlook,
     NextStep,
     RoundDrawer,
-    open_journal,
     outlook,
     pause,
     resume,

@@ -190,5 +190,5 @@ def _scales(
 
 def _earlier_scale(aspect: str, data: Mapping[str, EvalSet]) -> Ends | None:
     """Return the scale on which all data sets that were judged before have an aspect; None without one."""
-    scales = {data_set.truth_scale(aspect) for data_set in data.values() if aspect in data_set.aspects}
+    scales = {data_set.label_scale(aspect) for data_set in data.values() if aspect in data_set.aspects}
     return scales.pop() if len(scales) == 1 else None

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
+from sparingly.base.arrays import Mask
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.compare.margin import MarginAnswer, MarginLook
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.place import EarlierPredictions, estimates_in_batches, join_estimates
 from sparingly.infer.estimate.result import Estimate
-from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw
+from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw, skipped_cells
 from sparingly.run.campaign.own_draws import drawn_from, full_draw
 from sparingly.run.rounds.stop.sequential import group_sequential
 from sparingly.run.rounds.strategy import first_rows
@@ -46,7 +47,9 @@ class BatchedModels:
         data: All models with the labels of now.
         predictions: What labels predict of the new models that were there before their first round.
         full: All items that the new models may be judged on, in the order of the rounds.
-        drawn_from: What they were drawn from.
+        drawn_from: What they were drawn from, with those models that were not withdrawn.
+        skipped: Which outputs (items × these models) cannot be judged, as raters said: no look waits for any.
+        start: The set with all models of that time, also those that were withdrawn since.
         estimate: The scores of the earlier models at that time; None where both models are new.
     """
 
@@ -54,6 +57,8 @@ class BatchedModels:
     predictions: EarlierPredictions
     full: Selection
     drawn_from: EvalSet
+    skipped: Mask
+    start: EvalSet
     estimate: Estimate | None = None
 
 
@@ -64,9 +69,15 @@ def batched_models(
     seq = draw.first_as_of
     start = snapshot if seq is None else history.at(connection, snapshot.name, seq)
     view = drawn_from(connection, history, snapshot, draw)
-    predictions = EarlierPredictions.learn(start.data, view, history.settings.aspect, history.settings.seed)
     whole_draw = full_draw(view, draw, history.settings.seed)
-    return BatchedModels(snapshot.data, predictions, whole_draw, view)
+    view = view.take(models=[name for name in view.models if name in snapshot.data.models])
+    predictions = EarlierPredictions.learn(start.data, view, history.settings.aspect, history.settings.seed)
+    cells = skipped_cells(connection, history.settings.name, snapshot.name, snapshot.seq)
+    skipped = np.zeros(view.shape, bool)
+    for _, item, model, _ in sorted(cells):
+        if model in view.models:
+            skipped[view.positions([item])[0], view.models.index(model)] = True
+    return BatchedModels(snapshot.data, predictions, whole_draw, view, skipped, start.data)
 
 
 def answer_over_looks(
@@ -80,7 +91,8 @@ def answer_over_looks(
     """
     columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
     places = batched.data.positions(batched.full.items)
-    is_judged = np.asarray(~np.isnan(batched.data.truth(aspect)[places][:, columns]).any(axis=1))
+    is_open = np.isnan(batched.data.truth(aspect)[:, columns]) & ~batched.skipped
+    is_judged = np.asarray(~is_open[places].any(axis=1))
     count = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
     ends = look_ends(len(places))
     answer = replace(question, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], count))
@@ -106,9 +118,7 @@ def _estimates(
         if batched.estimate is None:
             yield result
             continue
-        parts = [batched.estimate, result]
-        models = [name for part in parts for name in part.models]
-        yield join_estimates(parts, batched.data.take(models=models), aspect)
+        yield join_estimates([batched.estimate, result], batched.start)
 
 
 def _interval(

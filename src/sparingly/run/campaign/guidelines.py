@@ -14,7 +14,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, func, insert, select
 
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.journal import Clock, Journal, as_json, timestamp, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ACCEPTED, EVENTS
 from sparingly.run.forms.guidelines import Guidelines
@@ -46,7 +46,7 @@ def write_guidelines(database: Database, settings: Settings, text: str, clock: C
         last = guidelines_at(connection, settings.name)
         if last is not None and last.text == text:
             return last
-        journal = Journal(connection, settings.name, clock)
+        journal = open_journal(connection, settings.name, clock)
         journal.event(KIND, text=text)
         journal.finish()
         return Guidelines.parse(text, 1 if last is None else last.version + 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from sparingly.base.errors import DataError, UnknownNameError
+from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.run.campaign.tables import CAMPAIGNS, EVENTS, RATINGS
 
 Clock = Callable[[], datetime]
@@ -99,3 +99,11 @@ class Journal:
             .where(CAMPAIGNS.c.name == self.campaign)
             .values(last_seq=self.last_seq, head=self.head, **changed)
         )
+
+
+def open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
+    """Return the journal of a campaign to write to, or raise UsageError where it is closed."""
+    journal = Journal(connection, campaign, clock)
+    if journal.closed is not None:
+        raise UsageError(f'The campaign "{campaign}" is closed.')
+    return journal

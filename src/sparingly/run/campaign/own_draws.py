@@ -124,7 +124,7 @@ def with_own_draws(
     if len(parts) == 1:
         return estimate
     joined_data = data.take(models=[name for part in parts for name in part.models])
-    joint = join_estimates(parts, joined_data, settings.aspect)
+    joint = join_estimates(parts, joined_data)
     signature = joint.signature
     if signature is not None:
         rows = np.flatnonzero(~np.isnan(joined_data.truth(settings.aspect)).all(axis=1))

@@ -29,7 +29,7 @@ from sparingly.run.campaign.history import (
     spent_at,
     unanswered,
 )
-from sparingly.run.campaign.journal import Clock, Journal, as_json, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
@@ -294,14 +294,6 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     state, strategy = state_for_estimates(settings, snapshot)
     verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
-
-
-def open_journal(connection: Connection, campaign: str, clock: Clock) -> Journal:
-    """Return the journal of a campaign to write to, or raise UsageError where it is closed."""
-    journal = Journal(connection, campaign, clock)
-    if journal.closed is not None:
-        raise UsageError(f'The campaign "{campaign}" is closed.')
-    return journal
 
 
 # --- Pauses ---

@@ -130,7 +130,7 @@ def make_tasks(
         controls: The control items that the assignment hands out.
         kind: ``score``, ``pair``, ``ranking`` or ``spans``; pairs where the selection has pairs, else scores.
         aspects: What is judged, by name or with scales; ``overall`` unless given, and points for spans.
-        scale: The scale of aspects that have none of their own; 0 to 100 unless given.
+        scale: The scale of aspects that have none of their own; that of its labels, or 0 to 100.
         seed: Settles tokens and sides.
         salt: A secret to mix into tokens.
         context_before: Items of the document to show before an item that has no context of its own.
@@ -140,7 +140,7 @@ def make_tasks(
     """
     form = _form(kind, selection.pairs is not None)
     maker = _TaskMaker(
-        form, _scales(aspects, scale, form), seed, salt, context_before, context_after, merge, texts
+        form, _scales(aspects, scale, form, data), seed, salt, context_before, context_after, merge, texts
     )
     data.positions(selection.items)
     chosen = _selected(data, selection, pairs=form.answers == "pair")
@@ -197,7 +197,9 @@ def _form(kind: str | None, pairs: bool) -> Form:
     return form
 
 
-def _scales(aspects: AskedAspects | None, scale: Scale | None, form: Form) -> dict[str, Scale]:
+def _scales(
+    aspects: AskedAspects | None, scale: Scale | None, form: Form, data: EvalSet | None = None
+) -> dict[str, Scale]:
     common = scale or Scale()
     if aspects is None:
         return {} if form.answers == "spans" else {OVERALL: common}
@@ -206,7 +208,9 @@ def _scales(aspects: AskedAspects | None, scale: Scale | None, form: Form) -> di
     names = [aspects] if isinstance(aspects, str) else list(aspects)
     if not names and form.answers != "spans":
         raise UsageError("Name at least one aspect to judge.")
-    return dict.fromkeys(names, common)
+    if scale is not None or data is None:
+        return dict.fromkeys(names, common)
+    return {name: data.label_scale(name) or common for name in names}
 
 
 def _selected(data: EvalSet, selection: Selection, *, pairs: bool, name: str = "") -> list[Question]:

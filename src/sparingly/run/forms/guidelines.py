@@ -71,9 +71,14 @@ class Guidelines:
         details: list[str] = []
         sections: list[GuidelineSection] = []
         categories: tuple[str, ...] = ()
+        single = set[tuple[str, str]]()
         for line, heading, lines in _parts(text):
             name, _, aspect = heading.partition(":")
             kind = name.strip().lower()
+            if kind in ("scale", "categories", "consent"):
+                if (kind, aspect.strip()) in single:
+                    raise InputError(f'the section "{heading}" is there twice', line=line, fix="Join them")
+                single.add((kind, aspect.strip()))
             if line and not heading:
                 title = lines.pop(0)
             if kind == "scale":

@@ -98,14 +98,16 @@ def pair_deviations(labels: Floats) -> Floats:
 @register("allocate")
 @dataclass(frozen=True, kw_only=True)
 class Allocate(Auto):
-    """``auto`` whose depths follow tests: labels go to the models that are still undecided.
+    """Judges as ``auto`` does, with depths by tests: labels go to the models that are still undecided.
 
     The order, the folds, the limit on the variance of scores and the estimate are those of ``auto``; what
-    labels of a model are worth, a_j, goes by a rule. ``elimination``: 1 while model j is in reach of the best
-    (no k with μ̂_k − μ̂_j > c·se_jk) or, for a ranking, has a pair that is not settled, else 0; c holds for all
-    looks and comparisons at once. For a population, a pair that is not likely to be settled by the rest of
-    the budget does not count. ``rank_weighted``: depths go by 1/rank. ``movable``: by how far the p-values
-    that judging everything would give can still move.
+    labels of model j are worth goes by a rule. For ``elimination`` it is
+
+    a_j = 1 where no k has μ̂_k − μ̂_j > c·se_jk, or, for a ranking, some pair of j is not settled; else 0,
+
+    with c that holds for all looks and comparisons at once. For a population, a pair that is not likely to be
+    settled by the rest of the budget does not count. ``rank_weighted``: depths go by 1/rank. ``movable``: by
+    how far the p-values that judging everything would give can still move.
 
     Use it with a stop that has the same error rate, target and question, when many models are compared and
     few are close.

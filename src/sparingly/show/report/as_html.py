@@ -25,6 +25,8 @@ from sparingly.show.report.document import (
 from sparingly.show.report.markup import pieces
 
 # Which of two models is better, in a matrix.
+# What a screen reader says of a column that shows a picture and has no name.
+_UNSEEN = '<span class="unseen">picture</span>'
 _SIGNS = {BETTER: " better", WORSE: " worse"}
 # A matrix of more columns has small cells.
 _MANY = 21
@@ -114,7 +116,7 @@ def _part(part: ReportPart) -> str:
 def _table(table: Table) -> str:
     kinds = ["text" if place < table.texts else "number" for place in range(len(table.columns))]
     head = "".join(
-        f'<th scope="col" class="{kind}">{_plain(name)}</th>'
+        f'<th scope="col" class="{kind}">{_plain(name) or _UNSEEN}</th>'
         for name, kind in zip(table.columns, kinds, strict=True)
     )
     ends = {

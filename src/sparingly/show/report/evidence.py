@@ -16,6 +16,8 @@ from sparingly.data.describe import Representation, representation
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
+from sparingly.infer.compare.compare import compare_votes
+from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.estimate.assemble import Target, Targets, targets_of
 from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
@@ -101,6 +103,7 @@ class Evidence:
         aspect: What was judged.
         estimate: The scores (strengths, where outputs were compared).
         strengths: Where outputs were compared, what the comparisons say.
+        wins: Where outputs of two models were compared, who won how often.
         ranking: The order with its errors; None where ``unranked`` says why.
         unranked: Why there is no ranking.
         representation: Whom the selection represents; None without one.
@@ -120,6 +123,7 @@ class Evidence:
     aspect: str
     estimate: Estimate
     strengths: BradleyTerry | None = None
+    wins: str = ""
     ranking: Ranking | None = None
     unranked: str = ""
     representation: Representation | None = None
@@ -258,8 +262,21 @@ def _from_comparisons(
         strengths=strengths,
         ranking=ranking,
         unranked=unranked,
+        wins=_wins(data, rounds, aspect, request) if random_draw else "",
     )
     return _completed(evidence, data)
+
+
+def _wins(data: EvalSet, rounds: tuple[Selection, ...], aspect: str, request: ReportRequest) -> str:
+    """Say who won how often, where the outputs of two models were compared."""
+    if len(data.models) != 2:
+        return ""
+    named = aspect if aspect in data.preferences.aspects else None
+    with suppress(DataError):
+        found = compare_votes(data, aspect=named, rounds=rounds, alpha=request.alpha)
+        if isinstance(found, HeadToHead) and found.tally is not None:
+            return f"{found.wins_text(found.tally)}."
+    return ""
 
 
 def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:

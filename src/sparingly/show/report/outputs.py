@@ -130,7 +130,7 @@ class _Shown:
                 data.models[model],
                 self._number(float(self.scores[row, model])),
                 tuple(pieces),
-                _remarks(data, row, model, self.evidence.aspect) if remarks is None else remarks,
+                _remarks(data, row, model) if remarks is None else remarks,
             )
             for model, pieces in zip(models, pairs, strict=True)
         ]
@@ -143,7 +143,7 @@ class _Shown:
         return Texts(f"{caption}: {data.items[row]}", above, tuple(texts))
 
 
-def _remarks(data: EvalSet, row: int, model: int, aspect: str) -> tuple[str, ...]:
+def _remarks(data: EvalSet, row: int, model: int) -> tuple[str, ...]:
     """Return what raters wrote about an output."""
     table = data.ratings
     if table.comment is None:

@@ -202,7 +202,7 @@ def score_section(evidence: Evidence) -> Section:
     estimate, ranking = evidence.estimate, evidence.ranking
     table = estimate.summary() if ranking is None else ranking.summary()
     subject = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
-    caption = f"{subject} by {estimate.aspect}"
+    caption = f"{subject} by {evidence.aspect}"
     if ranking is not None:
         caption += f"; ranks hold on {target_text(ranking.target)}"
     parts: list[ReportPart] = [_summary_table(caption, table)]
@@ -282,7 +282,10 @@ def beats_section(evidence: Evidence) -> Section | None:
         f"{BETTER} the model of the row is significantly better, {WORSE} worse, {OPEN} not decided; {holds}."
     )
     table = Table(
-        ranking.group_sentence.removesuffix("."), ("", *map(str, range(1, len(names) + 1))), rows, signs=True
+        ranking.group_sentence.removesuffix("."),
+        ("model", *map(str, range(1, len(names) + 1))),
+        rows,
+        signs=True,
     )
     return Section("pairs", "Who beats whom", (table, Words(text)))
 

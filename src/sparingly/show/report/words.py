@@ -39,7 +39,7 @@ def question(evidence: Evidence) -> str:
 def answer(evidence: Evidence) -> str:
     """Return what was found, in one or two sentences: those of the ranking, where there is one."""
     if evidence.ranking is not None:
-        return evidence.ranking.answer(code)
+        return " ".join(filter(None, (evidence.ranking.answer(code), evidence.wins)))
     estimate = evidence.estimate
     text = estimate.answer(code)
     if len(estimate.models) > 1:
@@ -126,15 +126,20 @@ def effort(evidence: Evidence) -> str:
 
 def next_step(evidence: Evidence) -> str:
     """Say what to do next."""
-    if evidence.status is not None and evidence.part is not None and evidence.part.finished is None:
-        serve = code("sparingly serve CAMPAIGN")
-        return f"Next: judge on ({serve}) until a stopping rule says that it is settled."
+    if evidence.status is not None and (part := evidence.part) is not None:
+        decisions = None if evidence.ranking is None else evidence.ranking.decisions
+        is_decided = decisions is not None and decisions.decided == decisions.pairs
+        if part.finished is not None or (part.spent >= part.limit and not part.outstanding):
+            rest = "every pair is decided" if is_decided else "more takes a campaign with a larger budget"
+            return f"Next: nothing is left to judge in this campaign; {rest}."
+        why = "every pair is decided: only for narrower intervals" if is_decided else "to decide more pairs"
+        return f"Next: {code('sparingly serve CAMPAIGN')} ({why})"
     spent, ranking = evidence.effort, evidence.ranking
     if spent.items >= spent.size:
         if ranking is not None and ranking.decisions.decided < ranking.decisions.pairs:
             return "Next: all items are judged; add items to decide more pairs."
         return "Next: all items are judged; nothing is left to do here."
-    return f"Next: {code('sparingly plan')} says what more labels would buy."
+    return f"Next: {code('sparingly plan DATA')} (what more labels would buy)"
 
 
 def time_text(seconds: float) -> str:

@@ -59,13 +59,13 @@ def _show_roles(roles: TableRoles, models: Sequence[str]) -> None:
     texts = roles.lines()
     if len(models) == 1 and all(part.role != "model" for part in roles.columns):
         texts.append(f"all rows → model {models[0]} (called after the file)")
-    line("\n".join(texts) if len(texts) > _MOST_ROLES else _side_by_side(texts, make_console().width))
+    line("\n".join(texts) if len(texts) > _MOST_ROLES else side_by_side(texts, make_console().width))
     if roles.saved_in:
         line(f"roles that were given are saved in {roles.saved_in}")
     notes((*roles.notes, *roles.advice()))
 
 
-def _side_by_side(texts: Sequence[str], width: int) -> str:
+def side_by_side(texts: Sequence[str], width: int) -> str:
     """Return texts with dots between them, in lines of at most a width."""
     lines: list[str] = []
     for text in texts:

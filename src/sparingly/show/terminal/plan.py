@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparingly.show.terminal.console import fixed, line, percent, show_summary, show_table, wrapped
@@ -10,10 +11,16 @@ if TYPE_CHECKING:
     from sparingly.infer.plan.plan import Plan
 
 
-def show_plan(plan: Plan, typed: str = "DATA", limit: int = 5, *, verbose: bool = False) -> None:
-    """Print what to do and what budgets buy; metrics and what the columns mean if ``verbose``."""
+def show_plan(
+    plan: Plan, typed: str = "DATA", limit: int = 5, *, in_campaign: bool = False, verbose: bool = False
+) -> None:
+    """Print what to do and what budgets buy; metrics and what the columns mean if ``verbose``.
+
+    A campaign draws its own rounds, so there the next step is to go on.
+    """
+    summary = plan.summary()
     show_summary(
-        plan.summary(),
+        replace(summary, next_steps=("sparingly serve DATA",)) if in_campaign else summary,
         typed,
         verbose=verbose,
         details=(lambda: _show_details(plan, limit)) if verbose else None,

@@ -74,6 +74,8 @@ def begin(session: RaterForm, service: Served, fields: Fields) -> Response:
 @router.get("/rate/{handle}")
 def show_again(handle: str, session: RaterSession, service: Served) -> Response:
     """Show a page that a rater has judged, to look at it again or to change it."""
+    if service.guide(session.rater) is not None:
+        return RedirectResponse("/rate", 303)
     page = service.own_page(session, handle)
     if page is None:
         return service.web.page("error.html", session, status=404, sentence="There is no such page.")
@@ -89,15 +91,18 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        if (known := service.known(handle)) is not None:
-            view = service.views.known_view(session, *known)
-            return service.web.page("rater/rate.html", session, status=422, view=view, problem=str(error))
-        page = service.answerable(session, handle, page_sent)
-        if page is None:
-            raise
-        if page_sent is not None:
+        known = service.known(handle)
+        page = None if known is not None else service.answerable(session, handle, page_sent)
+        if page is not None and page_sent is not None:
             service.keep_draft(session, page, page_sent)
-        view = service.views.view(session, page)
+        if (guide := service.guide(session.rater)) is not None:
+            return _guidelines_page(session, service, guide, status=422, problem=str(error))
+        if known is not None:
+            view = service.views.known_view(session, *known)
+        elif page is not None:
+            view = service.views.view(session, page)
+        else:
+            raise
         return service.web.page("rater/rate.html", session, status=422, view=view, problem=str(error))
     return RedirectResponse("/rate", 303)
 

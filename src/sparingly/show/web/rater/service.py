@@ -71,15 +71,16 @@ class RaterService:
 
     def view(self, session: Session) -> PageView | None:
         """Return what a rater is to judge now: the tutorial, a control item that is due, or a page."""
+        page = self.queue.current(session.rater)
+        # Nobody does the tutorial for nothing: it comes where there is something to judge.
+        if page is None:
+            return None
         known = self.web.known_tutorial
-        if known is not None and self.web.board.is_open:
+        if known is not None:
             passed = self.web.known_answers.items(session.rater, "passed")
             for item in known.items:
                 if item not in passed:
                     return self.views.known_view(session, known, item)
-        page = self.queue.current(session.rater)
-        if page is None:
-            return None
         known = self.web.known_controls
         if known is not None:
             done = self.web.known_answers.items(session.rater, "control")
@@ -134,7 +135,9 @@ class RaterService:
         """Record what a rater says of a page that is theirs; sending it again changes nothing."""
         self.web.board.refresh()
         guidelines = self.web.board.guidelines
-        if guidelines is not None and submission.guidelines not in (None, guidelines.version):
+        if guidelines is not None and (
+            self.guide(session.rater) is not None or submission.guidelines not in (None, guidelines.version)
+        ):
             raise UsageError("The guidelines have changed. Read them again, then send your answers.")
         if (known := self.known(submission.page)) is not None:
             return self._take_known(session, *known, submission)
