@@ -170,15 +170,14 @@ def test_pairs_by_keyboard(serve: Sites, window: Windows) -> None:
     page = window()
     page.goto(site.link("anna"))
     while page.locator("#judge").count():
-        first = page.locator(".pair .text").first.inner_text()
+        # Two pairs of one item may begin with the same output: the page as a whole is never the same.
+        shown = page.locator("main").text_content() or ""
         for at in range(page.locator(".pair").count()):
             if at:
                 next_field(page, "input[type=radio]")
             page.keyboard.press("Space")
         page.keyboard.press("Control+Enter")
-        expect(
-            page.locator(".pair .text").first.or_(page.get_by_role("heading", name="Nothing"))
-        ).not_to_have_text(first)
+        expect(page.locator("main")).not_to_have_text(shown)
     data = two_items()
     assert data.outputs is not None
     assert len(site.ratings) == 2
