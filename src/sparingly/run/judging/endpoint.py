@@ -63,7 +63,8 @@ class Endpoint:
         first_wait: Seconds before the second attempt; doubled for each further one, with jitter.
         calls: How many calls were made.
         tokens: How many tokens the endpoint counted: what was sent, what was written.
-        uncounted: How many answers came without these counts.
+        counted: How many answers came with these counts.
+        uncounted: How many came without.
     """
 
     url: str
@@ -73,6 +74,7 @@ class Endpoint:
     first_wait: float = 1.0
     calls: int = field(default=0, init=False)
     tokens: tuple[int, int] = field(default=(0, 0), init=False)
+    counted: int = field(default=0, init=False)
     uncounted: int = field(default=0, init=False)
     _address: SplitResult = field(init=False, repr=False)
     _key: str = field(default="", init=False, repr=False)
@@ -171,6 +173,7 @@ class Endpoint:
         with self._lock:
             if len(numbers) == len(_COUNTED):
                 self.tokens = (self.tokens[0] + numbers[0], self.tokens[1] + numbers[1])
+                self.counted += 1
             else:
                 self.uncounted += 1
 

@@ -350,7 +350,7 @@ class _Asking:
         if self.endpoint.uncounted:
             return True
         cost = self.token_price.cost(self.endpoint)
-        return cost + cost / max(self.endpoint.calls - workers + 1, 1) * workers > self.spend
+        return cost + cost / max(self.endpoint.counted, 1) * workers > self.spend
 
     def answers(self, questions: Sequence[JudgeQuestion], workers: int, works: bool) -> Iterator[Answer]:
         """Yield the answers as they come; once stopped, those to the calls under way.
