@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 NAVIGATION = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
 PAGES = {str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md"))}
-GENERATED = {f"reference/{name}.md" for name in ("commands", "formats", "methods", "python")}
+GENERATED = {f"reference/{name}.md" for name in ("commands", "methods", "python")}
 # What people type into the search, and the page that answers it.
 SEARCHES = {
     "pass rate": "tutorials/audit-judge.md",

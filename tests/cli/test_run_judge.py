@@ -17,7 +17,7 @@ from sparingly.cli.app import run
 from tests.run.judging.chat_server import Reply, chat_server, shown
 
 Command = Callable[[str], tuple[int, str, str]]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "run-judge.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "judge.md"
 
 
 @pytest.fixture
