@@ -182,8 +182,8 @@ def commands_page() -> str:
     """Return the page of every command, with its first example, and of every file format."""
     parts = [
         "# Commands and formats\n\n"
-        "For people in a terminal. `sparingly COMMAND --help` explains a command with all its options and "
-        "examples. Every command takes `--json`; exit codes are 0 for done, 1 for no, 2 for wrong use or input."
+        "For people in a terminal. `sparingly COMMAND --help` explains a command with its options and examples. "
+        "Every command takes `--json`. Exit codes: 0 done, 1 the answer is no, 2 wrong use or input."
     ]
     groups: dict[str, list[str]] = {}
     for name in (name for name in build() if not name.startswith("-")):
