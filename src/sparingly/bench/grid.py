@@ -61,14 +61,14 @@ class GridEntry:
     Attributes:
         method: The method as text; ``{metric}`` stands for the one metric of the set.
         estimator: The estimator as text; None for plain means (and what a strategy itself estimates).
-        name: The displayed name; derived from the rest unless given.
+        name: The displayed name; default: derived from the rest.
         p_values: ``own``, of the judged items, or ``full_set``, those that judging everything is expected
             to give.
         rounds: Of a strategy: the number of rounds; None for one selection.
         kind: ``random``, ``stochastic`` or ``deterministic``: how often it is run.
         slow: Whether it is run at three budgets only.
         stop: What ends a strategy before its budget is spent.
-        runs: How many runs; decided by the kind unless given.
+        runs: How many runs; default: decided by the kind.
         module: The Python module that holds the method's class, where the method is not registered.
     """
 
@@ -261,7 +261,7 @@ class ReplayGrid:
 
     Attributes:
         entries: The methods.
-        sets: The names of the data sets; all of the folder unless given.
+        sets: The names of the data sets; default: all of the folder.
         shares: The budgets as shares of the items; 5 to 50 % (25 to 75 % under 150 items) unless given, and
             two below them, which count for parity alone.
         runs: How often methods are run.

@@ -33,7 +33,7 @@ class ScoreErrors:
         stratum: One code per unit.
         unit_name: What the units are, in words.
         notes: What to mind.
-        units_judged: The number of units on which each model was judged; all units unless given.
+        units_judged: The number of units on which each model was judged; default: all units.
         fraction: The share of the set that was drawn, where only the draw is random.
     """
 

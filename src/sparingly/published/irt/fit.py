@@ -194,7 +194,7 @@ def fit_irt(
     """Fit items and models to scores, items x models with NaN where missing.
 
     The response is r̂ = c σ(a (θ − b)) (Zouhar et al. 2025, eq. 7 and 8): of the scores scaled to 0–1 with
-    normal noise, or of success, which is a score above the threshold (their median unless given). Without
+    normal noise, or of success, which is a score above the threshold (default: their median). Without
     ``scale`` the scores are taken as they are. Without ``intervals`` the variational fit is about twice as
     fast, and does not know how sure it is.
 

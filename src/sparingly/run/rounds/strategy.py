@@ -266,7 +266,7 @@ class OneShot(Strategy):
     """Makes one selection before anything is judged, and assigns it in one round or several.
 
     The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
-    that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
+    that after m of n units a row has probability π_m = π·m/n, and scores can be estimated after every round.
     """
 
     reference: ClassVar[str] = "Cochran 1977, chapter 2"

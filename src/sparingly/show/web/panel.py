@@ -26,7 +26,7 @@ class Panel:
 
     Attributes:
         code: Completes their work: a code, or the address to send them back to.
-        pages: After how many pages they are done; until nothing is left unless given.
+        pages: After how many pages they are done; default: until nothing is left.
     """
 
     code: str

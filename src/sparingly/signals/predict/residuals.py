@@ -56,7 +56,7 @@ def residual_sizes(
         data: The evaluation set; no label in it is read.
         labels: Items × models, NaN where nobody has judged.
         goal: What matters: the models' ``scores``, or what sets them centre_on_items, their ``ranking``.
-        weights: 1/π of the pilot for each item; all the same unless given.
+        weights: 1/π of the pilot for each item; default: all the same.
         features: What to learn from (see ``predict_scores``).
         seed: Of the folds.
     """
