@@ -181,9 +181,9 @@ def _first_paragraph(words: str) -> str:
 def commands_page() -> str:
     """Return the page of every command, with its first example, and of every file format."""
     parts = [
-        "# Commands and formats\n\n" "For people in a terminal. `sparingly COMMAND --help` explains a command
-        with its options and examples. " "Every command takes `--json`. Exit codes: 0 done, 1 the answer is
-        no, 2 wrong use or input."
+        "# Commands and formats\n\n"
+        "For people in a terminal. `sparingly COMMAND --help` explains a command with its options and "
+        "examples. Every command takes `--json`. Exit codes: 0 done, 1 answered no, 2 wrong use or input."
     ]
     groups: dict[str, list[str]] = {}
     for name in (name for name in build() if not name.startswith("-")):

@@ -54,7 +54,7 @@ def mostly_pass(body: dict[str, Any]) -> str:
 
 
 def test_the_page_prints_what_it_says(command: Command) -> None:
-    block = next(part for part in PAGE.read_text().split("```") if part.startswith("console no-run"))
+    block = next(part for part in PAGE.read_text().split("```") if part.startswith("text\n$ "))
     _, first, *expected = block.strip().splitlines()
     with chat_server(mostly_pass) as server:
         code, out, err = command(
