@@ -109,6 +109,42 @@ def test_a_limit_and_pairs(command: Command) -> None:
     }
 
 
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
+# A question costs 1000 · 10 / 1e6 + 100 · 100 / 1e6 = 0.02.
+PRICE = "--token-price 10/100"
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_no_more_is_spent_than_allowed(command: Command, workers: int) -> None:
+    with chat_server(lambda _: '{"score": "pass"}', USAGE) as server:
+        line = f"run-judge answers.csv --endpoint {server.url} --model m --rubric rubric.md {PRICE}"
+        code, out, _ = command(f"{line} --spend 0.21 --workers {workers}")
+        calls = len(server.bodies)
+        assert code == EXIT_DONE
+        assert 0.21 - (workers + 1) * 0.02 <= calls * 0.02 <= 0.21
+        _, out, _ = command(f"{line} --json")
+        assert json.loads(out)["left"] == 0
+        assert json.loads(out)["cost"] == pytest.approx((len(server.bodies) - calls) * 0.02)
+        assert len(server.bodies) == 40
+
+
+def test_what_the_rest_will_cost(command: Command) -> None:
+    with chat_server(mostly_pass, USAGE) as server:
+        _, out, _ = command(
+            f"run-judge answers.csv --endpoint {server.url} --model m --rubric rubric.md {PRICE} --limit 5"
+        )
+    assert "This run cost 0.10; the 35 that are left take about 0.70." in out
+
+
+def test_a_judge_that_counts_no_tokens_keeps_no_spending_limit(command: Command) -> None:
+    with chat_server(mostly_pass) as server:
+        line = f"run-judge answers.csv --endpoint {server.url} --model m --rubric rubric.md --workers 1"
+        code, _, err = command(f"{line} {PRICE} --spend 1")
+        assert len(server.bodies) <= 2, "nothing is spent unseen"
+    assert code == EXIT_WRONG
+    assert "does not say how many tokens a call takes: use --limit 20 in place of --spend" in err
+
+
 def test_a_judge_that_is_down_is_one_sentence(command: Command) -> None:
     with chat_server(lambda _: Reply(status=404, content=b'{"error": "no such model"}')) as server:
         code, out, err = command(
@@ -129,6 +165,9 @@ def test_a_judge_that_is_down_is_one_sentence(command: Command) -> None:
         ("--endpoint http://localhost/v1 --rubric none.md", "none.md: there is no such file"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --limit 0", "--limit is 1 or more"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --rate -1", "above zero"),
+        ("--endpoint http://localhost/v1 --rubric rubric.md --spend 1", "--token-price 0.15/0.60"),
+        ("--endpoint http://localhost/v1 --rubric rubric.md --token-price 1/2 --spend 0", "above zero"),
+        ("--endpoint http://localhost/v1 --rubric rubric.md --token-price cheap", "sent and written"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --temperature hot", "from 0 to 2, or none"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --scale 1-7", "--scale"),
     ],

@@ -36,6 +36,12 @@ def run_judge(
     name: Annotated[str | None, about("What its verdicts are called: judge-NAME; the model's name.")] = None,
     temperature: Annotated[str, about("Sent to the model; none sends none.")] = "0",
     limit: Annotated[int | None, about("Judge at most this many now; the same command continues.")] = None,
+    spend: Annotated[
+        float | None, about("Spend at most this much now, by --token-price; the same command continues.")
+    ] = None,
+    token_price: Annotated[
+        str | None, about("What a million tokens cost, sent and written: 0.15/0.60.")
+    ] = None,
     rate: Annotated[float | None, about("At most this many calls a minute.")] = None,
     workers: Annotated[int, about("Calls at a time.")] = 4,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -59,6 +65,7 @@ def run_judge(
     from sparingly.data import files
     from sparingly.data.io.verdicts import OUTPUTS, PAIRS, verdict_file
     from sparingly.run.judging.endpoint import Endpoint
+    from sparingly.run.judging.judge_run import TokenPrice
     from sparingly.run.judging.judge_run import run_judge as run
     from sparingly.run.judging.prompt import JudgePrompt
     from sparingly.show.terminal.console import line
@@ -76,7 +83,8 @@ def run_judge(
         data, places = subject.data, subject.names
         unit = ask or (PAIRS if subject.compares else OUTPUTS)
     title = f"judge-{name or model}"
-    settings: dict[str, Any] = {"model": model, "name": title, "limit": limit}
+    settings: dict[str, Any] = {"model": model, "name": title, "limit": limit, "spend": spend}
+    settings["token_price"] = None if token_price is None else TokenPrice.parse(token_price)
     settings["temperature"] = _temperature(temperature)
     file = verdict_file(Path(places[0]), title)
     with _stopping() as stop, progress("judging") as on_progress:

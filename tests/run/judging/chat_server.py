@@ -40,8 +40,8 @@ def shown(body: dict[str, Any]) -> str:
 
 
 @contextmanager
-def chat_server(answer: Answer) -> Iterator[ChatServer]:
-    """Serve on a free port; ``answer`` returns what the model writes, or a whole reply."""
+def chat_server(answer: Answer, usage: dict[str, int] | None = None) -> Iterator[ChatServer]:
+    """Serve on a free port; ``answer`` returns what the model writes (with this usage), or a whole reply."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -52,7 +52,8 @@ def chat_server(answer: Answer) -> Iterator[ChatServer]:
                 server.headers.append({**dict(self.headers), "path": self.path})
             reply = answer(body)
             if isinstance(reply, str):
-                reply = Reply(json.dumps({"choices": [{"message": {"content": reply}}]}).encode())
+                completion = {"choices": [{"message": {"content": reply}}], "usage": usage}
+                reply = Reply(json.dumps(completion).encode())
             self.send_response(reply.status)
             for name, value in {"Content-Length": str(len(reply.content)), **reply.headers}.items():
                 self.send_header(name, value)

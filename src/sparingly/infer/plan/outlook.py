@@ -16,6 +16,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.levels import check_level
 from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
@@ -175,7 +176,12 @@ class PlanOutlook:
                 "A plan for whole documents needs a pilot with several judged items in the same documents."
             )
         if self.goals.detect is not None and self.pilot.models < 2:
-            raise UsageError("There is one model, so there is no difference to find. Give a width instead.")
+            goals = arguments({"pass_rate": "90%", "detect": "5%"})
+            command = either(f"sparingly plan {goals}", f"sparingly.sample_size({goals})")
+            raise UsageError(
+                f"There is one model, so there is no difference to find: give {argument('width')}, or plan "
+                f"for a second version without data: {command}."
+            )
 
     @cached_property
     def predicts(self) -> bool:

@@ -34,6 +34,7 @@ _BLOCK = 65_536
 # Who asks for a longer pause wants us to come back another time.
 LONGEST_PAUSE = 300.0
 _TRANSIENT = (408, 409, 425, 429)
+_COUNTED = ("prompt", "completion")
 # What concerns one question only: too long, or refused by a filter.
 _OF_ONE = (400, 413, 422)
 
@@ -60,6 +61,10 @@ class Endpoint:
         attempts: How often a call is made before it counts as failed.
         rate: Calls a minute, repeated ones included; None for as many as there are.
         first_wait: Seconds before the second attempt; doubled for each further one, with jitter.
+        calls: How many calls were made.
+        tokens: How many tokens the endpoint counted: what was sent, what was written.
+        counted: How many answers came with these counts.
+        uncounted: How many came without.
     """
 
     url: str
@@ -68,6 +73,9 @@ class Endpoint:
     rate: float | None = None
     first_wait: float = 1.0
     calls: int = field(default=0, init=False)
+    tokens: tuple[int, int] = field(default=(0, 0), init=False)
+    counted: int = field(default=0, init=False)
+    uncounted: int = field(default=0, init=False)
     _address: SplitResult = field(init=False, repr=False)
     _key: str = field(default="", init=False, repr=False)
     _next: float = field(default=0.0, init=False, repr=False)
@@ -96,7 +104,7 @@ class Endpoint:
 
         Raises:
             EndpointError: No answer after all attempts, or none to be expected for any question.
-        StoppedError: The run was stopped meanwhile.
+            StoppedError: The run was stopped meanwhile.
             EndpointRefusedError: This question was refused.
         """
         content, reason = json.dumps(body).encode(), ""
@@ -141,20 +149,33 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(urlunsplit(self._address), content, headers)  # noqa: S310 - checked
         try:
-            with _opener().open(request, timeout=self.timeout) as reply:
-                text = _read(reply, self.timeout)
+            with _opener().open(request, timeout=self.timeout) as stream:
+                text = _read(stream, self.timeout)
         except urllib.error.HTTPError as error:
             self._refuse(error)
         except (OSError, http.client.HTTPException) as error:
             cause = getattr(error, "reason", error)
             raise _Again(f"the connection failed ({_words(cause)})") from None
         try:
-            answer = json.loads(text)["choices"][0]["message"]["content"]
-        except (ValueError, LookupError, TypeError, RecursionError):
+            reply = json.loads(text)
+            self._count(reply.get("usage"))
+            answer = reply["choices"][0]["message"]["content"]
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise _Again("it sent no chat completion (is the address that of the API?)") from None
         if not isinstance(answer, str):
             raise EndpointRefusedError("the model wrote no text")
         return answer
+
+    def _count(self, usage: object) -> None:
+        """Add the tokens of a call, where the endpoint says how many there were."""
+        counts = [usage.get(f"{name}_tokens") if isinstance(usage, dict) else None for name in _COUNTED]
+        numbers = [count for count in counts if isinstance(count, int) and count >= 0]
+        with self._lock:
+            if len(numbers) == len(_COUNTED):
+                self.tokens = (self.tokens[0] + numbers[0], self.tokens[1] + numbers[1])
+                self.counted += 1
+            else:
+                self.uncounted += 1
 
     def _refuse(self, error: urllib.error.HTTPError) -> NoReturn:
         """Raise what a status that is no success means."""

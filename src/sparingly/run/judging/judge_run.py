@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,33 @@ class JudgeQuestion:
 
 
 @dataclass(frozen=True)
+class TokenPrice:
+    """What a million tokens cost: those that are sent, and those that the model writes."""
+
+    sent: float
+    written: float
+
+    @classmethod
+    def parse(cls, text: str) -> TokenPrice:
+        """Read "0.15/0.60"."""
+        try:
+            sent, written = map(float, text.split("/"))
+        except ValueError:
+            sent = written = -1.0
+        if not (0 <= sent < math.inf and 0 <= written < math.inf):
+            raise UsageError(
+                f"{argument('token_price')} is what a million tokens cost, sent and written, such as "
+                f"0.15/0.60, not {text}."
+            )
+        return cls(sent, written)
+
+    def cost(self, endpoint: Endpoint) -> float:
+        """Return what the calls to an endpoint have cost so far."""
+        sent, written = endpoint.tokens
+        return (sent * self.sent + written * self.written) / 1e6
+
+
+@dataclass(frozen=True)
 class JudgeRun:
     """What a run brought about.
 
@@ -73,6 +101,9 @@ class JudgeRun:
         stopped: Why it ended early; empty where it did not.
         scale_name: The scale of scores.
         wins: The share of its comparisons that every model won, a tie counting half; empty for scores.
+        answered: How many of the answers are of this run.
+        tokens: The tokens of this run, sent and written, as far as the endpoint counted them.
+        cost: What these cost; None where no price is known.
     """
 
     head: VerdictHead
@@ -83,6 +114,9 @@ class JudgeRun:
     stopped: str = ""
     scale_name: str = PASS_FAIL
     wins: Mapping[str, float] = field(default_factory=dict)
+    answered: int = 0
+    tokens: tuple[int, int] = (0, 0)
+    cost: float | None = None
 
     @property
     def scores(self) -> list[float]:
@@ -111,6 +145,8 @@ class JudgeRun:
         return {
             **counts,
             "calls": self.calls,
+            "tokens": list(self.tokens),
+            "cost": self.cost,
             "mean": None if self.head.ask == PAIRS else mean,
             "wins": dict(self.wins),
             "file": str(self.file),
@@ -141,6 +177,11 @@ class JudgeRun:
         if self.failed:
             noun = "answer" if self.failed == 1 else "answers"
             lines.append(f"{self.failed:,} {noun} could not be read.")
+        if self.cost is not None and self.answered:
+            remaining = (
+                f"; the {self.left:,} that are left take about {self.cost / self.answered * self.left:.2f}"
+            )
+            lines.append(f"This run cost {self.cost:.2f}{remaining if self.left else ''}.")
         return lines
 
 
@@ -210,6 +251,8 @@ def run_judge(
     name: str,
     temperature: float | None = 0.0,
     limit: int | None = None,
+    token_price: TokenPrice | None = None,
+    spend: float | None = None,
     workers: int = 4,
     on_judged: OnJudged | None = None,
     stop: threading.Event | None = None,
@@ -228,10 +271,16 @@ def run_judge(
         name: The metric that the verdicts become.
         temperature: Sent along unless None.
         limit: Most questions to ask now.
+        token_price: What tokens cost.
+        spend: Most to spend now, by ``token_price``: no question is asked that may exceed it.
         workers: Calls at a time.
         on_judged: Is called with the number of questions that have an answer, and of all.
         stop: When set, no further question is asked, and the answers under way are saved.
     """
+    if spend is not None and (token_price is None or not spend > 0):
+        need = "needs what tokens cost" if token_price is None else f"is a sum above zero, not {spend:g}"
+        more = f": {argument('token_price', '0.15/0.60')}" if token_price is None else ""
+        raise UsageError(f"{argument('spend')} {need}{more}.")
     head = VerdictHead(
         name=name,
         model=model,
@@ -247,13 +296,14 @@ def run_judge(
     questions = questions_of(data, prompt.ask)
     head, known = _earlier(file, head)
     waiting = [question for question in questions if question.key not in known]
-    done, reason = len(questions) - len(waiting), ""
+    before = done = len(questions) - len(waiting)
+    reason = ""
     stop = threading.Event() if stop is None else stop
     if on_judged is not None:
         on_judged(done, len(questions))
     if waiting:
         with _appending(file, head, anew=not known) as append:
-            ask = _Asking(prompt, endpoint, model, temperature, stop)
+            ask = _Asking(prompt, endpoint, model, temperature, stop, token_price, spend)
             try:
                 for record, verdict in ask.answers(
                     waiting[:limit], workers, any(map(_is_read, known.values()))
@@ -267,7 +317,9 @@ def run_judge(
                 reason = str(error)
     verdicts = tuple(known[question.key] for question in questions if question.key in known)
     wins = _wins(data, verdicts) if prompt.ask == PAIRS and any(map(_is_read, verdicts)) else {}
-    return JudgeRun(head, file, len(questions), verdicts, endpoint.calls, reason, prompt.scale, wins)
+    cost = None if token_price is None or endpoint.uncounted else token_price.cost(endpoint)
+    run = JudgeRun(head, file, len(questions), verdicts, endpoint.calls, reason, prompt.scale, wins)
+    return replace(run, answered=done - before, tokens=endpoint.tokens, cost=cost)
 
 
 def _is_read(verdict: Verdict) -> bool:
@@ -288,6 +340,17 @@ class _Asking:
     model: str
     temperature: float | None
     stop: threading.Event
+    token_price: TokenPrice | None = None
+    spend: float | None = None
+
+    def is_spent(self, workers: int) -> bool:
+        """Return whether one more call, and those under way, may cost more than is left."""
+        if self.spend is None or self.token_price is None:
+            return False
+        if self.endpoint.uncounted:
+            return True
+        cost = self.token_price.cost(self.endpoint)
+        return cost + cost / max(self.endpoint.counted, 1) * workers > self.spend
 
     def answers(self, questions: Sequence[JudgeQuestion], workers: int, works: bool) -> Iterator[Answer]:
         """Yield the answers as they come; once stopped, those to the calls under way.
@@ -316,6 +379,9 @@ class _Asking:
                 yield result
         if failures:
             raise failures[0]
+        if self.spend is not None and self.endpoint.uncounted:
+            use = f"{argument('limit', '20')} in place of {argument('spend', None)}"
+            raise EndpointError(f"{self.endpoint.host} does not say how many tokens a call takes: use {use}.")
         if refused:
             raise EndpointError(f"{self.endpoint.host} refuses the request: {refused[0][0]['refused']}.")
         if unread >= _NONE_READ:
@@ -328,9 +394,11 @@ class _Asking:
         for question in questions:
             waiting.put(question)
 
+        count = workers = min(workers, len(questions))
+
         def work() -> None:
             try:
-                while not self.stop.is_set():
+                while not (self.stop.is_set() or self.is_spent(workers)):
                     results.put(self.answer(waiting.get_nowait()))
             except queue.Empty:
                 pass
@@ -340,7 +408,6 @@ class _Asking:
             finally:
                 results.put(None)
 
-        count = min(workers, len(questions))
         for _ in range(count):
             threading.Thread(target=work, daemon=True).start()
         while count:
