@@ -98,7 +98,10 @@ def _read(path: Path) -> str:
 
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-scale.json", ROOT / "docs" / "research" / "benchmarks.md"
+RESULTS, PAGE = (
+    ROOT / "benchmarks" / "results" / "pool-scale.json",
+    ROOT / "docs" / "research" / "benchmarks.md",
+)
 COMMAND = (str(Path(sys.executable).with_name("sparingly")), "pool")
 CHOSEN, TRAINING, STAGE_TEXTS = 10_000, 2_000, 50_000
 NEAR = "0.8"

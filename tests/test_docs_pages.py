@@ -64,7 +64,9 @@ def test_the_pages_to_read_are_short() -> None:
     words = docs_words()
     assert {"index", "design", "tutorials", "how-to", "explanation", "reference", "research"} == set(words)
     assert sum(count for kind, count in words.items() if kind not in ("reference", "research")) <= 50_000
-    written = [page for name, page in PAGES.items() if name.startswith("reference/") and name not in GENERATED]
+    written = [
+        page for name, page in PAGES.items() if name.startswith("reference/") and name not in GENERATED
+    ]
     assert sum(len(page.read_text(encoding="utf-8").split()) for page in written) <= 36_000
 
 
