@@ -98,7 +98,7 @@ def _item_parameters(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
     from sparingly.published.irt import fit_irt
 
     fits = [
-        fit_irt(data.metrics[name], method="map", intervals=False)
+        fit_irt(data.metrics[name], method="map")
         for name in metrics
         if not np.isnan(data.metrics[name]).all()
     ]

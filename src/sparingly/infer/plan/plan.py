@@ -61,26 +61,17 @@ PART_JUDGED = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do.
+    """What to do."""
 
-    Attributes:
-        method: The method for ``sparingly select``, ``auto`` for its default; None where everything is to be
-            judged.
-        estimator: What an estimate from so many items will use, as text.
-        budget: How many items to judge.
-        aspect: What to estimate; None where nothing was judged yet.
-        unit: What is drawn.
-        sentences: The recommendation in words, the answer first.
-        result: The command that shows what was planned for, with its options: ``estimate`` for the width of
-            intervals, ``rank`` for differences and for the best model.
-    """
-
+    # The method for ``sparingly select``, ``auto`` for its default; None where everything is to be judged.
     method: str | None
-    estimator: str
-    budget: int
-    aspect: str | None
-    unit: str
-    sentences: tuple[str, ...]
+    estimator: str  # what an estimate from so many items will use, as text
+    budget: int  # how many items to judge
+    aspect: str | None  # what to estimate; None where nothing was judged yet
+    unit: str  # what is drawn
+    sentences: tuple[str, ...]  # the recommendation in words, the answer first
+    # The command that shows what was planned for, with its options: ``estimate`` for the width of intervals,
+    # ``rank`` for differences and for the best model.
     result: tuple[str, ...] = ("estimate",)
 
     def commands(self, data: str | Sequence[str] = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:

@@ -57,20 +57,13 @@ _Check = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class RaterFlag:
-    """One rater who is far from the rest in one respect.
-
-    Attributes:
-        check: The respect: severity, spread, agreement, speed, constant or controls.
-        value: What was seen of the rater; ``sentence`` says it in words.
-        usual: The mean of the others.
-        p: The chance of it if the rater were as the others, corrected by Holm over all checks and raters.
-    """
+    """One rater who is far from the rest in one respect."""
 
     rater: str
-    check: str
-    value: float
-    usual: float
-    p: float
+    check: str  # the respect: severity, spread, agreement, speed, constant or controls
+    value: float  # what was seen of the rater; ``sentence`` says it in words
+    usual: float  # the mean of the others
+    p: float  # the chance of it if the rater were as the others, corrected by Holm over all checks and raters
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
