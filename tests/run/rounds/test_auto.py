@@ -90,6 +90,13 @@ def test_three_items_and_all_items_are_budgets(question: str) -> None:
     np.testing.assert_allclose(found.scores, data.aspects["y"].mean(axis=0))
 
 
+@pytest.mark.parametrize("budget", [5, 6, 7, 10])
+def test_a_small_budget_is_spent_too(budget: int) -> None:
+    data = made([0.3, 0.2, 0.1, 0.0, -0.1, -0.2, -0.3], 60)
+    last = play(data, "auto", budget)[-1]
+    assert 7 * budget - 7 < last.state.spent <= 7 * budget
+
+
 def test_one_round_spends_everything_on_all_models() -> None:
     looks = play(made([1.0, 0.0, -1.0]), "auto:rounds=1", 40)
     assert len(looks[-1].state.rounds) == 1
