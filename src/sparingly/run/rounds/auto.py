@@ -238,7 +238,7 @@ class Auto(Strategy):
 
     It is the default because scores are unbiased by design and it falls back by itself: no item's chance
     depends on a metric, predictions count by what they explain of held-out labels, and without evidence it
-    is a random sample with a plain mean. The ranking (``expected_p_values``) uses all labels and metrics.
+    is a random sample with a plain mean. The ranking (``expected``) uses all labels and metrics.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
