@@ -394,6 +394,7 @@ class CampaignReader:
                 self._with_sides(snapshot),
                 first,
                 second,
+                aspect=self.settings.aspect if self.settings.aspect in self.settings.aspects else None,
                 target=target,
                 margin=margin,
                 judge=judge,

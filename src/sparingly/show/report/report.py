@@ -80,7 +80,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
-        names = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status", "judge")
+        names = ("representation", "raters", "growth", "curve", "comparison", "ranking", "status", "judge")
         optional = {name: getattr(evidence, name) for name in names}
         return {
             "format": FORMAT,
