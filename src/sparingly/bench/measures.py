@@ -23,21 +23,13 @@ Measures = dict[str, float | int | None]
 
 @dataclass(frozen=True, eq=False)
 class ReplayOutcome:
-    """What some judgements say about the models.
+    """What some judgements say about the models."""
 
-    Attributes:
-        scores: The models' scores.
-        p_values: One-sided p-values of all pairs, by which soft pairwise accuracy goes.
-        two_sided: Two-sided p-values of all pairs, by which pairs are called significant.
-        low: The low ends of the intervals over this set, NaN where none is printed.
-        high: The high ends.
-    """
-
-    scores: Floats
-    p_values: Floats
-    two_sided: Floats
-    low: Floats | None = None
-    high: Floats | None = None
+    scores: Floats  # the models' scores
+    p_values: Floats  # one-sided p-values of all pairs, by which soft pairwise accuracy goes
+    two_sided: Floats  # two-sided p-values of all pairs, by which pairs are called significant
+    low: Floats | None = None  # the low ends of the intervals over this set, NaN where none is printed
+    high: Floats | None = None  # the high ends
 
 
 def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:

@@ -40,22 +40,15 @@ COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 
 @dataclass(frozen=True, eq=False)
 class ReplayJudgements:
-    """What was judged at one budget, and what follows from it.
+    """What was judged at one budget, and what follows from it."""
 
-    Attributes:
-        mask: items × models: what was judged.
-        signature: Of the selection, or of the last round.
-        chosen: The selection, where there is one.
-        estimate: The estimate for the population, where there is one.
-        expected: Returns the p-values that judging everything is expected to give.
-        stopped_at: The number of judged outputs at which a stop ended it; None where none did.
-    """
-
-    mask: Mask
-    signature: str
-    chosen: Selection | None = None
-    estimate: Estimate | None = None
+    mask: Mask  # items × models: what was judged
+    signature: str  # of the selection, or of the last round
+    chosen: Selection | None = None  # the selection, where there is one
+    estimate: Estimate | None = None  # the estimate for the population, where there is one
+    # Returns the p-values that judging everything is expected to give.
     expected: Callable[[], Floats] | None = None
+    # The number of judged outputs at which a stop ended it; None where none did.
     stopped_at: int | None = None
 
 

@@ -33,46 +33,30 @@ RATING_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class OwnDraw:
-    """Models that came with a budget of their own, and the rounds that were drawn for them so far.
+    """Models that came with a budget of their own, and the rounds that were drawn for them so far."""
 
-    Attributes:
-        models: The models; each of their rounds is about all of them.
-        budget: How many items they may be judged on.
-        anchors: How many judged outputs of earlier models are judged again, as a share of each round.
-        rounds: Their rounds, in order.
-        first_as_of: The number up to which the first of them knew the answers, which all are drawn by.
-    """
-
-    models: tuple[str, ...]
-    budget: str
-    anchors: float
-    rounds: tuple[Selection, ...] = ()
+    models: tuple[str, ...]  # the models; each of their rounds is about all of them
+    budget: str  # how many items they may be judged on
+    anchors: float  # how many judged outputs of earlier models are judged again, as a share of each round
+    rounds: tuple[Selection, ...] = ()  # their rounds, in order
+    # The number up to which the first of them knew the answers, which all are drawn by.
     first_as_of: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class DataSnapshot:
-    """A data set of a campaign at a number of the journal.
-
-    Attributes:
-        drawn_from: The set with the models of the first round, which all rounds are drawn from.
-        data: The set with the models that are in it at that number, which estimates speak about.
-        rounds: The rounds of the strategy.
-        numbers: Their numbers in the campaign, which also counts the rounds of models with own draws.
-        finished: Why no more is asked; None while it goes on.
-        own_draws: Models that came with a budget of their own.
-        round_count: How many rounds there are of all kinds.
-    """
+    """A data set of a campaign at a number of the journal."""
 
     name: str
     seq: int
-    drawn_from: EvalSet
-    data: EvalSet
-    rounds: tuple[Selection, ...]
+    drawn_from: EvalSet  # the set with the models of the first round, which all rounds are drawn from
+    data: EvalSet  # the set with the models that are in it at that number, which estimates speak about
+    rounds: tuple[Selection, ...]  # the rounds of the strategy
+    # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
-    finished: Finished | None
-    own_draws: tuple[OwnDraw, ...] = ()
-    round_count: int = 0
+    finished: Finished | None  # why no more is asked; None while it goes on
+    own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
+    round_count: int = 0  # how many rounds there are of all kinds
 
     @property
     def strategy_data(self) -> EvalSet:

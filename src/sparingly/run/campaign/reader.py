@@ -335,8 +335,8 @@ class CampaignReader:
         """Return the models' scores from what is judged so far, for the models that are in the data set.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which the estimate is made; default: the last one.
             options: Those of ``estimate``: ``estimator``, ``target``, ``level``, ``interval`` …
         """
         snapshot = self._snapshot(data, at)
@@ -369,8 +369,8 @@ class CampaignReader:
         count alike.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which the estimate is made; default: the last one.
             options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
@@ -411,6 +411,7 @@ class CampaignReader:
                 self._with_sides(snapshot),
                 first,
                 second,
+                aspect=self.settings.aspect if self.settings.aspect in self.settings.aspects else None,
                 target=target,
                 margin=margin,
                 judge=judge,

@@ -47,10 +47,10 @@ class Web:
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
         language: What the pages speak to raters, such as ``de``.
-        panel: What people of a panel get who come in by its address; nobody does unless given.
+        panel: What people of a panel get who come in by its address; default: nobody does.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
-        public: What the links begin with, where a proxy stands in front; the address asked for unless given.
+        public: What the links begin with, where a proxy stands in front; default: the address asked for.
     """
 
     campaign: Campaign
