@@ -126,6 +126,16 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    help_from: Annotated[
+        str | None,
+        about(
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            show_default=False,
+        ),
+    ] = None,
+    help_share: Annotated[
+        float, about("The probability that a rater sees them; scores are estimated as without.")
+    ] = 0.5,
     language: Annotated[str, about("The language of the raters' pages: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
@@ -186,6 +196,8 @@ def serve(
         panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
+        help_from=help_from,
+        help_share=help_share,
     )
     web: Web = app.state.web
     try:
@@ -214,6 +226,8 @@ def serve(
             for rater in filter(None, map(str.strip, raters.split(","))):
                 links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
             _tell(links, serving.once_links, json=json)
+            if web.help is not None:
+                sys.stderr.write(f"sparingly: {web.help.sentence}.\n")
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             run(app, listener, behind_proxy=web.public is not None)
