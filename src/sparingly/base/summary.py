@@ -44,7 +44,7 @@ class Summary:
         first, *further = self.sentences or ("",)
         parts = [f"<p><b>{escape(first)}</b> {escape(' '.join(further))}</p>"]
         if self.rows:
-            parts.append(self._table())
+            parts.append(self.table_html())
         if self.more:
             parts.append(f"<p>… and {self.more:,} more.</p>")
         if self.next_steps:
@@ -62,14 +62,21 @@ class Summary:
             parts.append(f"<details><summary>Method</summary>{'<br>'.join(folded)}</details>")
         return "".join(parts)
 
-    def _table(self) -> str:
+    def table_html(self) -> str:
+        """Return its table, intervals drawn, for a page or a notebook."""
         columns = [
             scale_of(cells) if any(isinstance(cell, IntervalCell) for cell in cells) else None
             for cells in zip(*self.rows, strict=True)
         ]
-        rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns))}</tr>" for row in self.rows)
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        # Numbers stand to the right.
+        kinds = [
+            ' dir="auto"' if at < self.texts else "" if ends else ' class="numbers"'
+            for at, ends in enumerate(columns)
+        ]
+        rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns, kinds))}</tr>" for row in self.rows)
+        names = zip(self.columns, kinds, strict=True)
+        head = "".join(f"<th{kind}>{escape(name)}</th>" if name else "<td></td>" for name, kind in names)
+        return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def scale_of(cells: Iterable[object]) -> tuple[float, float]:
@@ -99,10 +106,10 @@ def drawn_with_letters(cells: Sequence[IntervalCell], width: int) -> list[str]:
     return lines
 
 
-def _html_cell(cell: Cell, ends: tuple[float, float] | None) -> str:
+def _html_cell(cell: Cell, ends: tuple[float, float] | None, kind: str) -> str:
     if isinstance(cell, IntervalCell):
         return f"<td>{'' if ends is None else interval_svg(cell, ends)}</td>"
-    return f"<td>{escape(cell_text(cell))}</td>"
+    return f"<td{kind}>{escape(cell_text(cell))}</td>"
 
 
 def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:

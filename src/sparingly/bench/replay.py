@@ -45,7 +45,7 @@ class ReplayJudgements:
     chosen: Selection | None = None  # the selection, where there is one
     estimate: Estimate | None = None  # the estimate for the population, where there is one
     # Returns the p-values that judging everything is expected to give.
-    expected: Callable[[], Floats] | None = None
+    expected: Callable[[], tuple[Floats, Floats | None]] | None = None
     # The number of judged outputs at which a stop ended it; None where none did.
     stopped_at: int | None = None
 
@@ -139,13 +139,13 @@ def _replay_at_budget(
     elif entry.p_values == "own":
         outcome = estimate_outcome(judgements.estimate, _sign_flip_outcome(part, judgements).p_values)
     else:
-        p_values = judgements.expected()
+        p_values, ranked_by = judgements.expected()
         if np.isnan(p_values).any():
             # Where none can be expected (no error is known, or two models have no two items in common), that
             # of the judged items stands in its place.
             own_p_values = _sign_flip_outcome(part, judgements).p_values
             p_values = np.where(np.isnan(p_values), own_p_values, p_values)
-        outcome = estimate_outcome(judgements.estimate, p_values)
+        outcome = estimate_outcome(judgements.estimate, p_values, ranked_by)
     spent += time.perf_counter() - start
     details = {"signature": judgements.signature, "stopped_at": judgements.stopped_at}
     return [_cell(part, share, judgements.mask, outcome, seconds=spent, **details)]
@@ -180,7 +180,7 @@ def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed
         interval="none",
         seed=seed,
     )
-    return ReplayJudgements(mask, signature, chosen, scores, partial(expected_p_values, scores))
+    return ReplayJudgements(mask, signature, chosen, scores, lambda: (expected_p_values(scores), None))
 
 
 def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
@@ -201,9 +201,9 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
     scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
 
-    def expected() -> Floats:
-        p_values = strategy.expected_p_values(state)
-        return expected_p_values(scores) if p_values is None else p_values
+    def expected() -> tuple[Floats, Floats | None]:
+        said = strategy.expected(state)
+        return (expected_p_values(scores), None) if said is None else (said.p_values, said.scores)
 
     return replace(judgements, estimate=scores, expected=expected)
 
@@ -224,7 +224,8 @@ def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> Replay
 
 
 ALPHA = 0.05
-_BY_MEANS = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes", "mean_absolute_error")
+_BY_RANKING = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes")
+_ERROR = "mean_absolute_error"
 Measures = dict[str, float | int | None]
 
 
@@ -237,6 +238,7 @@ class ReplayOutcome:
     two_sided: Floats  # two-sided p-values of all pairs, by which pairs are called significant
     low: Floats | None = None  # the low ends of the intervals over this set, NaN where none is printed
     high: Floats | None = None  # the high ends
+    ranked_by: Floats | None = None  # what the models are ranked by, where that is not their scores
 
 
 def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
@@ -244,10 +246,10 @@ def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
     return ReplayOutcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
 
 
-def estimate_outcome(estimate: Estimate, p_values: Floats) -> ReplayOutcome:
+def estimate_outcome(estimate: Estimate, p_values: Floats, ranked_by: Floats | None = None) -> ReplayOutcome:
     """Return the outcome of an estimate for the population: its t tests, and its intervals over this set."""
     low, high = intervals_over_set(estimate)
-    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high)
+    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high, ranked_by)
 
 
 def t_p_values(estimate: Estimate) -> Floats:
@@ -293,7 +295,9 @@ def intervals_over_set(estimate: Estimate) -> tuple[Floats, Floats]:
 def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
     """Return every measure of an outcome against judging everything, by its column of the table."""
     scores, truth = outcome.scores, full_outcome.means
-    agreed = {name: float(measures.MEANS_MEASURES[name](scores, truth)) for name in _BY_MEANS}
+    ranked_by = scores if outcome.ranked_by is None else outcome.ranked_by
+    agreed = {name: float(measures.MEANS_MEASURES[name](ranked_by, truth)) for name in _BY_RANKING}
+    error = float(measures.MEANS_MEASURES[_ERROR](scores, truth))
     first, second = pair_indices(len(truth))
     is_significant = outcome.two_sided < ALPHA
     has_wrong_sign = np.sign(scores[first] - scores[second]) * np.sign(truth[first] - truth[second]) < 0
@@ -301,7 +305,8 @@ def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
         "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full_outcome.p_values)),
         **agreed,
         "rank_changes": int(agreed["rank_changes"]),
-        "pairwise_accuracy_tied": tied_accuracy(scores, full_outcome),
+        "pairwise_accuracy_tied": tied_accuracy(ranked_by, full_outcome),
+        _ERROR: error,
         "bias": standardised_bias(scores, truth),
         **_coverage(outcome, truth),
         "pairs": len(first),

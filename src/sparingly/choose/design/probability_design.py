@@ -243,7 +243,7 @@ class ProbabilityDesign(DrawDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its utility needs",)
 
     utility: Utility | None = parameter(  # noqa: RUF009 - a field
-        None, "what makes an item likelier to be drawn"
+        None, "what makes an item more likely to be drawn"
     )
     tau: float | Literal["pilot"] | None = parameter(
         None,
@@ -252,7 +252,7 @@ class ProbabilityDesign(DrawDesign):
         minimum=0.0,
     )
     pilot: ResidualSize | None = parameter(  # noqa: RUF009 - a field
-        None, "with tau=pilot: how residuals are learned from ratings; residual_size unless given"
+        None, "with tau=pilot: how residuals are learned from ratings; default: residual_size"
     )
     floor: float = parameter(0.0, "the least probability of any unit", minimum=0.0)
     cap: float = parameter(1.0, "the largest probability of any unit", minimum=0.0)
@@ -347,9 +347,9 @@ class Uniform(DrawDesign):
 
     π_i = n / N, and a simple random sample of n units. Where units differ in what the budget counts of them
     (costs, or documents of different sizes), n is as large as the budget surely affords, and the units meet
-    in the order of their costs, so that each draw gets its share of dear and of cheap ones.
+    in the order of their costs, so that each sample gets its share of expensive and cheap ones.
 
-    Choose it when nothing is known, or nothing that has earned trust: scores are unbiased and intervals
+    Choose it when nothing is known about the items: scores are unbiased and intervals
     exact. ``random`` is the baseline that takes until the budget is spent, and then knows no probabilities.
     """
 
@@ -374,8 +374,8 @@ class Pivotal(ProbabilityDesign):
     draw exceeds. Units meet in random order; in each meeting one of the two is taken or left for good, and
     the other goes on with what remains.
 
-    Choose it for informative items *and* unbiased scores. τ must be earned by the utility: with one that does
-    not know where the models' scores vary, a uniform draw is better.
+    Choose it for informative items *and* unbiased scores. If the utility does
+    not know where the models' scores vary, a uniform sample is better.
     """
 
     reference: ClassVar[str] = "Deville and Tillé 1998; Chauvet 2012"
@@ -466,8 +466,8 @@ class LocalPivotal(ProbabilityDesign):
     documents, their items lie together. A drawn document lies at the mean of its items. Under a cost three
     neighbours meet, and no draw exceeds the budget.
 
-    Choose it for what clustering is after, varied items, with scores that stay unbiased. It helps as far as
-    near items have like scores; where they have not, it is as good as ``pivotal``.
+    Choose it for varied items and unbiased scores. It helps as far as near items score alike; otherwise it is
+    as good as ``pivotal``.
     """
 
     reference: ClassVar[str] = "Grafström, Lundström and Schelin 2012; Grafström and Tillé 2013 with costs"
@@ -476,11 +476,11 @@ class LocalPivotal(ProbabilityDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its space and utility need",)
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
-    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; default: all")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
     dimensions: int = parameter(5, "how many directions are used; more is slower", minimum=1)
     documents: bool | None = parameter(
-        None, "whether items of a document are near, too; yes where documents have several, unless given"
+        None, "whether items of a document are near, too; default: yes where documents have several"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
@@ -560,7 +560,7 @@ class Cube(ProbabilityDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its balance and utility need",)
 
     balance: tuple[str, ...] = parameter(
-        (), "what to balance on: metrics, columns, source_length, output_length; all there is unless given"
+        (), "what to balance on: metrics, columns, source_length, output_length; default: all there is"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:

@@ -366,7 +366,7 @@ def bradley_terry(
 
     Args:
         data: The evaluation set with preferences (see ``with_preferences_from`` to derive them from scores).
-        aspect: Use the preferences of this aspect only; all of them unless given.
+        aspect: Use the preferences of this aspect only; default: all of them.
         ties: ``davidson`` gives ties a parameter of their own, ``half`` counts one as half a win. Unless
             given, it is ``half`` where preferences are soft (AlpacaEval's weights), else ``davidson``.
         covariates: What else may sway people: ``length`` (how much longer the first output is, in

@@ -341,7 +341,7 @@ def expect(
 
     Args:
         data: The evaluation set (or its file, or a frame).
-        labels: Items × models, NaN where nobody has judged; the aspect's own unless given.
+        labels: Items × models, NaN where nobody has judged; default: the aspect's own.
         aspect: What was judged: whose labels to take, where none are given, the only one there is unless
             named. A metric that is the truth itself predicts nothing.
         prior: The prior before any label.

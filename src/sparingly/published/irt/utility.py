@@ -37,9 +37,7 @@ class Irt(MetricUtility):
     response: Literal["continuous", "binary"] = parameter(
         "continuous", "whether scores are fitted as they are or as success and failure"
     )
-    threshold: float | None = parameter(
-        None, "binary: a score above it is a success; the median unless given"
-    )
+    threshold: float | None = parameter(None, "binary: a score above it is a success; default: the median")
     fit: Literal["variational", "map"] = parameter(
         "variational", "the evidence lower bound is maximised, or (faster) the posterior density"
     )

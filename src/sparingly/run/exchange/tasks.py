@@ -120,7 +120,7 @@ def make_tasks(
     Args:
         data: The evaluation set.
         selection: What is to be judged.
-        assignment: Who judges what; anyone unless given.
+        assignment: Who judges what; default: anyone.
         controls: The control items that the assignment hands out.
         kind: ``score``, ``pair``, ``ranking`` or ``spans``; pairs where the selection has pairs, else scores.
         aspects: What is judged, by name or with scales; ``overall`` unless given, and points for spans.

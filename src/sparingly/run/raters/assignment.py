@@ -325,7 +325,7 @@ def assign(
         raters: The raters' names.
         data: The evaluation set that it was chosen from.
         overlap: The share of units that two raters judge.
-        load: The most items that a rater takes: one number for all, or by name; no limit unless given.
+        load: The most items that a rater takes: one number for all, or by name; default: no limit.
         unit: What is handed out together: an ``item``, or a ``document``.
         controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
             as far from it as the list allows.

@@ -302,9 +302,9 @@ def rater_report(
 
     Args:
         data: The evaluation set (or its file, or a frame) with its ratings.
-        aspect: What was judged; the only one unless given.
+        aspect: What was judged; default: the only one.
         level: What scores mean for agreement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
-        metric: The metric of the slopes by rater and model; none unless given.
+        metric: The metric of the slopes by rater and model; default: none.
         controls: Control items with their ratings, if there were any.
         alpha: The probability of flagging anybody wrongly.
         seed: The seed of the bootstrap.

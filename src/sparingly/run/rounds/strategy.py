@@ -221,11 +221,6 @@ class Strategy(Method, ABC):
         """Return what judging everything is expected to say, where the strategy uses that."""
         return None
 
-    def expected_p_values(self, state: State) -> Floats | None:
-        """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
-        expected = self.expected(state)
-        return None if expected is None else expected.p_values
-
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""
         return ""
@@ -253,7 +248,7 @@ class OneShot(Strategy):
     """Makes one selection before anything is judged, and assigns it in one round or several.
 
     The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
-    that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
+    that after m of n units a row has probability π_m = π·m/n, and scores can be estimated after every round.
     """
 
     reference: ClassVar[str] = "Cochran 1977, chapter 2"

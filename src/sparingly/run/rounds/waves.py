@@ -316,9 +316,9 @@ class Waves(DrawsInWaves):
     regressor: str | None = parameter(
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
-    goal: Goal = parameter("ranking", "whether differences of models count, or scores")  # noqa: RUF009
+    goal: Goal = parameter("ranking", "what residuals are about: differences between models, or scores")  # noqa: RUF009
     tau: float | None = parameter(
-        None, "how much probabilities depend on size; found from the labels unless given"
+        None, "how much probabilities depend on size; default: found from the labels"
     )
     draw: Literal["pivotal", "local_pivotal"] = parameter(
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"

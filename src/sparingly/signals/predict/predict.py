@@ -73,10 +73,10 @@ def predict_scores(
     Args:
         data: The evaluation set; no label in it is read.
         labels: Items x models in the order of ``data``, NaN where nobody has judged.
-        weights: 1/π for each item, or for each cell; all the same unless given.
+        weights: 1/π for each item, or for each cell; default: all the same.
         regressor: ``ridge``, ``boosting``, ``knn``, a path such as ``sklearn.linear_model:Lasso``, or any
             object with scikit-learn's ``fit`` and ``predict``.
-        features: What to learn from; the regressor's own choice unless given.
+        features: What to learn from; default: the regressor's own choice.
         folds: How many regressions; no more than there are labelled groups.
         groups: A number per item for what must stay together, such as its document; every item by itself
             unless given.
@@ -300,7 +300,7 @@ def residual_sizes(
         data: The evaluation set; no label in it is read.
         labels: Items × models, NaN where nobody has judged.
         goal: What matters: the models' ``scores``, or what sets them centre_on_items, their ``ranking``.
-        weights: 1/π of the pilot for each item; all the same unless given.
+        weights: 1/π of the pilot for each item; default: all the same.
         features: What to learn from (see ``predict_scores``).
         seed: Of the folds.
     """
