@@ -112,7 +112,7 @@ def with_epoch_noise(estimate: Estimate, data: EvalSet) -> Estimate:
     noise = epoch_noise(data, estimate.aspect, pairs.sample, pairs.scale)
     if noise is None:
         return replace(estimate, notes=(*estimate.notes, ONE_EPOCH.format(aspect=estimate.aspect)))
-    wider = widened(estimate, pairs, noise)
+    wider = widened(estimate, noise, ())
     known = np.isfinite(wider.standard_errors)
     total = float((wider.standard_errors[known] ** 2).sum())
     share = float(noise.variance[known].sum()) / total if total > 0 else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -26,17 +26,17 @@ class AddedVariance(Protocol):
         """Return what is added to the variances of contrasts (rows × models), and its degrees of freedom."""
 
 
-def widened(estimate: Estimate, pairs: PairErrors, added: AddedVariance) -> Estimate:
-    """Return an estimate whose covariance and intervals have grown; ``pairs`` are its pairs.
+def widened(estimate: Estimate, added: AddedVariance, notes: Sequence[str]) -> Estimate:
+    """Return an estimate with more variance in its scores, in their intervals and in those of pairs.
 
     The covariance grows by that of ``added``, half-widths to √(h² + (t·se)²) with Student's t at the degrees
     of freedom of what is added.
     """
-    count, covariance = len(estimate.models), estimate.covariance + added.covariance
+    pairs, count = estimate.pairs, len(estimate.models)
+    covariance = estimate.covariance + added.covariance
+    scale = None if pairs is None else pairs.scale
     intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    wider = _widen_intervals(
-        intervals, estimate.scores, *added.of(np.eye(count)), estimate.level, pairs.scale
-    )
+    wider = _widen_intervals(intervals, estimate.scores, *added.of(np.eye(count)), estimate.level, scale)
     # Degrees of freedom of a model's distance from the mean (Welch and Satterthwaite).
     contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
     item_covariance = np.nan_to_num(estimate.covariance)
@@ -46,6 +46,11 @@ def widened(estimate: Estimate, pairs: PairErrors, added: AddedVariance) -> Esti
         item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
     )
     joint_freedom = (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
+    wider_pairs = None
+    if pairs is not None:
+        parts = {part.name: getattr(pairs, part.name) for part in fields(PairErrors)}
+        parts |= {"errors": replace(pairs.errors, covariance=covariance), "complete": False}
+        wider_pairs = WiderPairErrors(**parts, before=pairs, added=added)
     return replace(
         estimate,
         standard_errors=np.sqrt(np.diag(covariance)),
@@ -54,15 +59,8 @@ def widened(estimate: Estimate, pairs: PairErrors, added: AddedVariance) -> Esti
         intervals=wider.kinds,
         covariance=covariance,
         freedom=joint_freedom,
-        pairs=WiderPairErrors(
-            **{
-                **vars(pairs),
-                "errors": replace(pairs.errors, covariance=covariance),
-                "complete": False,
-                "before": pairs,
-                "added": added,
-            },
-        ),
+        notes=(*estimate.notes, *notes),
+        pairs=wider_pairs,
     )
 
 
