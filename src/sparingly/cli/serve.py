@@ -105,6 +105,9 @@ def serve(
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
+    advance: Annotated[
+        bool, flag("Submit a page as soon as every output on it has a score; Backspace goes back.")
+    ] = False,
     reference: Annotated[
         bool, flag("Show the reference, too; raters then tend to prefer what looks like it.")
     ] = False,
@@ -186,6 +189,7 @@ def serve(
         panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
+        advance=advance,
     )
     web: Web = app.state.web
     try:

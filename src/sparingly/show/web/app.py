@@ -52,6 +52,7 @@ def create_app(
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
+    advance: bool = False,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -76,6 +77,7 @@ def create_app(
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
             the server then goes by that name, too.
+        advance: Whether a page is sent as soon as every output on it has a score.
     """
     campaign = Campaign(where, name)
     try:
@@ -93,6 +95,7 @@ def create_app(
             panel,
             language,
             public,
+            advance,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

@@ -48,6 +48,7 @@ class Web:
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; the address asked for unless given.
+        advance: Whether a page with one aspect is sent as soon as every output on it has a score.
     """
 
     campaign: Campaign
@@ -63,6 +64,7 @@ class Web:
     panel: Panel | None = None
     language: str = "en"
     public: str | None = None
+    advance: bool = False
 
     def __post_init__(self) -> None:
         texts_of(self.language)
