@@ -177,10 +177,10 @@ class PlanOutlook:
             )
         if self.goals.detect is not None and self.pilot.models < 2:
             goals = arguments({"pass_rate": "90%", "detect": "5%"})
+            command = either(f"sparingly plan {goals}", f"sparingly.sample_size({goals})")
             raise UsageError(
                 f"There is one model, so there is no difference to find: give {argument('width')}, or plan "
-                f"for a second version without data: {either('sparingly plan ', 'sparingly.sample_size(')}{goals}"
-                f"{either('.', ').')}"
+                f"for a second version without data: {command}."
             )
 
     @cached_property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
@@ -25,7 +26,6 @@ from sparingly.run.campaign.answers import (
     Numbered,
     OnError,
     RecordedCounts,
-    RefusedError,
     check_score,
     read_answers,
     with_line,
@@ -36,11 +36,9 @@ from sparingly.run.campaign.datasets import check_lengths, check_letters, models
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
-    SKIPPED,
     cells_of_round,
     is_own,
     questions_at,
-    skips_at,
     unanswered,
 )
 from sparingly.run.campaign.journal import Clock, Journal, open_journal, utc_now
@@ -57,9 +55,9 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
-from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATINGS
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
 from sparingly.run.campaign.verify import verify_campaign
-from sparingly.run.forms.answer import Answer, checked_text
+from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.rounds.strategy import Finished
@@ -90,7 +88,9 @@ class Campaign(CampaignReader):
         super().__init__(where, name)
         self._clock = clock
         self._drawer = RoundDrawer(self.database, self.history, clock)
-        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(self._write_answers)
+        self._group: GroupWriter[tuple[Sequence[Numbered], bool], list[Acknowledgement]] = GroupWriter(
+            self._write_answers
+        )
 
     @classmethod
     def new(
@@ -185,64 +185,50 @@ class Campaign(CampaignReader):
         """
         waiting = iter(read_answers(answers) if isinstance(answers, str | Path) else _numbered(answers))
         counts = RecordedCounts()
-        while part := list(waiting if on_error == "rollback" else islice(waiting, batch)):
-            if on_error == "rollback":
-                acknowledgements = self._write_answers(part, on_error)
-            else:
-                acknowledgements = self._group.write(part)
+        together = on_error == "rollback"
+        while part := list(waiting if together else islice(waiting, batch)):
+            (acknowledgements,) = self._group.write([(part, together)])
             for acknowledgement in acknowledgements:
+                if together and acknowledgement.what == "refused":
+                    sentence = with_line(acknowledgement.line, acknowledgement.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
                 counts.add(acknowledgement)
                 if acknowledge is not None:
                     acknowledge(acknowledgement)
         return counts
 
-    def _write_answers(
-        self, answers: Sequence[Numbered], on_error: OnError = "keep"
-    ) -> list[Acknowledgement]:
+    def _write_answers(self, calls: Sequence[tuple[Sequence[Numbered], bool]]) -> list[list[Acknowledgement]]:
         with self.database.writing() as connection:
             journal = Journal(connection, self.name, self._clock)
             if journal.closed is not None:
                 raise UsageError(f'The campaign "{self.name}" is closed: it takes no more answers.')
+            answers = [numbered for part, _ in calls for numbered in part]
             batch = AnswerBatch(connection, journal, self.settings, self.history.data_sets, answers)
-            acknowledgements = []
-            for line, answer in answers:
-                acknowledgement = batch.take(line, answer)
-                if acknowledgement.what == "refused" and on_error == "rollback":
-                    sentence = with_line(line, acknowledgement.sentence or "")
-                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
-                acknowledgements.append(acknowledgement)
+            acknowledgements = [batch.take(part, together=together) for part, together in calls]
             batch.write()
         return acknowledgements
 
     def skip(self, questions: Iterable[Question], rater: str, reason: str) -> int:
         """Record that a rater cannot judge some questions; return how many of them are new.
 
-        They are asked of nobody else, and estimates say how many there are. What the rater has judged
-        already is refused: change that answer instead.
+        No round waits for them. Pages give each to one more rater, and estimates say how many nobody judged.
+        What the rater has judged already is refused: change that answer instead.
         """
-        count = 0
-        with self.database.writing() as connection:
-            journal = open_journal(connection, self.name, self._clock)
-            earlier = {
-                (skip.rater, *skip.cell, skip.round)
-                for skip in skips_at(connection, self.name, journal.last_seq)
-            }
-            for question in questions:
-                key = (rater, *question.cell, question.round)
-                if key in earlier:
-                    continue
-                names = ("data", "item", "model", "other", "round")
-                table = RATINGS.c
-                is_cell = [table[name] == value for name, value in zip(names, key[1:], strict=True)]
-                judged = select(table.seq).where(table.campaign == self.name, table.rater == rater, *is_cell)
-                if connection.execute(judged.limit(1)).first() is not None:
-                    raise RefusedError("You have judged this output: change your answer instead.")
-                detail = dict(zip(("rater", *names), key, strict=True))
-                journal.event(SKIPPED, **detail, reason=checked_text(reason, "reason"))
-                count += 1
-            if count:
-                journal.finish()
-        return count
+        return self.record(
+            [
+                Answer(
+                    rater,
+                    question.item,
+                    math.nan,
+                    question.model if question.other is None else None,
+                    None if question.other is None else (question.model, question.other),
+                    data=question.data,
+                    skip=reason,
+                )
+                for question in questions
+            ],
+            on_error="rollback",
+        ).new
 
     def run(
         self,

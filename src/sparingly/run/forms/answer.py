@@ -62,6 +62,8 @@ class Answer:
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
         placement: Where on the page the output was shown; None where that is unknown.
+        skip: Why the rater cannot judge it, on any aspect: the score is no number then. Empty otherwise.
+        guidelines: The version that the rater had read (0 without any); None is not compared.
         word: The score as the word that it was given as, such as pass; empty for a number.
         question: What was asked, where an annotation tool or a page asked it.
         also: Further models (or pairs) with the same outputs, which the answer is credited to, too.
@@ -82,6 +84,8 @@ class Answer:
     client: str = ""
     marks: tuple[Span, ...] | None = None
     placement: Placement | None = None
+    skip: str = ""
+    guidelines: int | None = None
     word: str = ""
     question: Question | None = None
     also: tuple[tuple[str, ...], ...] = ()
@@ -95,7 +99,7 @@ class Answer:
             return
         checked_name(self.rater, "rater")
         checked_name(self.client, "client")
-        for name in ("item", "model", "aspect", "data", "comment"):
+        for name in ("item", "model", "aspect", "data", "comment", "skip"):
             checked_text(getattr(self, name) or "", name)
         for model in self.pair or ():
             checked_text(model, "pair")

@@ -153,8 +153,9 @@ def feature_arrays(data: EvalSet) -> list[NDArray[Any]]:
     """Return the stored arrays that features are made of: the metrics and texts that the set shows."""
     store = data.store
     arrays: list[NDArray[Any]] = [store.metrics[name] for name in data.metrics]
-    arrays += [store.sources] if store.sources is not None and data.sources is not None else []
-    arrays += [store.outputs] if store.outputs is not None and data.outputs is not None else []
+    for name in ("sources", "outputs"):
+        if name in data.fields and (texts := store.texts(name)) is not None:
+            arrays.append(texts)
     return arrays
 
 

@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
-from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.sessions import Session
@@ -48,7 +47,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
-        panel=web.panel if previous is not None and session.rater.startswith(PREFIX) else None,
+        panel=web.panel if service.queue.may_complete(session.rater) else None,
     )
 
 
