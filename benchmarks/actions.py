@@ -26,7 +26,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +78,10 @@ class Hand:
         self.page.mouse.up()
         self.drags += 1
 
-    def wait_for(self, ready: Callable[[], Any]) -> None:
-        """Wait until the next item can be judged."""
+    def wait_for(self, ready: str, argument: object) -> None:
+        """Wait until a script says that the next item can be judged."""
         start = time.perf_counter()
-        ready()
+        self.page.wait_for_function(ready, arg=argument)
         self.waits.append(time.perf_counter() - start)
 
     @property
@@ -243,7 +242,7 @@ def judge_ours(hand: Hand, form: str, known: dict[str, Judgement]) -> None:
     """Judge everything on our pages."""
     page, texts = hand.page, dict(zip(*_pair_texts(), strict=True))
     for number in range(ITEMS):
-        hand.wait_for(lambda n=number: page.wait_for_function(_OURS_READY, arg=n))
+        hand.wait_for(_OURS_READY, number)
         said = known[flat(page.locator(".source .text").last.inner_text())]
         if form == "pass_fail":
             hand.key("2" if said.score < 50 else "1")
@@ -327,7 +326,7 @@ def judge_pearmut(hand: Hand, form: str, known: dict[str, Judgement]) -> None:
     """Judge everything in Pearmut: a click on the slider, a click on Next."""
     page, last = hand.page, ""
     for _ in range(ITEMS):
-        hand.wait_for(lambda: page.wait_for_function(_NEW_SOURCE, arg=last))
+        hand.wait_for(_NEW_SOURCE, last)
         last = page.locator(".output_src").first.inner_text()
         said = known[flat(last)]
         for word, severity in said.errors if form == "esa" else ():
@@ -336,8 +335,9 @@ def judge_pearmut(hand: Hand, form: str, known: dict[str, Judgement]) -> None:
                 hand._use("mouse")
                 page.mouse.click(x, y)
                 hand.clicks += 1
-            page.wait_for_timeout(50)  # the toolbox moves to the error
-            hand.click(page.locator(f".span_toolbox_parent:visible .error_{severity}").last)
+            # The toolbox moves to the error; this waits until it rests.
+            page.locator(f".span_toolbox_parent:visible .error_{severity}").last.click()
+            hand.clicks += 1
         slider = page.locator("input[type=range]")
         if form == "pass_fail":
             hand.click(slider, 0.95 if said.score >= 50 else 0.05)
@@ -370,8 +370,9 @@ def potato(form: str, folder: Path) -> Iterator[tuple[str, Callable[[], dict[str
     selection = sparingly.select(data, "uniform", ITEMS, seed=1)
     kind = {"pairs": "pair", "esa": "spans"}.get(form, "score")
     if form == "pairs":
-        import numpy as np
         from dataclasses import replace
+
+        import numpy as np
 
         pairs = np.empty(len(selection), object)
         pairs[:] = [MODELS] * len(selection)
@@ -420,7 +421,7 @@ def judge_potato(hand: Hand, form: str, known: dict[str, Judgement]) -> None:
     page.fill("#login-email", "ann")
     page.click("form button[type=submit]")
     for _ in range(ITEMS):
-        hand.wait_for(lambda: page.wait_for_function(_OTHER_INSTANCE, arg=last))
+        hand.wait_for(_OTHER_INSTANCE, last)
         last = page.input_value("#instance_id")
         page.wait_for_load_state("networkidle")
         said = known[flat(_potato_source(page))]
@@ -492,7 +493,15 @@ def measure(tool: str, form: str) -> Effort:
     wrong = sum(not _fits(form, saved.get(by_source[source]), said) for source, said in known.items())
     wait = statistics.median(hand.waits[1:])
     return Effort(
-        tool, form, hand.clicks, hand.drags, hand.keys, hand.actions, round(hand.seconds, 1), round(wait, 2), wrong
+        tool,
+        form,
+        hand.clicks,
+        hand.drags,
+        hand.keys,
+        hand.actions,
+        round(hand.seconds, 1),
+        round(wait, 2),
+        wrong,
     )
 
 
