@@ -35,22 +35,21 @@ _OPEN = (
 class ServerOptions:
     """Address the pages are."""
 
-    host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
+    host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
         Path | None,
-        about("The key that signs sessions; beside a campaign's file unless given.", show_default=False),
+        about("The key that signs sessions; default: beside a campaign's file.", show_default=False),
     ] = None
     public: Annotated[
         str | None,
         about(
-            "What links begin with, where a proxy stands in front: https://judge.example.org, or "
-            "https://example.org/judge.",
+            "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
             show_default=False,
         ),
     ] = None
     renew_organiser: Annotated[
-        bool, flag("Take back earlier links of the organiser, such as one that others have seen.")
+        bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
         Path | None,
@@ -84,7 +83,7 @@ def serve(
     budget: Annotated[
         str | None,
         about(
-            "Of data that is not yet a campaign: items or comparisons, 100, 10%; all unless given.",
+            "Of data that is not yet a campaign: items or comparisons, 100, 10%; default: all.",
             "--budget",
             "-b",
         ),
@@ -95,7 +94,7 @@ def serve(
     instructions: Annotated[
         Path | None,
         about(
-            "What raters read first: Markdown with a title, a scale in words, examples, consent.",
+            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
             show_default=False,
         ),
     ] = None,
@@ -132,7 +131,17 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
-    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
+    help_from: Annotated[
+        str | None,
+        about(
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            show_default=False,
+        ),
+    ] = None,
+    help_share: Annotated[
+        float, about("The probability that a rater sees them; scores are estimated as without.")
+    ] = 0.5,
+    language: Annotated[str, about("The language of the raters' pages: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
         about(
@@ -142,7 +151,7 @@ def serve(
         ),
     ] = None,
     panel_pages: Annotated[
-        int | None, about("With --panel: the pages that one person judges; all unless given.")
+        int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
     panel_screened: Annotated[
         str | None,
@@ -220,6 +229,8 @@ def serve(
                 advance=advance,
                 base=f"/{path}" if several else "",
                 rate=rate,
+                help_from=help_from,
+                help_share=help_share,
             )
         webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:
@@ -249,6 +260,9 @@ def serve(
                             f"{start}/{'r' if role == 'rater' else 'o'}/{opened}"
                         )
             _tell(links, serving.once_links, json=json)
+            for web in webs.values():
+                if web.help is not None:
+                    sys.stderr.write(f"sparingly: {web.help.sentence}.\n")
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             app = create_several(apps, hosts=serving.hosts, public=serving.public) if several else apps["/"]

@@ -55,6 +55,8 @@ def create_app(
     advance: bool = False,
     base: str = "",
     rate: float | None = None,
+    help_from: str | None = None,
+    help_share: float = 0.5,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -82,6 +84,10 @@ def create_app(
         advance: Whether a page is sent as soon as every output on it has a score.
         rate: What an hour of a rater is paid: the organiser's pages then show the cost.
         base: The path of this campaign below the others of its server, such as ``/wmt``.
+        help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
+            which answers are filled in.
+        help_share: The probability with which a rater sees that, drawn for each question; estimates are of
+            the scores without it.
     """
     start, below = place_of(public)
     campaign = Campaign(where, name)
@@ -99,11 +105,13 @@ def create_app(
             controls,
             panel,
             language,
-            start,
-            advance,
-            below + base,
-            f"{below}/" if base else None,
-            rate,
+            public=start,
+            advance=advance,
+            base=below + base,
+            list_at=f"{below}/" if base else None,
+            rate=rate,
+            help_from=help_from,
+            help_share=help_share,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

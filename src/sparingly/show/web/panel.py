@@ -22,20 +22,12 @@ EXAMPLE = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{
 
 @dataclass(frozen=True)
 class Panel:
-    """What the people of a panel get.
+    """What the people of a panel get."""
 
-    Attributes:
-        code: Completes their work: a code, or the address to send them back to.
-        pages: After how many pages they are done; until nothing is left unless given.
-        screened: The code, or the address, for those who do not agree to the conditions; they leave without
-            one unless given.
-        pay: What one of them is paid, from which their pay per hour follows.
-    """
-
-    code: str
-    pages: int | None = None
-    screened: str | None = None
-    pay: float | None = None
+    code: str  # completes their work: a code, or the address to send them back to
+    pages: int | None = None  # after how many pages they are done; until nothing is left unless given
+    screened: str | None = None  # the code, or the address, for those who do not consent
+    pay: float | None = None  # what one of them is paid, from which their pay per hour follows
 
     def __post_init__(self) -> None:
         if not self.code.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -162,11 +163,16 @@ class ProgressResponse:
 
 @dataclass
 class OutputResponse:
-    """An output to judge, or two to compare, each as its turns (one where it is no chat)."""
+    """An output to judge, or two to compare, each as its turns (one where it is no chat).
+
+    Where an AI's suggestion is filled in, ``suggested`` has its scores by aspect, and ``marks`` its errors.
+    """
 
     output: str
     label: str
     texts: list[list[str]]
+    suggested: dict[str, float] = field(default_factory=dict)
+    marks: list[dict[str, str | int]] = field(default_factory=list)
 
 
 @dataclass
@@ -224,7 +230,13 @@ def question(session: RaterSession, service: Served) -> PageResponse:
         before=plain(view.before),
         after=plain(view.after),
         outputs=[
-            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
+            OutputResponse(
+                output.handle,
+                output.label,
+                [plain(text) for text in output.texts],
+                {one.aspect: float(one.value) for one in output.fields if output.helped and one.value},
+                json.loads(output.marks) if output.helped else [],
+            )
             for output in view.outputs
         ],
     )
