@@ -20,6 +20,7 @@ from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, r
 from sparingly.run.campaign.results import Findings
 from sparingly.run.campaign.rounds import CampaignOutlook
 from sparingly.run.forms.guidelines import Guidelines
+from sparingly.show.report.report import report
 from sparingly.show.web.entry import (
     CurrentWeb,
     Fields,
@@ -490,6 +491,21 @@ def download_bundle(session: OrganiserAlone, service: CurrentService) -> Respons
     name = file_stem(service.campaign.name, "campaign")
     service.audit.write(session.actor, "downloaded everything")
     return _file(zip_bytes(bundle_files(service.campaign), name), f"{name}.zip", "application/zip")
+
+
+@router.get("/organiser/downloads/report.html")
+def download_report(session: OrganiserSession, service: CurrentService) -> Response:
+    """Give a report of every data set; raters are numbers in it."""
+    campaign = service.campaign
+    name = file_stem(campaign.name, "campaign")
+    pages = {
+        f"{file_stem(data, 'data')}.html": report(campaign, data=data).html().encode()
+        for data in campaign.settings.budgets
+    }
+    service.audit.write(session.actor, "downloaded report")
+    if len(pages) == 1:
+        return _file(*pages.values(), f"{name}-report.html", "text/html; charset=utf-8")
+    return _file(zip_bytes(pages, f"{name}-report"), f"{name}-report.zip", "application/zip")
 
 
 @router.get("/organiser/downloads/hours.csv")
