@@ -363,22 +363,39 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
 
 
 def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> Estimate:
-    pairs, count = _errors_of(estimate), len(estimate.models)
+    _errors_of(estimate)
     rater_variance = _variance_of(estimate, data, view, severity)
     share = rater_variance.anonymous_share
     unknown = (ANONYMOUS_SHARE.format(share=share),) if share > 1e-9 else ()
-    covariance = estimate.covariance + rater_variance.covariance
+    return replace(
+        widened(estimate, rater_variance, (OTHER_RATERS, *severity.notes, *unknown)),
+        groups={
+            name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
+        },
+        signature=None,
+    )
+
+
+def widened(estimate: Estimate, more: RaterVariance, notes: Sequence[str]) -> Estimate:
+    """Return an estimate with more variance in its scores, in their intervals and in those of pairs."""
+    pairs, count = estimate.pairs, len(estimate.models)
+    covariance = estimate.covariance + more.covariance
     intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    wider = _widen_intervals(intervals, estimate.scores, *rater_variance.of(np.eye(count)), estimate.level)
+    wider = _widen_intervals(intervals, estimate.scores, *more.of(np.eye(count)), estimate.level)
     # Degrees of freedom of a model's distance from the mean (Welch and Satterthwaite).
     contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
     item_covariance = np.nan_to_num(estimate.covariance)
     item_variance = float(np.einsum("cj,jk,ck->c", contrast, item_covariance, contrast).mean())
-    variance, freedom = rater_variance.of(contrast)
+    variance, freedom = more.of(contrast)
     spent = float((variance**2 / freedom).mean()) + (
         item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
     )
     joint_freedom = (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
+    wider_pairs = pairs and RaterPairErrors(
+        **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
+        without_raters=pairs,
+        rater_variance=more,
+    )
     return replace(
         estimate,
         standard_errors=np.sqrt(np.diag(covariance)),
@@ -387,16 +404,8 @@ def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: 
         intervals=wider.kinds,
         covariance=covariance,
         freedom=joint_freedom,
-        notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *unknown),
-        groups={
-            name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
-        },
-        signature=None,
-        pairs=RaterPairErrors(
-            **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
-            without_raters=pairs,
-            rater_variance=rater_variance,
-        ),
+        notes=(*estimate.notes, *notes),
+        pairs=wider_pairs,
     )
 
 

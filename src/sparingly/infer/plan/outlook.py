@@ -15,7 +15,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.levels import check_level
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget

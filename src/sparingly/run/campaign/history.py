@@ -16,6 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
+from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, RATINGS, ROUNDS
@@ -146,7 +147,7 @@ class History:
         """Return the answers that count at a number: of each rater about each cell the last."""
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS), table.round)
+            select(*(table[name] for name in _COLUMNS), table.round, table.seq)
             .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
             .order_by(table.seq)
         )
@@ -160,8 +161,17 @@ class History:
             for row in rows.mappings()
             if (row["item"], row["model"], row["round"]) not in anchor_cells
         }
+        places = PLACEMENTS.c
+        help_shown = {
+            row.seq: {HELPED: row.helped, HELP_PROBABILITY: row.help_probability}
+            for row in connection.execute(
+                select(places.seq, places.helped, places.help_probability).where(
+                    places.campaign == self.settings.name, places.seq <= seq, places.helped.is_not(None)
+                )
+            )
+        }
         # In the order of what they are about, not of their arrival: the same answers give the same set.
-        return [dict(last[key]) for key in sorted(last)]
+        return [{**last[key], **help_shown.get(last[key]["seq"], {})} for key in sorted(last)]
 
     def round_count(self, connection: Connection, data: str) -> int:
         """Return how many rounds a data set has now."""
@@ -363,7 +373,11 @@ def with_answers(
     scored = [row for row in answers if not row["other"] and row["model"] in models]
     compared = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
     comments = np.array([row["comment"] for row in scored], object)
+    extra = {}
+    if any(HELPED in row for row in scored):
+        extra = {name: _objects([row.get(name) for row in scored]) for name in (HELPED, HELP_PROBABILITY)}
     ratings = Ratings(
+        extra=extra,
         model=_codes(scored, "model", data.models),
         score=np.array([row["score"] for row in scored], np.float64),
         comment=comments if any(text is not None for text in comments) else None,
@@ -398,6 +412,12 @@ def _shared_columns(
         "rater": _codes(rows, "rater", raters),
         "seconds": np.array(seconds, np.float64),
     }
+
+
+def _objects(values: Sequence[Any]) -> Any:
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
 
 
 def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:

@@ -38,11 +38,15 @@ class Placement:
         place: Its place on the page, from 1; equal outputs share one.
         cards: How many places the page had.
         turned: Whether the second output of a pair was shown first.
+        helped: Whether a suggestion was filled in, by chance; None where there was none to show.
+        help_probability: The probability that it would be.
     """
 
     place: int
     cards: int
     turned: bool = False
+    helped: bool | None = None
+    help_probability: float | None = None
 
 
 @dataclass(frozen=True)

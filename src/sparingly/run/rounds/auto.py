@@ -238,7 +238,7 @@ class Auto(Strategy):
 
     It is the default because scores are unbiased by design: no item's probability
     depends on a metric, predictions count by what they explain of held-out labels, and without evidence it
-    is a random sample with a plain mean. The ranking (``expected_p_values``) uses all labels and metrics.
+    is a random sample with a plain mean. The ranking (``expected``) uses all labels and metrics.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -396,7 +396,11 @@ class Auto(Strategy):
         minimum = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
         limits: dict[str, Any] = {"inflation": inflation, "minimum": minimum, "thrifty": self._thrifty}
-        return fold_depths(current, worth, cells, sizes, floor, start=start, **limits)
+        depth = fold_depths(current, worth, cells, sizes, floor, start=start, **limits)
+        if cells < state.left and not self._thrifty and (depth == current).all():
+            # A share of the rest is less than an item of any fold: all of the rest is more.
+            depth = fold_depths(current, worth, state.left, sizes, floor, start=start, **limits)
+        return depth
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return the worth of labels of each model, from the labels outside the hidden items."""

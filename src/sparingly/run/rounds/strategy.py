@@ -221,11 +221,6 @@ class Strategy(Method, ABC):
         """Return what judging everything is expected to say, where the strategy uses that."""
         return None
 
-    def expected_p_values(self, state: State) -> Floats | None:
-        """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
-        expected = self.expected(state)
-        return None if expected is None else expected.p_values
-
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""
         return ""
