@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.cache import ResultCache
+from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.format import cell_text
-from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
