@@ -126,6 +126,13 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    adjudicator: Annotated[
+        str | None,
+        about(
+            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
+            show_default=False,
+        ),
+    ] = None,
     help_from: Annotated[
         str | None,
         about(
@@ -198,6 +205,7 @@ def serve(
         public=None if serving.public is None else serving.public.rstrip("/"),
         help_from=help_from,
         help_share=help_share,
+        adjudicator=adjudicator,
     )
     web: Web = app.state.web
     try:

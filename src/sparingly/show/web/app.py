@@ -54,6 +54,7 @@ def create_app(
     public: str | None = None,
     help_from: str | None = None,
     help_share: float = 0.5,
+    adjudicator: str | None = None,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -78,6 +79,8 @@ def create_app(
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
             the server then goes by that name, too.
+        adjudicator: Decides where two raters are further apart than a quarter of the scale (of pairs: where
+            they differ): a rater, who sees both answers, or any ``third`` one, who sees none.
         help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
             which answers are filled in.
         help_share: The probability with which a rater sees that, drawn for each question; estimates are of
@@ -101,6 +104,7 @@ def create_app(
             public,
             help_from,
             help_share,
+            adjudicator,
         )
         sessions = web.sessions
         rater_service = RaterService(web)
