@@ -15,8 +15,7 @@ from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.predict import FEWEST
-from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes
+from sparingly.signals.predict.predict import FEWEST, Goal, ResidualSizes, residual_sizes
 
 # A design asks for the residuals to find tau, for its probabilities and for its notes, and draws with other
 # seeds ask again.

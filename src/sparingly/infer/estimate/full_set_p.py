@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS

@@ -22,8 +22,7 @@ from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.expect.belief import USUAL_PRIOR, Belief, BeliefPrior, believe
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
-from sparingly.signals.predict.regressors import Ridge
-from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
+from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_intercepts
 
 # --- scores as model effect + item effect ---
 

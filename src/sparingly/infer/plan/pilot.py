@@ -33,7 +33,7 @@ from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
 from sparingly.signals.predict.features import has_features
-from sparingly.signals.predict.residuals import centre_on_items, expected_squares
+from sparingly.signals.predict.predict import centre_on_items, expected_squares
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions

@@ -366,9 +366,10 @@ class PageBoard:
             )
             of_items = table.item.in_(items[start : start + 500])
             query = query.where(table.campaign == self.settings.name, of_items, table.seq <= last)
-            for *cell, aspect, rater, score in connection.execute(query.order_by(table.seq)):
-                if rater not in self.withdrawn and (key := (cell[0], cell[1], cell[2], cell[3])) in cells:
-                    scores.setdefault((key, aspect), {})[rater] = score
+            for row in connection.execute(query.order_by(table.seq)):
+                key = (row.data, row.item, row.model, row.other)
+                if row.rater not in self.withdrawn and key in cells:
+                    scores.setdefault((key, row.aspect), {})[row.rater] = row.score
         for cell in cells:
             self._disputed.pop(cell, None)
         for (cell, aspect), by_rater in scores.items():

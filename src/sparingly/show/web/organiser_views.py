@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ from sparingly.run.campaign.access import AccessLink, AuditEntry
 from sparingly.run.campaign.progress import Overview
 from sparingly.run.campaign.results import Findings
 from sparingly.run.forms.question import Question, QuestionTexts
+from sparingly.show.web.panel import PREFIX, Panel
 from sparingly.show.web.texts import visible
 
 _HOUR, _MINUTE = 3600, 60
@@ -96,6 +98,27 @@ def rater_rows(
         )
     right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
     return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
+
+
+def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> list[tuple[str, str]]:
+    """Return what is paid so far and still to come, and what an hour of a panel's people comes to."""
+    rows = []
+    if rate is not None:
+        mean = overview.cost.seconds_per_answer or 0.0
+        rows.append(("cost so far", f"{rate * overview.cost.hours:,.2f}"))
+        rows.append(("cost still to come", f"{rate * mean * overview.left / _HOUR:,.2f}"))
+    if panel is None:
+        return rows
+    people = [one for one in overview.raters if one.rater.startswith(PREFIX)]
+    rows.append(("people of the panel", str(len(people))))
+    times = sorted(one.seconds for one in people if one.seconds > 0)
+    if times:
+        middle = median(times)
+        rows.append(("time of one of them", duration(middle)))
+        if panel.pay is not None:
+            rows.append(("pay per hour", f"{panel.pay * _HOUR / middle:,.2f}"))
+            rows.append(("cost of the panel", f"{panel.pay * len(people):,.2f}"))
+    return rows
 
 
 @dataclass(frozen=True)
