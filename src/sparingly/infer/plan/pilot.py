@@ -444,8 +444,9 @@ def _most_typical(data: EvalSet) -> str:
     names = sorted(likeliest_metrics(data.metrics, data.roles))
     if not names:
         raise MissingDataError(
-            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
-            f"plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "
+            f"{either('sparingly serve DATA --budget 40', 'sparingly.select(data, budget=40)')}. "
+            f"Or plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
         )
     rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
     scores = [data.metrics[name][rows] for name in names]
