@@ -31,17 +31,11 @@ POWER = 0.9
 
 @dataclass(frozen=True)
 class JudgeGain:
-    """What a judge's votes on everything add to people's labels.
+    """What a judge's votes on everything add to people's labels."""
 
-    Attributes:
-        names: The judge, or the metrics.
-        items: How many items have them.
-        labels: How many more labels they are worth.
-    """
-
-    names: tuple[str, ...]
-    items: int
-    labels: int
+    names: tuple[str, ...]  # the judge, or the metrics
+    items: int  # how many items have them
+    labels: int  # how many more labels they are worth
 
 
 @dataclass(frozen=True, repr=False)
