@@ -69,6 +69,8 @@ class Web:
         assignment: Who judges what; without one, every rater is given open questions.
         help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
         help_share: The probability with which a rater sees a suggestion, drawn for each question.
+        repeats: The share of pages that raters judge a second time, unasked, to see how they agree with
+            themselves.
         adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
@@ -104,6 +106,7 @@ class Web:
     help_from: str | None = None
     help_share: float = 0.5
     adjudicator: str | None = None
+    repeats: float = 0.0
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -111,6 +114,8 @@ class Web:
             raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
+        if not 0 <= self.repeats <= 0.5:
+            raise UsageError(f"The share of repeated pages is from 0 to 0.5, not {self.repeats:g}.")
         if self.adjudicator == THIRD and self.assignment is not None:
             raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
         if self.texts not in get_args(Texts):

@@ -147,9 +147,9 @@ class PageViews:
     def __init__(self, web: Web, queue: PageQueue) -> None:
         self.web, self.queue = web, queue
 
-    def handle(self, page: Page) -> str:
-        """Return what a page is called in addresses."""
-        return self.web.sessions.handle("page", page.data, str(page.round), page.item)
+    def handle(self, page: Page, *, again: bool = False) -> str:
+        """Return what a page is called in addresses; one that is judged a second time is another page."""
+        return self.web.sessions.handle("page again" if again else "page", *map(str, page))
 
     def questions(self, session: Session, page: Page, *, everything: bool = False) -> list[Question]:
         """Return the questions of a page, as this rater is shown them."""
@@ -162,23 +162,24 @@ class PageViews:
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
         return page_questions(page, bare, board.texts(page.data), session.rater, keyed, handle, exact=exact)
 
-    def view(self, session: Session, page: Page) -> PageView:
-        """Return what a page shows, with what the rater typed or answered before."""
+    def view(self, session: Session, page: Page, *, again: bool = False) -> PageView:
+        """Return what a page shows, with what the rater typed or answered before; ``again`` without that."""
         web, rater = self.web, session.rater
-        content = web.drafts.read(rater, page.data, page.item)
+        content = None if again else web.drafts.read(rater, page.data, page.item)
+        previous = self.queue.before(rater, None if again else page)
         saved = Draft() if content is None else Draft.read(content)
         draft = saved or Draft()
         item = web.board.texts(page.data).fill(Question(page.item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
-        previous = self.queue.before(rater, page)
         return self._page(
             rater,
-            self.handle(page),
+            self.handle(page, again=again),
             self.questions(session, page),
             item,
             draft,
             previous=None if previous is None else self.handle(previous),
             draft_lost=saved is None,
-            revised=web.board.is_done_by(rater, page),
+            revised=not again and web.board.is_done_by(rater, page),
+            blank=again,
         )
 
     def known_handle(self, known: KnownItems, item: str) -> str:
@@ -223,6 +224,7 @@ class PageViews:
         draft_lost: bool = False,
         revised: bool = False,
         tutorial: tuple[int, int] | None = None,
+        blank: bool = False,
     ) -> PageView:
         web = self.web
         markdown = web.texts == "markdown"
@@ -243,7 +245,7 @@ class PageViews:
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
             outputs=tuple(
-                self._question(place, question, rater, draft, markdown=markdown)
+                self._question(place, question, rater, draft, markdown=markdown, blank=blank)
                 for place, question in enumerate(questions, 1)
             ),
             progress=self.queue.progress(rater),
@@ -256,12 +258,13 @@ class PageViews:
         )
 
     def _question(
-        self, place: int, question: Question, rater: str, draft: Draft, *, markdown: bool
+        self, place: int, question: Question, rater: str, draft: Draft, *, markdown: bool, blank: bool = False
     ) -> QuestionView:
         web = self.web
         typed = draft.cards.get(draft_name(question))
         first, second = first_models(question)
-        answers = web.board.last_answers(rater, (question.data, question.item, first, second), question.round)
+        cell = (question.data, question.item, first, second)
+        answers = {} if blank else web.board.last_answers(rater, cell, question.round)
         sign = 1 if question.model == first else -1
         form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
