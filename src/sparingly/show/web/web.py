@@ -23,6 +23,8 @@ from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
+from sparingly.run.forms.question import Question
+from sparingly.run.forms.spans import SpansForm
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.languages import script_texts, texts_of, translator
 from sparingly.show.web.panel import Panel
@@ -139,6 +141,14 @@ class Web:
         if form.answers == "pair":
             raise UsageError("Where outputs are compared, the pages ask which is better by themselves.")
         return form
+
+    def form_of(self, question: Question) -> Form:
+        """Return the form that asks a question, with the severities of the guidelines."""
+        if question.other is not None:
+            return self.pair_form
+        form, guidelines = self.single_form, self.board.guidelines
+        points = None if guidelines is None else guidelines.severities
+        return type(form)(points) if points and isinstance(form, SpansForm) else form
 
     @cached_property
     def pair_form(self) -> Form:

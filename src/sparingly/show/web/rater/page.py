@@ -12,7 +12,7 @@ from sparingly.data.texts import same_text
 from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
-from sparingly.run.forms.spans import SEVERITIES
+from sparingly.run.forms.spans import SpansForm
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
 from sparingly.show.web.rater.submission import Draft, asked_as
 from sparingly.show.web.sessions import Session
@@ -107,6 +107,7 @@ class QuestionView:
     skip: str = ""
     helped: bool = False
     earlier: tuple[str, ...] = ()
+    source: DisplayText | None = None
 
     @property
     def is_pair(self) -> bool:
@@ -138,7 +139,7 @@ class PageView:
     revised: bool
     tutorial: tuple[int, int] | None = None
     categories: tuple[str, ...] = ()
-    severities: tuple[str, ...] = SEVERITIES
+    severities: tuple[str, ...] = ()
 
 
 class PageViews:
@@ -160,7 +161,12 @@ class PageViews:
 
         exact = self.web.single_form.answers == "spans"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
-        return page_questions(page, bare, board.texts(page.data), session.rater, keyed, handle, exact=exact)
+        texts = board.texts(page.data)
+        source = texts.fill(Question(page.item)).source
+        return [
+            replace(question, source=source)
+            for question in page_questions(page, bare, texts, session.rater, keyed, handle, exact=exact)
+        ]
 
     def view(self, session: Session, page: Page, *, again: bool = False) -> PageView:
         """Return what a page shows, with what the rater typed or answered before; ``again`` without that."""
@@ -190,9 +196,10 @@ class PageViews:
         """Return the questions about an item with a known answer, in an order drawn for the rater."""
         keyed = self.web.sessions.handle
         parts = (session.rater, known.kind, item)
+        source = known.texts.fill(Question(item)).source
         return sorted(
             (
-                replace(question, id=keyed(session.id, "known output", *parts, question.model))
+                replace(question, id=keyed(session.id, "known output", *parts, question.model), source=source)
                 for question in known.questions(item)
             ),
             key=lambda question: keyed("order of cards", *parts, question.model),
@@ -255,6 +262,7 @@ class PageViews:
             revised=revised,
             tutorial=tutorial,
             categories=() if web.board.guidelines is None else web.board.guidelines.categories,
+            severities=marked.severities if isinstance(marked := web.form_of(item), SpansForm) else (),
         )
 
     def _question(
@@ -316,6 +324,7 @@ class PageViews:
             skip=(typed and typed.skip) or "",
             helped=suggestion is not None,
             earlier=self._earlier(question, rater),
+            source=display_text(question.source) if form.answers == "spans" and question.source else None,
         )
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
