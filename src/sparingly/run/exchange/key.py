@@ -129,32 +129,14 @@ class Key:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the key as plain values, as its file holds it."""
+        pairs = ({"pair": list(question.models), **_fields(question, _OF_SAME)} for question in self.same)
         return {
             "format": FORMAT,
             "version": VERSION,
-            "tool": self.tool,
-            "kind": self.kind,
-            "scales": {name: [scale.low, scale.high] for name, scale in self.scales.items()},
-            "tool_scales": {name: [scale.low, scale.high] for name, scale in self.tool_scales.items()},
-            "seed": self.seed,
-            "salt": self.salt,
-            "digest": self.digest,
-            "selection": self.selection,
-            "models": dict(self.models),
+            **{name: schema.write(getattr(self, name)) for name in _OF_KEY},
             **self.unknown,
             "questions": [_question_values(question) for question in self.questions.values()],
-            "same": [
-                _without_empty(
-                    {
-                        "item": question.item,
-                        "pair": list(question.models),
-                        "data": question.data,
-                        "round": question.round,
-                        "probability": question.probability,
-                    }
-                )
-                for question in self.same
-            ],
+            "same": list(map(_without_empty, pairs)),
         }
 
     def save(self, path: str | Path) -> None:
@@ -189,24 +171,26 @@ class Key:
         return replace(key, questions={question.id: question for question in questions})
 
 
+# What files hold as it is: of a key, of a pair with equal outputs, and of a question.
+_OF_KEY = ("tool", "kind", "scales", "tool_scales", "seed", "salt", "digest", "selection", "models")
+_OF_SAME = ("item", "data", "round", "probability")
+_OF_QUESTION = (*_OF_SAME, "probabilities", "rater", "document", "position", "control")
+
+
+def _fields(question: Question, names: Iterable[str]) -> dict[str, Any]:
+    return {name: schema.write(getattr(question, name)) for name in names}
+
+
 def _question_values(question: Question) -> dict[str, Any]:
     """Return a question as its key file has it; what is not there is left out."""
     values = {
         "task": question.id,
-        "item": question.item,
+        **_fields(question, _OF_QUESTION),
         "outputs": {output.token: list(output.models) for output in question.outputs},
         "texts": {output.token: output.letters for output in question.outputs if output.letters is not None},
         "shown_item": question.original,
-        "data": question.data,
-        "round": question.round,
-        "probability": question.probability,
-        "probabilities": dict(question.probabilities),
-        "rater": question.rater,
-        "document": question.document,
-        "position": question.position,
         "before": [passage.item for passage in question.before],
         "after": [passage.item for passage in question.after],
-        "control": question.control,
         # The sides of a pair and the order on the page, whatever a program does to the order of an object.
         "shown": [output.token for output in question.outputs],
     }

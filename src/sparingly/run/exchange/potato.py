@@ -14,22 +14,23 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.browser import plain_names, units, whole_letters
 from sparingly.run.exchange.files import (
     json_in,
     mapping_in,
     moment_in,
     name_in,
     number_in,
+    plain_names,
     read_csv_rows,
     seconds_in,
     span_in,
+    units,
+    whole_letters,
     write_jsonl,
     write_text,
 )
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     AnnotationTool,
@@ -91,16 +92,9 @@ class Potato(AnnotationTool):
             answers.take(record)
         return reading.report()
 
-    def key_for(self, tasks: Tasks) -> Key:
-        """Return the key with the scales that sliders have: whole numbers only."""
-        slider_scales = {name: slider_scale(scale) for name, scale in tasks.scales.items()}
-        tool_scales = {name: scale for name, scale in slider_scales.items() if scale != tasks.scales[name]}
-        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
-
-
-def slider_scale(scale: Scale) -> Scale:
-    """Return the scale of a slider, which knows whole numbers only: 0 to 100 where those are too few."""
-    return scale if has_whole_steps(scale) else HUNDRED
+    def asked_scale(self, scale: Scale) -> Scale:
+        """Return the scale of a slider, which knows whole numbers only: 0 to 100 where those are too few."""
+        return scale if has_whole_steps(scale) else HUNDRED
 
 
 def scheme_names(key: Key) -> dict[str, str]:
@@ -111,11 +105,8 @@ def scheme_names(key: Key) -> dict[str, str]:
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
     titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    fields = [
-        {"key": key, "type": "text", "label": title}
-        for key, title in titles.items()
-        if any(item[key] for item in items)
-    ]
+    used = (key for key in titles if any(item[key] for item in items))
+    fields = [{"key": key, "type": "text", "label": titles[key]} for key in used]
     # Pairs and spans show the outputs in the question itself.
     if tasks.kind == "score":
         fields.append({"key": OUTPUT, "type": "text", "label": "Output"})
@@ -150,11 +141,8 @@ def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolO
         for number, (rater, instances) in enumerate(lists.items(), 1)
         if rater
     ]
-    return {
-        "assignment_strategy": "batch",
-        "batch_assignment": {"groups": groups},
-        "num_annotators_per_item": 1,
-    }
+    batches = {"batch_assignment": {"groups": groups}, "num_annotators_per_item": 1}
+    return {"assignment_strategy": "batch", **batches}
 
 
 def _schemes(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
@@ -178,7 +166,7 @@ def _schemes(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
         ]
     sliders: list[dict[str, Any]] = []
     for aspect, scale in tasks.scales.items():
-        slider = slider_scale(scale)
+        slider = Potato().asked_scale(scale)
         low, high = int(slider.low), int(slider.high)
         sliders.append(
             {
@@ -288,19 +276,16 @@ class PotatoAnswers:
                 self._take_pair(question, aspect, choice, submission)
             return
         scores = {aspect: _only_value(slider) for aspect, slider in labels.items()}
-        if key.answers != "spans":
-            for aspect, score in scores.items():
-                self.reading.score(question, token, aspect, score, submission)
-        elif not scores and not record.labels.get(self.schemes[CHECKED]):
+        if not scores and not record.labels.get(self.schemes[CHECKED]):
             self.reading.leave(DRAFT, record.origin, count)
-        else:
-            marks = _only_value(record.labels.get(self.schemes[MARKS], {})) or []
-            if isinstance(marks, str):
-                marks = json_in(marks, record.origin)
-            if isinstance(marks, dict):
-                marks = marks.get("errors")
-            spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
-            self.reading.spans(question, token, spans, submission, scores)
+            return
+        marks = _only_value(record.labels.get(self.schemes[MARKS], {})) or []
+        if isinstance(marks, str):
+            marks = json_in(marks, record.origin)
+        if isinstance(marks, dict):
+            marks = marks.get("errors")
+        spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
+        self.reading.output(question, token, scores, submission, spans)
 
     def _take_pair(
         self, question: Question, aspect: str, choice: Mapping[str, Any], submission: Submission
