@@ -29,7 +29,7 @@ from sparingly.choose.select import select
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.rank.agreement import with_selection_weights
+from sparingly.infer.rank.agreement import selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
 from sparingly.run.rounds.replay import replay_until
@@ -221,9 +221,9 @@ def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> Replay
     """Return the means and the sign-flip test of what was judged, weighed as the selection weighs items."""
     rows = np.flatnonzero(judgements.mask.any(axis=1))
     full_outcome = part.full_outcome
-    if judgements.chosen is not None:
-        full_outcome = with_selection_weights(full_outcome, judgements.chosen, part.data, rows)
     scores = np.where(judgements.mask, full_outcome.values, np.nan)[rows]
     weights = full_outcome.weights_of(rows)
+    if judgements.chosen is not None:
+        weights = selection_weights(judgements.chosen, part.data, rows)
     p_values = full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
     return own_outcome(model_means(scores, weights), p_values)

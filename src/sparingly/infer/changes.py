@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -279,8 +279,10 @@ class Changes(Tabular):
             )
             scores = (decimal_text(value, decimals) for value in (model.before, model.after))
             error = f"{change} ± {decimal_text(model.error, decimals)}".removesuffix(" ± -")
-            ranks = _transition(model.ranks_before, model.ranks_after)
-            rows.append((model.model, *scores, f"{error}{' ←' if model.moved else '  '}", ranks))
+            # What did not change once, and what did with an arrow.
+            ranks = dict.fromkeys(text or "-" for text in (model.ranks_before, model.ranks_after))
+            mark = " ←" if model.moved else "  "
+            rows.append((model.model, *scores, f"{error}{mark}", " → ".join(ranks)))
         return Summary(
             (f"{self}.", *(f"Why: {reason}" for reason in self.reasons)),
             ("model", "before", "after", "change", "ranks"),
@@ -291,17 +293,8 @@ class Changes(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        models = [
-            {**plain(asdict(model)), "moved": model.moved, "reranked": model.reranked}
-            for model in self.models
-        ]
-        return {**vars(self), "models": models, "reasons": list(self.reasons), "notes": list(self.notes)}
-
-
-def _transition(earlier: object, later: object) -> str:
-    """Return what did not change once, and what did with an arrow."""
-    texts = ["-" if value is None else str(value) for value in (earlier, later)]
-    return texts[0] if texts[0] == texts[1] else " → ".join(texts)
+        models = [{**plain(model), "moved": model.moved, "reranked": model.reranked} for model in self.models]
+        return {**plain(self), "models": models}
 
 
 def changes(

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.format import counted
 from sparingly.base.registry import register
 from sparingly.data.evalset import EvalSet
@@ -178,7 +178,7 @@ class LabelBank:
         counts, total = judged.sum(axis=1), deviation.sum(axis=1)
         prior = _prior_labels(deviation, counts)
         # Of an earlier model: what people said of the others, as it will be for a new one.
-        of_others = _ratio(total[:, None] - deviation, counts[:, None] - judged + prior)
+        of_others = ratio(total[:, None] - deviation, counts[:, None] - judged + prior)
         learns = np.where(judged & (counts > 1)[:, None], weight, 0.0)
         with_human, baseline = None, np.zeros(metrics.shape[2])
         if learns.any():
@@ -189,7 +189,7 @@ class LabelBank:
             with_human = fit_ridge(features, deviation[rows], learns[rows] / scale).coefficients
             if metrics.shape[2]:
                 baseline = fit_ridge(own_metrics[rows], deviation[rows], learns[rows] / scale).coefficients
-        return cls(counts > 0, _ratio(total, counts + prior), metrics, with_human, baseline)
+        return cls(counts > 0, ratio(total, counts + prior), metrics, with_human, baseline)
 
     def expected(self, model: int) -> Floats:
         """Return what is expected of a model on every item before it has a label."""
@@ -262,10 +262,6 @@ def _metric_features(
     held_out = held_out - held_out.mean(axis=0)
     level = np.repeat(held_out.mean(axis=1, keepdims=True), sample.models, axis=1)
     return np.stack([held_out, level], axis=2)
-
-
-def _ratio(total: Floats, count: Floats) -> Floats:
-    return np.asarray(np.divide(total, count, out=np.zeros(np.shape(total)), where=count > 0))
 
 
 def _prior_labels(deviation: Floats, counts: Ints) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
@@ -214,7 +214,7 @@ def _chosen_only(
     signature = _signature(data, selection, aspect, as_estimator("mean"), request, None, (rows, chosen))
     return Estimate(
         models=data.models,
-        scores=np.divide(sums, total, out=missing.copy(), where=total > 0) + 0.0,
+        scores=ratio(sums, total, np.nan) + 0.0,
         standard_errors=missing,
         low=missing,
         high=missing,
@@ -322,6 +322,8 @@ def _relative_to_models(
         return None if column is None else np.concatenate([column, values])
 
     certain = np.ones(len(skipped))
+    absent = ("models", "utility", "cost", "context", "reasons", "cluster_weight", "unknown_in_rows")
+    nothing: dict[str, Any] = dict.fromkeys(absent)
     return relative, replace(
         selection,
         items=np.concatenate([selection.items, skipped]),
@@ -329,13 +331,7 @@ def _relative_to_models(
         pool_probability=extended(selection.pool_probability, certain),
         unit=extended(selection.unit, skipped),
         stratum=extended(selection.stratum, skipped),
-        models=None,
-        utility=None,
-        cost=None,
-        context=None,
-        reasons=None,
-        cluster_weight=None,
-        unknown_in_rows=None,
+        **nothing,
     )
 
 
@@ -400,6 +396,5 @@ def estimate_scores(
             )
         if np.isnan(predicted).any():
             raise UsageError("Predictions are needed for every item and model; some are missing.")
-        guarded = guard_predictions(sample, predicted) if guard else None
-        linear = difference_form(sample, predicted) if guarded is None else guarded.linear(sample, 2.0)
+        linear = guard_predictions(sample, predicted, 2.0) if guard else difference_form(sample, predicted)
     return assemble(sample, linear, names, request, aspect="score", estimator=estimator)

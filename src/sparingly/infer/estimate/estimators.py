@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import Method, method_class, method_from_call, parameter, register
 from sparingly.base.text import parse_call
@@ -90,9 +90,7 @@ class Mean(Estimator):
         """Return the mean with every item's deviation from it."""
         counts = np.where(sample.judged, sample.importance[:, None], 0.0)
         total = counts.sum(axis=0)
-        means = np.divide(
-            (counts * sample.values).sum(axis=0), total, out=np.full(sample.models, np.nan), where=total > 0
-        )
+        means = ratio((counts * sample.values).sum(axis=0), total, np.nan)
         deviation = np.where(sample.judged, sample.values - np.nan_to_num(means), 0.0)
         # The linear form divides by the probability: then every judgement counts N/n.
         residual = deviation * counts * sample.probability * sample.size / np.where(total > 0, total, 1.0)
@@ -178,7 +176,7 @@ def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, t
     overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
     means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
     sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
-    represented = np.divide(sizes[:, None], weight, out=np.zeros_like(weight), where=weight > 0)
+    represented = ratio(sizes[:, None], weight)
     # All others represent a stratum that takes their mean.
     unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
     represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
@@ -260,7 +258,7 @@ class ControlVariate(Estimator):
         parameters = 1.0 + (len(variates) if len(splits) == 1 else 0)
         if not self.guard:
             return difference_form(sample, predicted, parameters=parameters)
-        return guard_predictions(sample, predicted).linear(sample, parameters)
+        return guard_predictions(sample, predicted, parameters)
 
     def _names(self, data: EvalSet) -> tuple[str, ...]:
         resolved = self.resolve(data)
@@ -341,7 +339,7 @@ class Greg(Estimator):
         notes = (UNCOUNTED,) if not self.crossfit and predictions.parameters is None else ()
         if not self.guard:
             return replace(difference_form(sample, predicted, parameters=parameters), notes=notes)
-        linear = calibrate_predictions(sample, predicted).linear(sample, parameters + 1.0)
+        linear = calibrate_predictions(sample, predicted, parameters + 1.0)
         return replace(linear, notes=(*linear.notes, *notes))
 
 
@@ -387,10 +385,10 @@ class Ppi(Estimator):
             return difference_form(sample, self.power * predictions)
         covariance = moments(sample, predictions)[0] / np.maximum(sample.share.sum(axis=0), 1e-300)
         variance = predictions.var(axis=0, ddof=1)
-        slope = np.divide(covariance, variance, out=np.zeros(sample.models), where=variance > 0)
+        slope = ratio(covariance, variance)
         unjudged = 1.0 - sample.judged.sum(axis=0) / sample.size
-        largest = np.divide(1.0, unjudged, out=np.full(sample.models, np.inf), where=unjudged > 0)
+        largest = ratio(1.0, unjudged, np.inf)
         tuned = np.clip(slope, 0.0, largest) * predictions
         if not self.guard:
             return difference_form(sample, tuned, parameters=2.0)
-        return guard_predictions(sample, tuned).linear(sample, 2.0)
+        return guard_predictions(sample, tuned, 2.0)

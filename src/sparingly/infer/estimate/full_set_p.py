@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, ratio
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
 from sparingly.base.stats.cluster_correction import cluster_correction
@@ -107,7 +107,7 @@ def full_set_p_values(
         noise = np.asarray(errors, np.float64) ** 2
         between = max(0.0, float(np.nanmean(expected**2 - noise)))
         total = between + noise
-        expected = expected * np.divide(between, total, out=np.ones_like(total), where=total > 0)
+        expected = expected * ratio(between, total, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = expected * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.

@@ -161,10 +161,11 @@ def _one_kind(
 ) -> IntervalSet:
     kinds = tuple(kind if ok else NONE for ok in has_interval)
     low, high = np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
-    return IntervalSet(low, high, kinds, _outcome(kinds), notes)
+    return IntervalSet(low, high, kinds, outcome_of(kinds), notes)
 
 
-def _outcome(kinds: tuple[str, ...]) -> IntervalOutcome:
+def outcome_of(kinds: tuple[str, ...]) -> IntervalOutcome:
+    """Count intervals by their kind."""
     withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
     return IntervalOutcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
 
@@ -289,7 +290,7 @@ def _supported_intervals(basis: IntervalBasis, level: float, bounded: BoundedInt
         low, high = np.where(by_scale, lowest, low), np.where(by_scale, highest, high)
     choices = np.select([exact, by_scale, ~has_interval, is_bound], [EXACT, BETTING, NONE, BOUND], T)
     kinds = tuple(str(kind) for kind in choices)
-    return IntervalSet(low, high, kinds, _outcome(kinds), _notes(basis, kinds, cut_low))
+    return IntervalSet(low, high, kinds, outcome_of(kinds), _notes(basis, kinds, cut_low))
 
 
 def unsupported(basis: IntervalBasis, has_interval: Mask) -> tuple[Mask, Mask]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import DataError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -19,7 +19,7 @@ from sparingly.infer.estimate.intervals import IntervalOutcome
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.predictions import own_slopes
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.estimate.sample import JudgedSample, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, single_items
 from sparingly.infer.estimate.variance import ScoreErrors, join_separate_draws, nearest_covariance
 
 FEWEST_SHARED = 30
@@ -54,15 +54,7 @@ def _sample_of_labels(data: EvalSet, aspect: str) -> JudgedSample:
     rows = np.flatnonzero(~np.isnan(scores).all(axis=1))
     if not len(rows):
         raise DataError("No judgement has come in yet, so there is nothing to estimate from.")
-    return JudgedSample(
-        rows=rows,
-        scores=scores[rows],
-        probability=np.ones((len(rows), scores.shape[1])),
-        size=len(data),
-        draw=np.ones(len(rows)),
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
-    )
+    return single_items(rows, scores[rows], np.ones((1, 1)), len(data))
 
 
 # --- scores of the new models ---
@@ -204,7 +196,8 @@ def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
         unknown = np.isnan(errors.covariance)
         covariance = nearest_covariance(np.where(unknown, 0.0, errors.covariance + shared))
         # Every score keeps its own error.
-        scale = np.sqrt(_ratio(np.diag(np.where(unknown, 0.0, errors.covariance)), np.diag(covariance)))
+        own_variances = np.diag(np.where(unknown, 0.0, errors.covariance))
+        scale = np.sqrt(ratio(own_variances, np.diag(covariance), 1.0))
         covariance = np.where(unknown, np.nan, covariance * scale[:, None] * scale)
         errors = replace(errors, covariance=covariance)
     first = pairs[0]
@@ -235,10 +228,6 @@ def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
     )
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.ones(len(above)), where=below > 0))
-
-
 def _ordered(errors: ScoreErrors, order: Ints) -> ScoreErrors:
     return replace(
         errors,
@@ -258,17 +247,9 @@ def _joint_sample(samples: Sequence[JudgedSample], order: Ints, size: int) -> Ju
         places = np.searchsorted(rows, sample.rows)
         scores[places, columns], probability[places, columns] = sample.scores, sample.probability
         start += sample.models
-    return JudgedSample(
-        rows=rows,
-        scores=scores[:, order],
-        probability=probability[:, order],
-        size=size,
-        draw=probability.max(axis=1),
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
-        weights=samples[0].weights,
-        document=samples[0].document,
-    )
+    of = samples[0]
+    weighted = {"weights": of.weights, "document": of.document}
+    return single_items(rows, scores[:, order], probability[:, order], size, **weighted)
 
 
 def _shared_inputs(sample: JudgedSample) -> Floats:

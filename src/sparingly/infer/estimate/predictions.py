@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -154,55 +154,39 @@ def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) 
 FEWEST = 30
 
 
-@dataclass(frozen=True, eq=False)
-class GuardedPredictions:
-    """Predictions with shrunk slopes.
-
-    Attributes:
-        predicted: N × models.
-        fallen_back: The models for which no prediction is used.
-        too_few: The models that were judged on too few units for one.
-    """
-
-    predicted: Floats
-    fallen_back: Mask
-    too_few: Mask
-
-    def linear(self, sample: JudgedSample, parameters: float) -> LinearForm:
-        """Return the difference estimator with these predictions, and which models fell back."""
-        linear = difference_form(sample, self.predicted, parameters=parameters)
-        return replace(linear, fallen_back=self.fallen_back, notes=self.notes())
-
-    def notes(self) -> tuple[str, ...]:
-        """Say how many models fell back to the weighted mean, and why."""
-        reasons = {
-            "too few judged items to trust the prediction": self.too_few,
-            "the prediction does not explain the judged scores": self.fallen_back & ~self.too_few,
-        }
-        total = len(self.fallen_back)
-        counts = {reason: int(mask.sum()) for reason, mask in reasons.items() if mask.any()}
-        return tuple(
-            f"{'all models fall' if count == total else f'{count} of {total} models fall'} back to the "
-            f"weighted mean: {reason}."
-            for reason, count in counts.items()
-        )
+def guarded_form(linear: LinearForm, fallen_back: Mask, too_few: Mask) -> LinearForm:
+    """Return a linear form that says how many models fell back to the weighted mean, and why."""
+    reasons = {
+        "too few judged items to trust the prediction": too_few,
+        "the prediction does not explain the judged scores": fallen_back & ~too_few,
+    }
+    total = len(fallen_back)
+    counts = {reason: int(mask.sum()) for reason, mask in reasons.items() if mask.any()}
+    notes = tuple(
+        f"{'all models fall' if count == total else f'{count} of {total} models fall'} back to the "
+        f"weighted mean: {reason}."
+        for reason, count in counts.items()
+    )
+    return replace(linear, fallen_back=fallen_back, notes=notes)
 
 
 def fall_back(sample: JudgedSample) -> LinearForm:
     """Return the weighted mean, with the note that there are too few units for a prediction."""
     all_models = np.ones(sample.models, bool)
-    notes = GuardedPredictions(np.zeros((0, 0)), all_models, all_models).notes()
-    return replace(difference_form(sample), fallen_back=all_models, notes=notes)
+    return guarded_form(difference_form(sample), all_models, all_models)
 
 
-def guard_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
-    """Shrink each model's predictions by max(0, ρ̂² − 1/(n−2))/ρ̂²; use none where ρ̂² < 1/(n−2) or n < 30."""
+def guard_predictions(sample: JudgedSample, predicted: Floats, parameters: float) -> LinearForm:
+    """Return the estimate with predictions shrunk for each model by max(0, ρ̂² − 1/(n−2))/ρ̂².
+
+    None is used where ρ̂² < 1/(n−2) or n < 30.
+    """
     correlation = _correlation(*moments(sample, predicted))
     cost = 1.0 / (np.maximum(sample.units, 3) - 2.0)
     too_few = sample.units < FEWEST
     useless = too_few | (correlation <= 0) | (correlation**2 < cost)
     slope = np.where(useless, 0.0, _shrinkage(correlation**2, cost))
-    return GuardedPredictions(predicted * slope, useless, too_few)
+    return guarded_form(difference_form(sample, predicted * slope, parameters=parameters), useless, too_few)
 
 
 def own_slopes(sample: JudgedSample, parts: Floats) -> Floats:
@@ -230,8 +214,8 @@ def own_slopes(sample: JudgedSample, parts: Floats) -> Floats:
     return slopes
 
 
-def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPredictions:
-    """Give pooled predictions two slopes: for what all models find hard, and for how models differ.
+def calibrate_predictions(sample: JudgedSample, predicted: Floats, parameters: float) -> LinearForm:
+    """Return the estimate with two slopes for predictions: for what all find hard, and how models differ.
 
     A prediction less its model's mean is the mean over the models, g_i, and the rest, h_ij. Least squares of
     the scores on both, over all judged cells, gives the slopes; each is shrunk by max(0, ρ̂² − 1/(n−2))/ρ̂²
@@ -245,8 +229,8 @@ def calibrate_predictions(sample: JudgedSample, predicted: Floats) -> GuardedPre
     too_few = sample.fewest_units < FEWEST
     slopes = np.zeros(2) if too_few else _two_slopes(sample, parts)
     combined = np.asarray(np.einsum("k,kij->ij", slopes, parts))
-    fallen_back = np.full(sample.models, not slopes.any())
-    return GuardedPredictions(combined, fallen_back, np.full(sample.models, too_few))
+    linear, fallen_back = difference_form(sample, combined, parameters=parameters), not slopes.any()
+    return guarded_form(linear, *(np.full(sample.models, part) for part in (fallen_back, too_few)))
 
 
 def _two_slopes(sample: JudgedSample, parts: Floats) -> Floats:
@@ -273,7 +257,7 @@ def _about_mean(values: Floats, weight: Floats) -> Floats:
 
 def _correlation(joint: Floats, score_squares: Floats, prediction_squares: Floats) -> Floats:
     scale = np.sqrt(score_squares * prediction_squares)
-    return np.divide(joint, scale, out=np.zeros(len(joint)), where=scale > 0)
+    return ratio(joint, scale)
 
 
 def _shrinkage(gain: Floats, cost: Floats) -> Floats:

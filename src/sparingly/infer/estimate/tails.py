@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, ratio
 
 if TYPE_CHECKING:
     from sparingly.infer.estimate.variance import ScoreErrors
@@ -187,14 +187,13 @@ class Reach:
         finite = np.isfinite(self.freedom)
         low, high = self.side_errors()
         error = np.where(centre > 0, low, high)
-        ratio = np.divide(np.abs(centre), error, out=np.full(len(centre), np.nan), where=error > 0)
+        errors_away = ratio(np.abs(centre), error, np.nan)
         # For a positive difference the low end decides.
         side = np.where(centre > 0, 1.0, -1.0)
         usual = self._usual_quantile
-        moved = np.where(centre > 0, self._shift(usual, 1.0), self._shift(usual, -1.0))
-        quantile = np.where(
-            ratio > usual + moved, ratio * usual / (usual + moved), self._quantile_reaching(ratio, side)
-        )
+        moved = usual + np.where(centre > 0, self._shift(usual, 1.0), self._shift(usual, -1.0))
+        reaching = self._quantile_reaching(errors_away, side)
+        quantile = np.where(errors_away > moved, errors_away * usual / moved, reaching)
         tail = np.where(finite, stdtr(np.where(finite, self.freedom, 1.0), -quantile), ndtr(-quantile))
         return np.asarray(np.minimum(2.0 * tail, 1.0))
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparingly.base.arrays import Floats, Mask
+from sparingly.base.arrays import Floats, Mask, ratio
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
@@ -454,7 +454,7 @@ def _shares(left_out: Floats, judged: Mask) -> Floats:
     variance = (squares + _PRIOR_LABELS * mean) / (labels + _PRIOR_LABELS)
     first, second = pair_indices(judged.shape[1])
     total = variance[first] + variance[second]
-    return np.asarray(np.divide(variance[first], total, out=np.full(len(total), 0.5), where=total > 0))
+    return ratio(variance[first], total, 0.5)
 
 
 def worth_of_labels(belief: Belief, ratio: Floats, noise: Floats, shares: Floats) -> Floats:

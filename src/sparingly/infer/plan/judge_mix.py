@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from typing import Any
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.infer.estimate.predictions import FEWEST
@@ -56,10 +55,6 @@ class JudgeMix:
             f"{goal}: {labels:,} {_noun(labels, 'label')} of people and {asks}{scope}, {_money(self.cost)} "
             f"in all; people alone: {alone}, {_money(self.cost_alone)}."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**vars(self), "judges": list(self.judges)}
 
 
 def _noun(count: int, singular: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, ClassVar
 
@@ -383,21 +383,8 @@ class Plan(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values; what is not known is None."""
-        names = ("truth", "stands_in", "n", "size", "is_rate", "needed", "cost")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "models": list(self.models),
-            "wanted": asdict(self.wanted),
-            "correlations": [asdict(row_values) for row_values in self.correlations],
-            "saving": None if self.saving is None else asdict(self.saving),
-            "unequal": None if self.unequal is None else asdict(self.unequal),
-            "documents": None if self.documents is None else asdict(self.documents),
-            "table": [plain(asdict(row)) for row in self.table],
-            "mix": None if self.mix is None else self.mix.to_dict(),
-            "advice": {**plain(asdict(self.advice)), "commands": list(self.advice.commands())},
-            "notes": list(self.notes),
-            "epochs": None if self.epochs is None else asdict(self.epochs),
-        }
+        values = plain(self)
+        return {**values, "advice": {**values["advice"], "commands": list(self.advice.commands())}}
 
 
 # --- plan ---
@@ -489,18 +476,12 @@ def plan(
             notes += (PART_JUDGED,)
     table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
     advice = advise(outlook, items_needed, mix)
+    names = ("truth", "stands_in", "n", "size", "correlations", "saving", "unequal", "documents")
     return Plan(
-        truth=pilot.truth,
-        stands_in=pilot.stands_in,
+        **{name: getattr(pilot, name) for name in names},
         models=pilot.data.models,
-        n=pilot.n,
-        size=pilot.size,
         wanted=goals,
         is_rate=pilot.values.is_rate,
-        correlations=pilot.correlations,
-        saving=pilot.saving,
-        unequal=pilot.unequal,
-        documents=pilot.documents,
         table=table,
         needed=items_needed,
         cost=cost,

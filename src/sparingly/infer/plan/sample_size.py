@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.base.summary import Summary
 from sparingly.base.syntax import arguments
 from sparingly.base.tabular import Tabular
+from sparingly.data.values import PlainFields
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 
@@ -101,7 +102,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, repr=False)
-class SampleSize(Tabular):
+class SampleSize(PlainFields, Tabular):
     """The labels that a question needs.
 
     Attributes:
@@ -136,10 +137,6 @@ class SampleSize(Tabular):
             (row.goal, f"{row.n:,}{' *' if row.goal == self.goal else '  '}") for row in self.alternatives
         )
         return Summary((self.answer,), ("goal", self.unit), rows, next_steps=self.commands, notes=self.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "alternatives": [asdict(row) for row in self.alternatives]}
 
 
 def sample_size(

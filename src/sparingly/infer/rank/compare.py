@@ -27,7 +27,7 @@ from sparingly.infer.rank.agreement import (
     FullSet,
     agreement_with,
     selected_cells,
-    with_selection_weights,
+    selection_weights,
 )
 from sparingly.infer.rank.measures import model_means, nan_as_none, round_means
 from sparingly.infer.rank.winners import pair_margins, success_of
@@ -154,27 +154,16 @@ class CurveComparison(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per number of items: the method's value and random selection's."""
-        values = self.to_dict()
-        columns = (
-            values["sizes"],
-            values["values"],
-            *(values["random"][name] for name in ("values", "low", "high")),
-        )
+        values, random = self.to_dict(), self.to_dict()["random"]
+        columns = values["sizes"], values["values"], random["values"], random["low"], random["high"]
         names = ("items", "value", "random", "random_low", "random_high")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as plain values."""
         random = {name: getattr(self.random, name) for name in ("values", "low", "high", "average", "runs")}
-        return {
-            "truth": self.truth,
-            "method": self.method,
-            "measure": self.curve.measure,
-            "sizes": self.curve.sizes.tolist(),
-            "values": nan_as_none(self.curve.values),
-            "average": nan_as_none(self.curve.average),
-            "random": nan_as_none(random),
-        }
+        values = {name: getattr(self.curve, name) for name in ("measure", "sizes", "values", "average")}
+        return dict(nan_as_none({"truth": self.truth, "method": self.method, **values, "random": random}))
 
 
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
@@ -280,9 +269,9 @@ def agree(
         notes = (*notes, f"{counted(lost, 'item')} of the selection without a score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    reference = with_selection_weights(reference, selection, part, cells.rows)
+    weights = selection_weights(selection, part, cells.rows)
     scores = cells.scores(reference.values)
-    means = model_means(scores, reference.weights_of(cells.rows))
+    means = model_means(scores, weights)
     ranks, full_ranks = _ranks(means), _ranks(reference.means)
     outcomes = [
         ModelOutcome(
@@ -295,7 +284,7 @@ def agree(
     return Comparison(
         truth,
         tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model))),
-        agreement_with(reference, cells.rows, subset_values=cells.values),
+        agreement_with(reference, cells.rows, subset_values=cells.values, row_weights=weights),
         PairOutcome(success.rate, distance, success.estimated_distance, success.tied),
         (*notes, *cells.notes(reference.values)),
     )
@@ -380,9 +369,9 @@ def method_curve(
     for size in sizes:
         selection = replay.select(method, int(size), seed)
         cells = selected_cells(selection, replay.part, full_set.values)
-        weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
-        count = len(cells.rows)
-        point = curves.curve(weighted, cells.rows, [count], measure, subset_values=cells.values)
+        weights, count = selection_weights(selection, replay.part, cells.rows), len(cells.rows)
+        options = {"subset_values": cells.values, "row_weights": weights}
+        point = curves.curve(full_set, cells.rows, [count], measure, **options)
         values.append(point.values[0])
         counts.append(count if cells.values is None else round(float(cells.counts(full_set.values).mean())))
     return curves.AgreementCurve(measure, np.array(counts, np.int64), np.array(values), len(full_set))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -94,19 +94,13 @@ class CrowdCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values: a number that is not defined is None."""
-        return {
-            "truth": self.truth,
-            "method": self.method,
-            "measure": self.measure,
-            "crowds": [list(names) for names in self.crowds],
-            "judged": self.judged,
-            "shares": list(self.shares),
-            "curve": nan_as_none(dict(zip(("values", "low", "high"), _bounds(self.values), strict=True))),
-            "random": nan_as_none(dict(zip(("values", "low", "high"), _bounds(self.random), strict=True))),
-            "average": nan_as_none(asdict(self.average)),
-            "random_average": nan_as_none(asdict(self.random_average)),
-            "gain": nan_as_none(asdict(self.gain)),
+        names = ("truth", "method", "measure", "crowds", "judged", "shares")
+        curves = {
+            name: dict(zip(("values", "low", "high"), _bounds(runs), strict=True))
+            for name, runs in (("curve", self.values), ("random", self.random))
         }
+        parts = {name: getattr(self, name) for name in (*names, "average", "random_average", "gain")}
+        return dict(nan_as_none({**parts, **curves}))
 
 
 def crowd(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -89,6 +90,10 @@ class _NestedSubsets:
             weights=self.weights,
         )
 
+    def by_means(self, measure: measures.MeansMeasure) -> Floats:
+        """Return a measure of the means of every subset."""
+        return measure(prefix_means(self.scores, self.sizes, self.weights), self.full_set.means)
+
     def margins(self) -> Floats:
         """Return the winning margins of every subset, sizes × pairs."""
         return prefix_margins(self.scores, self.sizes)
@@ -120,6 +125,7 @@ def curve(
     measure: str = SPA,
     *,
     subset_values: Floats | None = None,
+    row_weights: Floats | None = None,
 ) -> AgreementCurve:
     """Measure the agreement of the first k items of an order with the full set, for every k in ``sizes``.
 
@@ -127,7 +133,7 @@ def curve(
     ``MEASURES``. Beside the measures of ``Agreement`` there are ``winner_success``, the share of the full
     set's winners of pairs that the subset finds, and ``winner_bias``, by how much it exaggerates their
     winning distance (Ashury Tahan et al. 2024). ``subset_values`` are other scores by which the subsets are
-    judged, while the truth stays.
+    judged, while the truth stays, and ``row_weights`` other weights of the rows in the order.
     """
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
@@ -135,15 +141,16 @@ def curve(
     counts = np.asarray(sizes, np.int64)
     if counts.size == 0 or counts.min() < 1 or counts.max() > len(rows):
         raise UsageError(f"The sizes of a curve must lie between 1 and the {len(rows)} items in order.")
-    ends_in_full = len(rows) == len(full_set) and subset_values is None and full_set.method != "analytic"
-    if measure == SPA and ends_in_full and not full_set.has_p_values:
+    is_full = len(rows) == len(full_set) and subset_values is None and row_weights is None
+    ends_in_full = is_full and full_set.method != "analytic"
+    if measure == SPA and ends_in_full and "p_values" not in vars(full_set):
         # The last subset of a complete order is the full set: its own test comes with the same pass. (Counts
         # of flips do not depend on the order of summing; the analytic limit does, in its last bits.)
-        p_values = _nested_subsets(full_set, rows, np.append(counts, len(full_set)), None).p_values()
-        full_set.set_p_values(p_values[-1])
+        p_values = _nested_subsets(full_set, rows, np.append(counts, len(full_set)), None, None).p_values()
+        vars(full_set)["p_values"] = p_values[-1]
         accuracy = soft_pairwise_accuracy(p_values[:-1], full_set.p_values)
         return AgreementCurve(SPA, counts, accuracy, len(full_set))
-    nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values)
+    nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values, row_weights)
     return AgreementCurve(measure, counts, MEASURES[measure](nested), len(full_set))
 
 
@@ -187,22 +194,20 @@ def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, 
 
 
 def _nested_subsets(
-    full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None
+    full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None, row_weights: Floats | None
 ) -> _NestedSubsets:
     scores = full_set.subset_scores(subset_values)[rows]
-    return _NestedSubsets(full_set, sizes, scores, full_set.keys[rows], full_set.weights_of(rows))
-
-
-def _by_means(measure: measures.MeansMeasure) -> Callable[[_NestedSubsets], Floats]:
-    return lambda nested: measure(
-        prefix_means(nested.scores, nested.sizes, nested.weights), nested.full_set.means
-    )
+    weights = full_set.weights_of(rows) if row_weights is None else row_weights[: len(rows)]
+    return _NestedSubsets(full_set, sizes, scores, full_set.keys[rows], weights)
 
 
 MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
     {
         SPA: lambda nested: soft_pairwise_accuracy(nested.p_values(), nested.full_set.p_values),
-        **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
+        **{
+            name: partial(_NestedSubsets.by_means, measure=each)
+            for name, each in measures.MEANS_MEASURES.items()
+        },
         "winner_success": lambda nested: mean_success(nested.margins(), nested.full_set.margins),
         "winner_bias": lambda nested: mean_bias(nested.margins(), nested.full_set.margins),
         "groups": lambda nested: np.array([len(groups) for groups in nested.groups()]),

@@ -16,6 +16,7 @@ from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.rank.measures import round_means
 
+GroupsBy = Literal["decisions", "algorithm1", "mt_metrics_eval"]
 _NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -129,30 +130,21 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
 # --- groups by published rules ---
 
 
-def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
-    """Return groups by Zouhar et al. 2025, Algorithm 1: a model opens a group when worse than the one before.
+def published_groups(order: Ints, worse: Floats, rule: GroupsBy, *, alpha: float = 0.05) -> Ints:
+    """Return groups by a published rule, without a correction for many tests, from the models best first.
 
-    ``worse[j, k]`` is the one-sided p-value that model j is worse than model k; ``order`` has the models,
-    best first. No correction for many tests: a long list of small steps gives more groups than are there.
+    ``worse[j, k]`` is the one-sided p-value that model j is worse than model k. By ``algorithm1`` of Zouhar
+    et al. 2025 a model opens a group when it is worse than the one before: a long list of small steps gives
+    more groups than are there. By ``mt_metrics_eval`` a group opens as soon as any member of the last one is
+    better, so that models of one group are not significantly worse than any other of it (p ≤ α counts as
+    significant, as published).
     """
-    return _published_groups(order, worse, alpha, last_only=True)
-
-
-def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
-    """Return groups by mt-metrics-eval's rule: a group opens as soon as any member of the last one is better.
-
-    Models of rank r are not significantly worse than any other of rank r (p ≤ α counts as significant, as
-    published). No correction for many tests.
-    """
-    return _published_groups(order, worse, alpha, last_only=False)
-
-
-def _published_groups(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
     check_alpha(alpha)
     group = np.zeros(len(worse), np.int64)
     members: list[int] = []
     current = 0
     for model in order.tolist():
+        last_only = rule == "algorithm1"
         p = worse[model, members[-1:] if last_only else members]
         beaten = (p < alpha).any() if last_only else (p <= alpha).any()
         if not members or beaten:

@@ -73,11 +73,16 @@ class CsvTable(AnnotationTool):
                         line=1,
                         fix="Fill in the table that was exported and keep its columns",
                     )
-            if reading.key.answers == "ranking":
-                _take_rankings(rows, reading)
-            else:
+            if reading.key.answers != "ranking":
                 for origin, row in rows:
                     _take_row(origin, row, reading)
+                continue
+            # The rows of a task and rater together are one answer.
+            rankings: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+            for origin, row in rows:
+                rankings.setdefault((row["task"], row.get("rater", "")), []).append((origin, row))
+            for ranked in rankings.values():
+                _take_ranking(ranked, reading)
         return reading.report()
 
 
@@ -138,16 +143,11 @@ def _spans(text: str, origin: str) -> list[Span | None]:
     return spans_in([{"severity": "minor", **mapping_in(mark)} for mark in marks], "severity")
 
 
-def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
-    """Put the rows of a task and rater together: a ranking is one answer."""
-    rankings: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
-    for origin, row in rows:
-        rankings.setdefault((row["task"], row.get("rater", "")), []).append((origin, row))
-    for (task, _), ranked in rankings.items():
-        origin, first = ranked[0]
-        question = reading.question(task, origin)
-        if question is None:
-            continue
-        for aspect in reading.key.aspects:
-            ranks = {row["token"]: rank for _, row in ranked if (rank := row[aspect].strip())}
-            reading.ranking(question, aspect, ranks, _submission(origin, first))
+def _take_ranking(ranked: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
+    origin, first = ranked[0]
+    question = reading.question(first["task"], origin)
+    if question is None:
+        return
+    for aspect in reading.key.aspects:
+        ranks = {row["token"]: rank for _, row in ranked if (rank := row[aspect].strip())}
+        reading.ranking(question, aspect, ranks, _submission(origin, first))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
-from sparingly.data import files, schema
+from sparingly.data import schema
+from sparingly.data.files import OwnFile
 from sparingly.data.scale import Scale
 from sparingly.data.values import (
     as_id,
@@ -32,7 +32,7 @@ POINTS = "mqm"
 
 
 @dataclass(frozen=True)
-class Key:
+class Key(OwnFile):
     """What the tokens and the tasks of an export stand for.
 
     Attributes:
@@ -49,6 +49,8 @@ class Key:
         selection: The signature of the selection; empty for a campaign, which keeps its own.
         unknown: What a file says beyond that; kept when it is saved.
     """
+
+    is_private: ClassVar[bool] = True
 
     kind: str
     scales: Mapping[str, Annotated[Scale, as_scale]]
@@ -138,16 +140,6 @@ class Key:
             "questions": [_question_values(question) for question in self.questions.values()],
             "same": list(map(_without_empty, pairs)),
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the key as JSON, whole or not at all, readable by its owner only."""
-        files.write_json(Path(path), self.to_dict(), private=True)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Key:
-        """Read a key from its file."""
-        with files.naming(Path(path)):
-            return cls.from_dict(as_mapping(files.read_json(Path(path)), "key"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Key:

@@ -147,58 +147,35 @@ def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolO
 
 def _schemes(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
     names, required = scheme_names(tasks.key), {"label_requirement": {"required": True}}
+
+    def scheme(kind: str, name: str, description: str, **more: Any) -> dict[str, Any]:
+        return {"annotation_type": kind, "name": names[name], "description": description, **more}
+
     if tasks.kind == "pair":
         mode = options.get("mode", "binary")
         if mode not in ("binary", "scale"):
             raise UsageError(f'The mode "{mode}" of pairs is neither binary nor scale.')
-        how = {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
-        return [
-            {
-                "annotation_type": "pairwise",
-                "name": names[aspect],
-                "description": f"Which is better: {aspect}?",
-                "items_key": "responses",
-                "mode": mode,
-                **how,
-                **required,
-            }
-            for aspect in tasks.aspects
-        ]
+        how: dict[str, Any] = {"items_key": "responses", "mode": mode, **required}
+        how |= {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
+        return [scheme("pairwise", aspect, f"Which is better: {aspect}?", **how) for aspect in tasks.aspects]
     sliders: list[dict[str, Any]] = []
     for aspect, scale in tasks.scales.items():
-        slider = Potato().asked_scale(scale)
-        low, high = int(slider.low), int(slider.high)
-        sliders.append(
-            {
-                "annotation_type": "slider",
-                "name": names[aspect],
-                "description": f"{escape(aspect)}: {_SLIDE.format(low, high)}",
-                "min_value": low,
-                "max_value": high,
-                "starting_value": (low + high) // 2,
-                "step": 1,
-                **required,
-            }
-        )
+        low, high = map(int, Potato().asked_scale(scale))
+        ends = {"min_value": low, "max_value": high, "starting_value": (low + high) // 2, "step": 1}
+        description = f"{escape(aspect)}: {_SLIDE.format(low, high)}"
+        sliders.append(scheme("slider", aspect, description, **ends, **required))
     if tasks.kind == "score":
         return sliders
-    marks = {
-        "annotation_type": "error_span",
-        "name": names[MARKS],
-        "description": "Mark every error",
-        "source_field": OUTPUT,
-        "error_types": [{"name": "error"}],
-        "severities": [{"name": name, "weight": -int(PENALTIES[name])} for name in SEVERITIES],
-        "show_score": False,
-    }
+    marks = scheme(
+        *("error_span", MARKS, "Mark every error"),
+        source_field=OUTPUT,
+        error_types=[{"name": "error"}],
+        severities=[{"name": name, "weight": -int(PENALTIES[name])} for name in SEVERITIES],
+        show_score=False,
+    )
     # An output without errors leaves no mark, so without a score the rater says when all is marked.
-    checked = {
-        "annotation_type": "radio",
-        "name": names[CHECKED],
-        "description": "When you are done",
-        "labels": ["all errors are marked"],
-    }
-    return [marks, *(sliders or [checked | required])]
+    checked = scheme("radio", CHECKED, "When you are done", labels=["all errors are marked"], **required)
+    return [marks, *(sliders or [checked])]
 
 
 def _items(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,11 +15,13 @@ from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import html_table
 from sparingly.base.tabular import Tabular
-from sparingly.data import fields, files, schema
+from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
+from sparingly.data.files import OwnFile
 from sparingly.data.selection import Selection
 from sparingly.data.store import as_ids
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
+from sparingly.infer.estimate.rater_effects import connected_groups
 from sparingly.run.raters.controls import controls_of
 
 FORMAT, VERSION = "sparingly/assignment", 1
@@ -51,7 +52,7 @@ class RaterTask:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assignment(Tabular):
+class Assignment(OwnFile, Tabular):
     """Tasks of all raters.
 
     Attributes:
@@ -132,35 +133,14 @@ class Assignment(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assignment as plain values, as its file holds it."""
+        names = ("unit", "overlap", "seed", "selection", "components", "notes")
+        tasks = {name: [_plain(task) for task in self.of(name)] for name in self.raters}
         return {
             "format": FORMAT,
             "version": VERSION,
-            "unit": self.unit,
-            "overlap": self.overlap,
-            "seed": self.seed,
-            "selection": self.selection,
-            "components": [list(names) for names in self.components],
-            "notes": list(self.notes),
-            "raters": [
-                {
-                    "rater": name,
-                    "items": self.loads[name],
-                    "controls": self.controls[name],
-                    "tasks": [_plain(task) for task in self.of(name)],
-                }
-                for name in self.raters
-            ],
+            **{name: schema.write(getattr(self, name)) for name in names},
+            "raters": [{**row, "tasks": tasks[row["rater"]]} for row in self.rows()],
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the assignment as JSON, whole or not at all."""
-        files.write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Assignment:
-        """Read an assignment from its file."""
-        with files.naming(Path(path)):
-            return cls.from_dict(as_mapping(files.read_json(Path(path)), "assignment"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Assignment:
@@ -285,22 +265,7 @@ def hand_out(
     for unit in sorted(once, key=lambda unit: -len(unit)):
         table.give(unit, table.with_room(unit, 1)[0])
     lists = {name: table.units[name] for name in raters}
-    return lists, {unit.name for unit in twice}, _components(raters, table.together)
-
-
-def _components(
-    raters: Sequence[str], together: Mapping[tuple[str, ...], int]
-) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of raters that are connected by shared units, largest first."""
-    group = {name: name for name in raters}
-    for first, second in together:
-        old, new = group[first], group[second]
-        group = {name: new if group_name == old else group_name for name, group_name in group.items()}
-    groups = [
-        tuple(name for name in raters if group[name] == group_name)
-        for group_name in sorted(set(group.values()))
-    ]
-    return tuple(sorted(groups, key=lambda names: (-len(names), names)))
+    return lists, {unit.name for unit in twice}, connected_groups(raters, table.together)
 
 
 UnitKind = Literal["item", "document"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -18,7 +18,7 @@ from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
 from sparingly.infer.estimate.rater_effects import severity as rater_severity
 from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
@@ -56,7 +56,7 @@ _Check = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
-class RaterFlag:
+class RaterFlag(PlainFields):
     """One rater who is far from the rest in one respect.
 
     Attributes:
@@ -72,10 +72,6 @@ class RaterFlag:
     usual: float
     p: float
     sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 def rater_flags(
@@ -116,11 +112,8 @@ def rater_flags(
     for (check, (values, _)), p in zip(checks.items(), adjusted, strict=True):
         words, sentence = _SENTENCES[check]
         for number in [place for place in np.argsort(p, kind="stable") if p[place] <= alpha]:
-            rater, value, other_values = (
-                ratings.raters[number],
-                float(values[number]),
-                np.delete(values, number),
-            )
+            rater, value = ratings.raters[number], float(values[number])
+            other_values = np.delete(values, number)
             usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
             finding = sentence.format(
                 value=value, usual=usual, gap=abs(value - usual), word=words[0 if value < usual else 1]
@@ -258,14 +251,8 @@ class RaterReport(Tabular):
                     decimal_text(alphas.get(name), 2),
                 )
             )
-        columns = [
-            "rater",
-            "outputs",
-            "severity",
-            "error from others",
-            "own share that beats it",
-            "α with self",
-        ]
+        columns = ["rater", "outputs", "severity", "error from others", "own share that beats it"]
+        columns.append("α with self")
         keep = [True] * 5 + [bool(alphas)]
         agree = (
             f" Krippendorff's α {alpha.alpha:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]" if alpha.units else ""
@@ -285,14 +272,8 @@ class RaterReport(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "severity": self.severity.to_dict(),
-            "agreement": self.agreement.to_dict(),
-            "predictability": self.predictability.to_dict(),
-            "controls": None if self.controls is None else self.controls.to_dict(),
-            "flags": [flag.to_dict() for flag in self.flags],
-            "notes": list(self.notes),
-        }
+        parts = {"severity": self.severity.to_dict(), "agreement": self.agreement.to_dict()}
+        return {**plain(vars(self)), **parts}
 
 
 def rater_report(

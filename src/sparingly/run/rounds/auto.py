@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
@@ -108,7 +108,7 @@ def depths(
     useful = np.maximum(worth, 0.0)
     size = np.sqrt(useful + float(useful.max()) * _PRICES)
     largest = size.max(axis=1, keepdims=True)
-    share = np.maximum(np.divide(size, largest, out=np.ones_like(size), where=largest > 0), floor)
+    share = np.maximum(ratio(size, largest, 1.0), floor)
     share = np.vstack([share, np.ones(len(worth))])
     low, high = np.zeros((len(share), 1)), items / share.min(axis=1, keepdims=True) + 1.0
     if thrifty:
@@ -128,7 +128,7 @@ def _inflations(model_depths: Ints, items: int) -> Floats:
     counts = np.maximum(model_depths, 0.5)
     equal = 1.0 / counts.mean(axis=1) - 1.0 / items
     variance = (1.0 / counts - 1.0 / items).mean(axis=1)
-    return np.asarray(np.divide(variance, equal, out=np.ones(len(variance)), where=equal > 0) - 1.0)
+    return np.asarray(ratio(variance, equal, 1.0) - 1.0)
 
 
 def worth_for(question: StudyQuestion, expected: Expected) -> Floats:
