@@ -9,6 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
+from sparingly.base.stats.discordant import discordant_p
 from sparingly.cli.app import run
 from sparingly.data.synthetic import load_invented
 
@@ -114,3 +115,23 @@ def test_what_cannot_be_asked_in_pairs(command: Command) -> None:
         code, _, err = command(line)
         assert code == EXIT_WRONG
         assert sentence in err
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(44, 24), (14, 0), (5, 5)])
+def test_two_versions_have_one_decision_everywhere(command: Command, wins: int, losses: int) -> None:
+    """``compare``, ``rank`` and ``report`` answer with the same sign test, also where one side won all."""
+    rows = [
+        {"prompt": f"question {at}", "response_a": f"yes {at}", "response_b": f"no {at}", "winner": side}
+        for at, side in enumerate(["model_b"] * wins + ["model_a"] * losses + ["tie"] * 3)
+    ]
+    Path("votes.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    compared, ranked = (json.loads(command(f"{verb} votes.jsonl --json")[1]) for verb in ("compare", "rank"))
+    assert command("report votes.jsonl -o page.json -o page.md")[0] == EXIT_DONE
+    report, shown = json.loads(Path("page.json").read_text()), Path("page.md").read_text()
+    assert compared["p_value"] == pytest.approx(float(discordant_p(wins, losses, wins + losses + 3)))
+    assert ranked["p_values"][0][1] == report["ranking"]["p_values"][0][1] == compared["p_value"]
+    rates = {row["model"]: (row["low"], row["score"], row["high"]) for row in ranked["models"]}
+    assert rates["b"][1] == pytest.approx(wins / (wins + losses))
+    assert rates["a"] == (compared["low"], compared["estimate"], compared["high"])
+    assert ("Won by the better model" in shown) == (wins > 0)
+    assert ("Won by the other" in shown) == (losses > 0)

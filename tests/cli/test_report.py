@@ -146,7 +146,7 @@ def test_diff_of_rounds_and_of_entries(folder: Path, capsys: Capture) -> None:
 def test_diff_of_comparisons(folder: Path, capsys: Capture) -> None:
     assert run(["diff", "pairs.db", "--round", "2", "--round", "3", "--json"]) == EXIT_DONE
     values = told(capsys)
-    assert values["after"].startswith("strengths of 8 models from 9")
+    assert values["after"].startswith("8 models compared on overall, 9")
     assert values["reasons"][0].startswith("More judged comparisons:")
 
 

@@ -26,36 +26,25 @@ Cell = str | IntervalCell
 
 @dataclass(frozen=True)
 class Summary:
-    """What is shown of a result.
+    """What is shown of a result."""
 
-    Attributes:
-        sentences: The answer, and what else everybody should read.
-        columns: The heads of the table.
-        rows: Its cells: texts, or scores to be drawn.
-        texts: How many columns, from the left, hold texts; the others are numbers.
-        more: How many rows there are beyond these.
-        next_steps: Sentences, and commands that begin with "sparingly"; DATA stands for the files.
-        notes: What to mind.
-        method: How it was found, in sentences.
-        signature: From which it can be derived again.
-    """
-
-    sentences: tuple[str, ...]
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Cell, ...], ...] = ()
-    texts: int = 1
-    more: int = 0
+    sentences: tuple[str, ...]  # the answer, and what else everybody should read
+    columns: tuple[str, ...] = ()  # the heads of the table
+    rows: tuple[tuple[Cell, ...], ...] = ()  # its cells: texts, or scores to be drawn
+    texts: int = 1  # how many columns, from the left, hold texts; the others are numbers
+    more: int = 0  # how many rows there are beyond these
+    # Sentences, and commands that begin with "sparingly"; DATA stands for the files.
     next_steps: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    method: tuple[str, ...] = ()
-    signature: str = ""
+    notes: tuple[str, ...] = ()  # what to mind
+    method: tuple[str, ...] = ()  # how it was found, in sentences
+    signature: str = ""  # from which it can be derived again
 
     def html(self) -> str:
         """Return it for a notebook: method and signature are folded."""
         first, *further = self.sentences or ("",)
         parts = [f"<p><b>{escape(first)}</b> {escape(' '.join(further))}</p>"]
         if self.rows:
-            parts.append(self._table())
+            parts.append(self.table_html())
         if self.more:
             parts.append(f"<p>… and {self.more:,} more.</p>")
         if self.next_steps:
@@ -73,14 +62,21 @@ class Summary:
             parts.append(f"<details><summary>Method</summary>{'<br>'.join(folded)}</details>")
         return "".join(parts)
 
-    def _table(self) -> str:
+    def table_html(self) -> str:
+        """Return its table, intervals drawn, for a page or a notebook."""
         columns = [
             scale_of(cells) if any(isinstance(cell, IntervalCell) for cell in cells) else None
             for cells in zip(*self.rows, strict=True)
         ]
-        rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns))}</tr>" for row in self.rows)
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        # Numbers stand to the right.
+        kinds = [
+            ' dir="auto"' if at < self.texts else "" if ends else ' class="numbers"'
+            for at, ends in enumerate(columns)
+        ]
+        rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns, kinds))}</tr>" for row in self.rows)
+        names = zip(self.columns, kinds, strict=True)
+        head = "".join(f"<th{kind}>{escape(name)}</th>" if name else "<td></td>" for name, kind in names)
+        return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def scale_of(cells: Iterable[object]) -> tuple[float, float]:
@@ -110,10 +106,10 @@ def drawn_with_letters(cells: Sequence[IntervalCell], width: int) -> list[str]:
     return lines
 
 
-def _html_cell(cell: Cell, ends: tuple[float, float] | None) -> str:
+def _html_cell(cell: Cell, ends: tuple[float, float] | None, kind: str) -> str:
     if isinstance(cell, IntervalCell):
         return f"<td>{'' if ends is None else interval_svg(cell, ends)}</td>"
-    return f"<td>{escape(cell_text(cell))}</td>"
+    return f"<td{kind}>{escape(cell_text(cell))}</td>"
 
 
 def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:

@@ -17,27 +17,21 @@ from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.rank import joint_of
 
 ALPHA = 0.05
-_BY_MEANS = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes", "mean_absolute_error")
+_BY_RANKING = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes")
+_ERROR = "mean_absolute_error"
 Measures = dict[str, float | int | None]
 
 
 @dataclass(frozen=True, eq=False)
 class ReplayOutcome:
-    """What some judgements say about the models.
+    """What some judgements say about the models."""
 
-    Attributes:
-        scores: The models' scores.
-        p_values: One-sided p-values of all pairs, by which soft pairwise accuracy goes.
-        two_sided: Two-sided p-values of all pairs, by which pairs are called significant.
-        low: The low ends of the intervals over this set, NaN where none is printed.
-        high: The high ends.
-    """
-
-    scores: Floats
-    p_values: Floats
-    two_sided: Floats
-    low: Floats | None = None
-    high: Floats | None = None
+    scores: Floats  # the models' scores
+    p_values: Floats  # one-sided p-values of all pairs, by which soft pairwise accuracy goes
+    two_sided: Floats  # two-sided p-values of all pairs, by which pairs are called significant
+    low: Floats | None = None  # the low ends of the intervals over this set, NaN where none is printed
+    high: Floats | None = None  # the high ends
+    ranked_by: Floats | None = None  # what the models are ranked by, where that is not their scores
 
 
 def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
@@ -45,10 +39,10 @@ def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
     return ReplayOutcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
 
 
-def estimate_outcome(estimate: Estimate, p_values: Floats) -> ReplayOutcome:
+def estimate_outcome(estimate: Estimate, p_values: Floats, ranked_by: Floats | None = None) -> ReplayOutcome:
     """Return the outcome of an estimate for the population: its t tests, and its intervals over this set."""
     low, high = intervals_over_set(estimate)
-    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high)
+    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high, ranked_by)
 
 
 def t_p_values(estimate: Estimate) -> Floats:
@@ -94,7 +88,9 @@ def intervals_over_set(estimate: Estimate) -> tuple[Floats, Floats]:
 def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
     """Return every measure of an outcome against judging everything, by its column of the table."""
     scores, truth = outcome.scores, full_outcome.means
-    agreed = {name: float(measures.MEANS_MEASURES[name](scores, truth)) for name in _BY_MEANS}
+    ranked_by = scores if outcome.ranked_by is None else outcome.ranked_by
+    agreed = {name: float(measures.MEANS_MEASURES[name](ranked_by, truth)) for name in _BY_RANKING}
+    error = float(measures.MEANS_MEASURES[_ERROR](scores, truth))
     first, second = pair_indices(len(truth))
     is_significant = outcome.two_sided < ALPHA
     has_wrong_sign = np.sign(scores[first] - scores[second]) * np.sign(truth[first] - truth[second]) < 0
@@ -102,7 +98,8 @@ def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
         "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full_outcome.p_values)),
         **agreed,
         "rank_changes": int(agreed["rank_changes"]),
-        "pairwise_accuracy_tied": tied_accuracy(scores, full_outcome),
+        "pairwise_accuracy_tied": tied_accuracy(ranked_by, full_outcome),
+        _ERROR: error,
         "bias": standardised_bias(scores, truth),
         **_coverage(outcome, truth),
         "pairs": len(first),

@@ -40,22 +40,15 @@ COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 
 @dataclass(frozen=True, eq=False)
 class ReplayJudgements:
-    """What was judged at one budget, and what follows from it.
+    """What was judged at one budget, and what follows from it."""
 
-    Attributes:
-        mask: items × models: what was judged.
-        signature: Of the selection, or of the last round.
-        chosen: The selection, where there is one.
-        estimate: The estimate for the population, where there is one.
-        expected: Returns the p-values that judging everything is expected to give.
-        stopped_at: The number of judged outputs at which a stop ended it; None where none did.
-    """
-
-    mask: Mask
-    signature: str
-    chosen: Selection | None = None
-    estimate: Estimate | None = None
-    expected: Callable[[], Floats] | None = None
+    mask: Mask  # items × models: what was judged
+    signature: str  # of the selection, or of the last round
+    chosen: Selection | None = None  # the selection, where there is one
+    estimate: Estimate | None = None  # the estimate for the population, where there is one
+    # Returns the p-values that judging everything is expected to give.
+    expected: Callable[[], tuple[Floats, Floats | None]] | None = None
+    # The number of judged outputs at which a stop ended it; None where none did.
     stopped_at: int | None = None
 
 
@@ -148,13 +141,13 @@ def _replay_at_budget(
     elif entry.p_values == "own":
         outcome = estimate_outcome(judgements.estimate, _sign_flip_outcome(part, judgements).p_values)
     else:
-        p_values = judgements.expected()
+        p_values, ranked_by = judgements.expected()
         if np.isnan(p_values).any():
             # Where none can be expected (no error is known, or two models have no two items in common), that
             # of the judged items stands in its place.
             own_p_values = _sign_flip_outcome(part, judgements).p_values
             p_values = np.where(np.isnan(p_values), own_p_values, p_values)
-        outcome = estimate_outcome(judgements.estimate, p_values)
+        outcome = estimate_outcome(judgements.estimate, p_values, ranked_by)
     spent += time.perf_counter() - start
     details = {"signature": judgements.signature, "stopped_at": judgements.stopped_at}
     return [_cell(part, share, judgements.mask, outcome, seconds=spent, **details)]
@@ -189,7 +182,7 @@ def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed
         interval="none",
         seed=seed,
     )
-    return ReplayJudgements(mask, signature, chosen, scores, partial(expected_p_values, scores))
+    return ReplayJudgements(mask, signature, chosen, scores, lambda: (expected_p_values(scores), None))
 
 
 def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
@@ -210,9 +203,9 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
     scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
 
-    def expected() -> Floats:
-        p_values = strategy.expected_p_values(state)
-        return expected_p_values(scores) if p_values is None else p_values
+    def expected() -> tuple[Floats, Floats | None]:
+        said = strategy.expected(state)
+        return (expected_p_values(scores), None) if said is None else (said.p_values, said.scores)
 
     return replace(judgements, estimate=scores, expected=expected)
 

@@ -43,7 +43,7 @@ def diff(
     sparingly diff scores-monday.json scores-friday.json
     ```
 
-    A change of more than two errors is marked: chance hardly does that.
+    Changes of more than two standard errors are marked.
 
     ```
     sparingly diff campaign.db --round 1 --round 2
@@ -97,12 +97,13 @@ def _ranked(running: Campaign, name: str, seq: int) -> Estimate | Ranking:
 
 def _strengths(running: Campaign, name: str, seq: int) -> tuple[Estimate, str]:
     """Return strengths in the form of scores, and what they are in one line."""
-    from sparingly.show.report.evidence import estimate_from_strengths
+    from sparingly.infer.estimate.result import CHOSEN_ITEMS
+    from sparingly.show.report.evidence import estimate_from_comparison
 
-    strengths = running.strengths(name, at=seq)
+    found = running.compare(name, at=seq)
     all_random = all(selection.probability is not None for selection in running.rounds(name, at=seq))
-    head = f"strengths of {len(strengths.models)} models from {strengths.comparisons} comparisons"
-    return estimate_from_strengths(strengths, running.settings.aspect, random_draw=all_random), head
+    target = "population" if all_random else CHOSEN_ITEMS
+    return estimate_from_comparison(found, running.settings.aspect, target), found.ranking.headline
 
 
 def _entries(running: Campaign, name: str, at: tuple[int, ...], round: tuple[int, ...]) -> tuple[int, int]:

@@ -39,7 +39,7 @@ class DecisionOptions:
     ] = "decisions"
     alpha: Annotated[float, about("The error rate of all decisions together.")] = 0.05
     scale: ScaleText = None
-    expect: Annotated[bool, flag("Also say what judging everything is expected to show.")] = False
+    expect: Annotated[bool, flag("Also predict what judging everything would show.")] = False
     seed: Seed = 0
 
 
@@ -66,7 +66,7 @@ def rank(
     sparingly rank judged.csv
     ```
 
-    Two models, and the question of a release gate: sparingly compare.
+    For two models, or a release gate, use sparingly compare.
 
     ```
     sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json
@@ -75,9 +75,8 @@ def rank(
     sparingly rank judged.jsonl -a mqm --groups-by algorithm1 --format markdown
     ```
     """
-    from sparingly.infer.compare.strengths import judged_strengths
+    from sparingly.infer.compare.compare import compare_votes
     from sparingly.infer.rank.rank import rank as order
-    from sparingly.infer.rank.rank import rank_strengths
     from sparingly.show.report.score_tables import ranking_table
     from sparingly.show.terminal.scores import show_ranking
 
@@ -90,9 +89,8 @@ def rank(
             check_strengths(
                 {"estimator": estimator, "test": deciding.test if deciding.test != "t" else None}, "text"
             )
-            strengths = judged_strengths(subject.data, level=round(1 - deciding.alpha, 12)).strengths
-            about = {"aspect": "preferences", "target": deciding.target or "population"}
-            rankings[""] = rank_strengths(strengths, **about, alpha=deciding.alpha, seed=deciding.seed)
+            target = deciding.target or "population"
+            rankings[""] = compare_votes(subject.data, target=target, alpha=deciding.alpha).ranking
         elif (running := subject.campaign) is None:
             if len(subject.data.models) == 1:
                 raise MissingDataError(

@@ -35,7 +35,7 @@ class ReportOptions:
     scale: ScaleText = None
     title: Annotated[str | None, about("The title.")] = None
     figures: Annotated[bool, about("Draw pictures, which needs the extra report.")] = True
-    curve: Annotated[bool, about("Play the method again over budgets, where everything is judged.")] = True
+    curve: Annotated[bool, about("If everything is judged: replay the method over budgets.")] = True
     seed: Seed = 0
 
 

@@ -33,21 +33,21 @@ _OPEN = (
 class ServerOptions:
     """Address the pages are."""
 
-    host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
+    host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
         Path | None,
-        about("The key that signs sessions; beside a campaign's file unless given.", show_default=False),
+        about("The key that signs sessions; default: beside a campaign's file.", show_default=False),
     ] = None
     public: Annotated[
         str | None,
         about(
-            "What links begin with, where a proxy stands in front, such as https://judge.example.org.",
+            "The public address behind a proxy, such as https://judge.example.org.",
             show_default=False,
         ),
     ] = None
     renew_organiser: Annotated[
-        bool, flag("Take back earlier links of the organiser, such as one that others have seen.")
+        bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
         Path | None,
@@ -81,7 +81,7 @@ def serve(
     budget: Annotated[
         str | None,
         about(
-            "Of data that is not yet a campaign: items or comparisons, 100, 10%; all unless given.",
+            "Of data that is not yet a campaign: items or comparisons, 100, 10%; default: all.",
             "--budget",
             "-b",
         ),
@@ -92,7 +92,7 @@ def serve(
     instructions: Annotated[
         Path | None,
         about(
-            "What raters read first: Markdown with a title, a scale in words, examples, consent.",
+            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
             show_default=False,
         ),
     ] = None,
@@ -126,7 +126,17 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
-    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
+    help_from: Annotated[
+        str | None,
+        about(
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            show_default=False,
+        ),
+    ] = None,
+    help_share: Annotated[
+        float, about("The probability that a rater sees them; scores are estimated as without.")
+    ] = 0.5,
+    language: Annotated[str, about("The language of the raters' pages: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
         about(
@@ -136,7 +146,7 @@ def serve(
         ),
     ] = None,
     panel_pages: Annotated[
-        int | None, about("With --panel: the pages that one person judges; all unless given.")
+        int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
@@ -186,6 +196,8 @@ def serve(
         panel=None if panel is None else Panel(panel, panel_pages),
         hosts=serving.hosts,
         public=None if serving.public is None else serving.public.rstrip("/"),
+        help_from=help_from,
+        help_share=help_share,
     )
     web: Web = app.state.web
     try:
@@ -214,6 +226,8 @@ def serve(
             for rater in filter(None, map(str.strip, raters.split(","))):
                 links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
             _tell(links, serving.once_links, json=json)
+            if web.help is not None:
+                sys.stderr.write(f"sparingly: {web.help.sentence}.\n")
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
             run(app, listener, behind_proxy=web.public is not None)

@@ -172,14 +172,14 @@ class EvalSet:
     @cached_property
     def sources(self) -> Objects | None:
         """The source text of every item, or None when the set has no sources."""
-        texts = self.store.sources
-        return None if texts is None or not self._shows("sources") else self._items_of(texts)
+        texts = self.store.texts("sources") if self._shows("sources") else None
+        return None if texts is None else self._items_of(texts)
 
     @cached_property
     def outputs(self) -> Objects | None:
         """What every model wrote for every item (items x models), or None when there are no texts."""
-        texts = self.store.outputs
-        return None if texts is None or not self._shows("outputs") else self._cells_of(texts)
+        texts = self.store.texts("outputs") if self._shows("outputs") else None
+        return None if texts is None else self._cells_of(texts)
 
     @cached_property
     def reference_texts(self) -> Objects | None:
@@ -545,8 +545,8 @@ class EvalSet:
 
         kind, _, field = name.partition(":")
         store = self.store
-        texts = {"sources": store.sources, "outputs": store.outputs, "references": store.reference_texts}
-        stored = store.metrics.get(field) if kind == "metric" else texts.get(name)
+        is_text = name in ("sources", "outputs", "references")
+        stored = store.metrics.get(field) if kind == "metric" else store.texts(name) if is_text else None
         if stored is None:
             digest = compute()
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType, NoneType
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,39 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
 from sparingly.data.roles import TableRoles
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats
 
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
 # Squares of larger numbers, summed, may be infinite.
 LARGEST = 1e100
+
+
+class ColumnTexts:
+    """Texts in a column of a table, made into an array when they are first asked for.
+
+    ``rows``: for every item (and model), the row of the column that holds its text, -1 where there is none.
+    """
+
+    def __init__(self, column: pl.Series, rows: Ints) -> None:
+        self.rows, self._column = rows, column
+        self._array: Objects | None = None
+
+    def array(self) -> Objects:
+        """Return the texts, None where one is missing."""
+        if self._array is None:
+            places = pl.Series(self.rows.ravel())
+            texts = self._column.gather(places.set(places < 0, None)).to_numpy()
+            self._array = frozen(np.asarray(texts, object).reshape(self.rows.shape))
+            self._column = self._column.clear()
+        return self._array
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +67,8 @@ class Store:
     reference_aspects: Mapping[str, Floats] = field(default_factory=dict)
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     cells: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    sources: Objects | None = None
-    outputs: Objects | None = None
+    sources: Objects | ColumnTexts | None = None
+    outputs: Objects | ColumnTexts | None = None
     reference_texts: Objects | None = None
     ratings: Ratings = field(default_factory=Ratings)
     preferences: Preferences = field(default_factory=Preferences)
@@ -61,6 +87,11 @@ class Store:
         """The random key of every item (see ``base.rng``)."""
         return frozen(rng.keys_of(list(self.items)))
 
+    def texts(self, name: str) -> Objects | None:
+        """Return the sources, the outputs or the references."""
+        stored = self.reference_texts if name == "references" else getattr(self, name)
+        return stored.array() if isinstance(stored, ColumnTexts) else stored
+
 
 class Parts(TypedDict, total=False):
     """What an evaluation set can be built from, beside the ids of its items and models.
@@ -77,8 +108,8 @@ class Parts(TypedDict, total=False):
 
     metrics: Mapping[str, ArrayLike]
     aspects: Mapping[str, ArrayLike]
-    sources: Sequence[str | None] | Objects | None
-    outputs: Sequence[Sequence[str | None]] | Objects | None
+    sources: Sequence[str | None] | Objects | ColumnTexts | None
+    outputs: Sequence[Sequence[str | None]] | Objects | ColumnTexts | None
     references: Mapping[str, Sequence[str | None]]
     reference_aspects: Mapping[str, ArrayLike]
     columns: Mapping[str, Sequence[Any] | NDArray[Any]]
@@ -108,7 +139,7 @@ def build_store(items: Sequence[Any], models: Sequence[Any], **parts: Unpack[Par
         reference_aspects=place.by_reference(parts.get("reference_aspects", {})),
         columns=place.columns(parts.get("columns", {})),
         cells=place.objects(parts.get("cells", {})),
-        sources=place.texts(parts.get("sources")),
+        sources=place.sources(parts.get("sources")),
         outputs=place.outputs(parts.get("outputs")),
         reference_texts=place.references(parts.get("references", {})),
         ratings=place.ratings(parts.get("ratings", Ratings())),
@@ -132,7 +163,9 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 def as_ids(kind: str, values: Iterable[Any]) -> list[str]:
     """Return ids as strings; an empty id, or the same one twice, is an error."""
-    ids = [value if type(value) is str else _as_id(kind, value) for value in values]
+    ids = list(values)
+    if set(map(type, ids)) - {str}:
+        ids = [value if type(value) is str else _as_id(kind, value) for value in ids]
     if len(set(ids)) < len(ids):
         earlier: set[str] = set()
         twice = next(name for name in ids if name in earlier or earlier.add(name))  # type: ignore[func-returns-value]
@@ -190,12 +223,20 @@ class _ArrayPlacer:
             for name, values in check_names("cell column", arrays).items()
         }
 
-    def texts(self, texts: Sequence[str | None] | Objects | None) -> Objects | None:
+    def sources(
+        self, texts: Sequence[str | None] | Objects | ColumnTexts | None
+    ) -> Objects | ColumnTexts | None:
         if texts is None:
             return None
+        if isinstance(texts, ColumnTexts):
+            return texts if self.rows_sorted else ColumnTexts(texts._column, self.items(texts.rows))
         return frozen(self.items(as_texts("sources", texts, self.shape[:1], self.owned)))
 
-    def outputs(self, texts: Sequence[Sequence[str | None]] | Objects | None) -> Objects | None:
+    def outputs(
+        self, texts: Sequence[Sequence[str | None]] | Objects | ColumnTexts | None
+    ) -> Objects | ColumnTexts | None:
+        if isinstance(texts, ColumnTexts):
+            return ColumnTexts(texts._column, self._cells(texts.rows))
         return None if texts is None else self._cells(as_texts("outputs", texts, self.shape, self.owned))
 
     def references(self, texts: Mapping[str, Sequence[str | None]]) -> Objects | None:
@@ -272,7 +313,7 @@ def _with_repeated_cells(store: Store) -> Store:
         kind, _, score = name.partition(":")
         means, stored = table.means(name, *shape), arrays[kind].get(score)
         arrays[kind][score] = frozen(means if stored is None else np.where(np.isnan(stored), means, stored))
-    outputs = store.outputs
+    outputs = store.texts("outputs")
     if table.output is not None:
         outputs = np.full(shape, None, object) if outputs is None else outputs.copy()
         table.fill_outputs(outputs)
@@ -406,6 +447,9 @@ def as_column(name: str, values: Sequence[Any] | NDArray[Any], count: int) -> ND
         column = values.astype(np.float64)
     else:
         texts = np.empty(count, object)
+        if set(map(type, values)) <= {str, NoneType}:
+            texts[:] = values
+            return texts
         for row, value in enumerate(values):
             is_missing = value is None or (isinstance(value, float) and np.isnan(value))
             texts[row] = value if not is_text else None if is_missing else str(value)

@@ -32,7 +32,9 @@ def test_the_ranking_is_that_of_rank(place: str) -> None:
             assert one.chance_of_best == pytest.approx(other.chance_of_best, abs=0.01)
             assert one.score == pytest.approx(other.score)
             assert [one.low, one.score, one.high] == sorted(filter(None, (one.low, one.score, one.high)))
-        assert found.signature == str(estimate.signature)
+        assert found.ranking is not None
+        assert found.summary.sentences[0] == ranking.answer()
+        assert found.summary.rows == found.ranking.summary().rows
 
 
 def test_what_was_not_drawn_by_chance_is_ranked_on_its_own_items(place: str) -> None:
@@ -43,19 +45,20 @@ def test_what_was_not_drawn_by_chance_is_ranked_on_its_own_items(place: str) -> 
         found = standings(campaign)
         assert all(one.ranks for one in found.models)
         assert [one.low for one in found.models] == [None, None, None]
-        assert any("picked, not sampled" in note for note in found.notes)
+        assert any("picked, not sampled" in note for note in found.summary.notes)
 
 
 def test_too_few_answers_give_sentences(place: str) -> None:
     with begin(place) as campaign:
-        assert standings(campaign).notes == (
+        assert standings(campaign).summary.notes == (
             "The data set data has no round yet: there is nothing to estimate from.",
         )
         campaign.next()
         answer_all(campaign)
         found = standings(campaign)
-        assert [one.ranks for one in found.models] == ["", "", ""]
-        assert any("too few to say who is better" in note for note in found.notes)
+        assert found.models == ()
+        assert sorted(row[0] for row in found.summary.rows) == ["Ash", "Beech", "Cedar"]
+        assert any("too few to say who is better" in note for note in found.summary.notes)
 
 
 def test_agreement_of_two_raters(place: str) -> None:
@@ -107,7 +110,7 @@ def test_agreement_and_strengths_of_comparisons(place: str) -> None:
         assert found.alpha == pytest.approx(krippendorff_alpha(np.stack([ann, ben], axis=1), "nominal"))
         assert found.common == 30
         told = standings(campaign)
-        assert told.headline.startswith("3 models by strength, from 60 comparisons")
+        assert told.summary.sentences[1].startswith("3 models, 60 comparisons")
         assert all(one.ranks for one in told.models)
 
 
@@ -119,7 +122,8 @@ def test_answers_in_words_on_a_scale_from_0_to_1(place: str) -> None:
         rows = [{**row(one, 0), "score": "pass" if one.model == "Ash" else "Fail"} for one in questions]
         assert campaign.record(rows).refused == 0
         found = standings(campaign)
-        assert found.is_rate
+        assert found.ranking is not None
+        assert found.ranking.is_rate
         assert [one.interval for one in found.models][:2] == ["at least 82.5 %", "at most 17.5 %"]
         assert found.models[0].best_rank == found.models[0].worst_rank == 1
         assert campaign.estimate().signature is not None
@@ -171,6 +175,7 @@ def test_where_people_pass_or_fail_the_standings_say_whether_the_judge_can_be_tr
         campaign.next()
         answer_all(campaign, held)
         found = standings(campaign)
-    assert found.is_rate
-    assert found.judge[0].startswith("True pass rate ")
-    assert found.judge[1].startswith("It passes ")
+    of_judge = [
+        text for text in found.summary.sentences if text.startswith(("True pass rate ", "It passes "))
+    ]
+    assert len(of_judge) == 2

@@ -43,6 +43,22 @@ def test_a_panel_judges_and_completes(tmp_path: Path) -> None:
         assert len(ratings(people[0])) == 24
 
 
+def test_only_work_completes_and_a_pause_is_no_end(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(8), budget=8, size=8, options={"panel": Panel("C0DE", 2)}) as app:
+        person, campaign = joined(app, "person"), web_of(app).campaign
+        for _ in range(3):
+            question = person.question()
+            skips = [{"output": output["output"], "skip": "other"} for output in question["outputs"]]
+            assert person.answer(question, 0, cards=skips).status_code == 200
+        assert person.answer(person.question(), 50).status_code == 200
+        campaign.pause()
+        assert "The campaign is paused" in person.page()
+        assert "C0DE" not in person.page()
+        campaign.resume()
+        assert person.answer(person.question(), 50).status_code == 200
+        assert "C0DE" in person.page()
+
+
 def test_who_comes_too_late_gets_no_code(tmp_path: Path) -> None:
     with served(tmp_path, made_set(2), budget=1, size=1, options={"panel": Panel("C0DE")}) as app:
         first, late = joined(app, "first"), joined(app, "late0")

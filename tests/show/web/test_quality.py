@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import marks_at
 from sparingly.run.campaign.rater_pages import PageBoard
+from sparingly.run.forms.answer import Answer
 from tests.run.campaign.made import MODELS, made_set
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served, small_set, web_of
 
@@ -36,7 +40,7 @@ def test_two_raters_judge_a_part_of_the_outputs(tmp_path: Path) -> None:
         assert (status.asked, status.outstanding, status.answers) == (90, 0, 111)
 
 
-def test_what_cannot_be_judged_is_counted_and_not_asked_again(tmp_path: Path) -> None:
+def test_what_a_rater_cannot_judge_is_counted_and_goes_to_another(tmp_path: Path) -> None:
     with served(tmp_path, made_set(6), budget=2, size=2) as app:
         anna, campaign = Visitor(app, "anna"), web_of(app).campaign
         page = anna.page()
@@ -53,23 +57,71 @@ def test_what_cannot_be_judged_is_counted_and_not_asked_again(tmp_path: Path) ->
         assert len(ratings(anna)) == 2
         status = campaign.status().sets[0]
         assert (status.asked, status.answers, status.outstanding, status.skipped) == (6, 2, 3, 1)
-        # Nobody else is asked, and the page is done with.
-        assert anna.client.get("/api/progress").json()["judged"] == 1
-        judge_everything(anna)
-        assert judge_everything(Visitor(app, "ben")) == 0
+        # The rater goes on, no round waits for it, and another rater is asked about this output alone.
+        assert anna.question()["page"] != action_of(page).rpartition("/")[2]
+        assert judge_everything(anna) == 1
+        assert anna.question()["why"] == "Others are working on what is left. Come back later."
         assert campaign.status().sets[0].outstanding == 0
+        ben = Visitor(app, "ben")
+        question = ben.question()
+        (output,) = question["outputs"]
         notes = campaign.estimate(interval="none").notes
         assert "raters could not judge 1 output: no score counts for them" in notes
         assert campaign.verify().ok
         board = PageBoard(campaign.database, campaign.settings)
         board.refresh()
+        assert board.answered_count == 1
+        # After two raters who cannot judge it nobody else is asked.
+        card = {"output": output["output"], "skip": "other"}
+        assert ben.answer(question, 0, cards=[card]).status_code == 200
+        assert judge_everything(Visitor(app, "carl")) == 0
+        board.refresh()
         assert board.answered_count == 2
+        assert campaign.status().sets[0].skipped == 1
         # An answer that is there already is changed, not taken back.
         previous = anna.client.get(action_of(page))
+        assert "You have judged this item" in previous.text
         handle = fields_of(previous.text)
         skips = {f"skip:{name.split(':')[1]}": "other" for name in handle if name.startswith("score:")}
         refused = anna.client.post(action_of(page), data={**handle, **skips, "client": "another-one"})
         assert "change your answer instead" in refused.text
+
+
+def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(6), budget=2, size=2) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        question = anna.question()
+        assert anna.answer(question, 50).status_code == 200
+        # From a second tab: one output is judged again, another cannot be judged any more.
+        first, second, third = (output["output"] for output in question["outputs"])
+        scores = {"scores": dict.fromkeys(question["aspects"], 60)}
+        cards = [{"output": first, "skip": "broken"}, *({"output": one, **scores} for one in (second, third))]
+        refused = anna.answer(question, 0, cards=cards, client="second-tab")
+        assert refused.json()["detail"] == "You have judged this output: change your answer instead."
+        assert [row["score"] for row in campaign.ratings()] == [50, 50, 50]
+        # The guidelines change after the page was checked, before it is written.
+        answers = [{**row, "score": 70} for row in campaign.ratings()]
+        sent = [
+            Answer(row["rater"], row["item"], 70, row["model"], guidelines=0, client="late")
+            for row in answers
+        ]
+        campaign.set_guidelines("# How good is it?")
+        with pytest.raises(UsageError, match="The guidelines have changed"):
+            campaign.record(sent, on_error="rollback")
+        assert [row["score"] for row in campaign.ratings()] == [50, 50, 50]
+
+
+def test_another_rater_judges_what_the_first_could_not(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(6), budget=1, size=1) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        question = anna.question()
+        skips = [{"output": output["output"], "skip": "knowledge"} for output in question["outputs"]]
+        assert anna.answer(question, 0, cards=skips).status_code == 200
+        assert campaign.status().sets[0].skipped == 3
+        assert judge_everything(Visitor(app, "ben"), 80) == 1
+        assert campaign.status().sets[0].skipped == 0
+        assert len(ratings(anna)) == 3
+        assert web_of(app).board.answered_count == 1
 
 
 def test_a_page_of_which_nothing_can_be_judged_is_done(tmp_path: Path) -> None:
@@ -91,7 +143,9 @@ def test_outputs_with_the_same_text_are_one_question(tmp_path: Path) -> None:
         anna = Visitor(app, "anna")
         question = anna.question()
         assert len(question["outputs"]) == 2
+        assert web_of(app).campaign.overview().asked == 2
         assert anna.answer(question, 10, 90).json()["new"] == 3
+        assert web_of(app).campaign.overview().answered == 2
         scores = {row["model"]: row["score"] for row in ratings(anna)}
         assert scores[MODELS[0]] == scores[MODELS[1]] != scores[MODELS[2]]
 

@@ -48,8 +48,8 @@ class LocalPivotal(ProbabilityDesign):
     documents, their items lie together. A drawn document lies at the mean of its items. Under a cost three
     neighbours meet, and no draw exceeds the budget.
 
-    Choose it for what clustering is after, varied items, with scores that stay unbiased. It helps as far as
-    near items have like scores; where they have not, it is as good as ``pivotal``.
+    Choose it for varied items and unbiased scores. It helps as far as near items score alike; otherwise it is
+    as good as ``pivotal``.
     """
 
     reference: ClassVar[str] = "Grafström, Lundström and Schelin 2012; Grafström and Tillé 2013 with costs"
@@ -58,11 +58,11 @@ class LocalPivotal(ProbabilityDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its space and utility need",)
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
-    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; default: all")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
     dimensions: int = parameter(5, "how many directions are used; more is slower", minimum=1)
     documents: bool | None = parameter(
-        None, "whether items of a document are near, too; yes where documents have several, unless given"
+        None, "whether items of a document are near, too; default: yes where documents have several"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
@@ -142,7 +142,7 @@ class Cube(ProbabilityDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its balance and utility need",)
 
     balance: tuple[str, ...] = parameter(
-        (), "what to balance on: metrics, columns, source_length, output_length; all there is unless given"
+        (), "what to balance on: metrics, columns, source_length, output_length; default: all there is"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:

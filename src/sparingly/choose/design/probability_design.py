@@ -228,7 +228,7 @@ class ProbabilityDesign(DrawDesign):
     needs: ClassVar[tuple[str, ...]] = ("what its utility needs",)
 
     utility: Utility | None = parameter(  # noqa: RUF009 - a field
-        None, "what makes an item likelier to be drawn"
+        None, "what makes an item more likely to be drawn"
     )
     tau: float | Literal["pilot"] | None = parameter(
         None,
@@ -237,7 +237,7 @@ class ProbabilityDesign(DrawDesign):
         minimum=0.0,
     )
     pilot: ResidualSize | None = parameter(  # noqa: RUF009 - a field
-        None, "with tau=pilot: how residuals are learned from ratings; residual_size unless given"
+        None, "with tau=pilot: how residuals are learned from ratings; default: residual_size"
     )
     floor: float = parameter(0.0, "the least probability of any unit", minimum=0.0)
     cap: float = parameter(1.0, "the largest probability of any unit", minimum=0.0)
@@ -332,9 +332,9 @@ class Uniform(DrawDesign):
 
     π_i = n / N, and a simple random sample of n units. Where units differ in what the budget counts of them
     (costs, or documents of different sizes), n is as large as the budget surely affords, and the units meet
-    in the order of their costs, so that each draw gets its share of dear and of cheap ones.
+    in the order of their costs, so that each sample gets its share of expensive and cheap ones.
 
-    Choose it when nothing is known, or nothing that has earned trust: scores are unbiased and intervals
+    Choose it when nothing is known about the items: scores are unbiased and intervals
     exact. ``random`` is the baseline that takes until the budget is spent, and then knows no probabilities.
     """
 
@@ -359,8 +359,8 @@ class Pivotal(ProbabilityDesign):
     draw exceeds. Units meet in random order; in each meeting one of the two is taken or left for good, and
     the other goes on with what remains.
 
-    Choose it for informative items *and* unbiased scores. τ must be earned by the utility: with one that does
-    not know where the models' scores vary, a uniform draw is better.
+    Choose it for informative items *and* unbiased scores. If the utility does
+    not know where the models' scores vary, a uniform sample is better.
     """
 
     reference: ClassVar[str] = "Deville and Tillé 1998; Chauvet 2012"

@@ -165,9 +165,9 @@ class Stratified(WholeSetSelector):
     that are left without an item with the nearest. Under a cost Σ_l n_l c̄_l is the budget, c̄_l the mean cost
     in the stratum, and the optimal n_l are proportional to N_l σ_l/√c̄_l.
 
-    Choose it with proportional allocation: what differs between documents or bins is then no longer left to
-    chance, and there is next to nothing to lose. The optimal form needs the σ_l of the residuals, which
-    metrics do not tell.
+    Choose it with proportional allocation: differences between documents or bins then add no error, and it
+    costs next to nothing. The optimal form needs the σ_l of the residuals, which
+    metrics do not show.
     """
 
     kind: ClassVar[str] = "design"
@@ -194,7 +194,7 @@ class Stratified(WholeSetSelector):
         "random", "how a stratum's fraction of an item is rounded"
     )
     size: int = parameter(80, "how many items a bin has", minimum=1)
-    metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; all unless given")
+    metrics: tuple[str, ...] = parameter((), "what the mean of the metrics is made of; default: all")
     weights: str | None = parameter(None, "a column of importance: it counts in place of the number of items")
     cost: str | None = parameter(None, COST_HELP)
 

@@ -34,16 +34,15 @@ class Verdicts(WholeSetSelector):
 
     n_h ∝ √a_h. With W_h the share of stratum h among all outputs, v_h its verdict (1 for a pass), p_h its
     share of good outputs, G = Σ W_h p_h and F = 1 − G, the judge's sensitivity is Se = Σ W_h v_h p_h / G and
-    its specificity Sp = Σ W_h (1 − v_h)(1 − p_h) / F. Labels of h tell p_h with variance p_h(1 − p_h)/n_h,
-    ∂Se/∂p_h = W_h(v_h − Se)/G and ∂Sp/∂p_h = W_h(Sp − (1 − v_h))/F, so that V(Se) = Σ s_h/n_h and
-    V(Sp) = Σ t_h/n_h with s_h = W_h² p_h(1 − p_h)(v_h − Se)²/G² and
-    t_h = W_h² p_h(1 − p_h)(1 − v_h − Sp)²/F². Bad outputs are rare, so V(Sp) is much the larger: each is
-    counted relative to what a uniform draw gives, a_h = s_h/Σ(s_h/W_h) + t_h/Σ(t_h/W_h), and Σ a_h/n_h is
-    least at n_h ∝ √a_h (Neyman 1934).
+    its specificity Sp = Σ W_h (1 − v_h)(1 − p_h) / F. Labels of h estimate p_h with variance p_h(1 −
+    p_h)/n_h, ∂Se/∂p_h = W_h(v_h − Se)/G and ∂Sp/∂p_h = W_h(Sp − (1 − v_h))/F, so that V(Se) = Σ s_h/n_h and
+    V(Sp) = Σ t_h/n_h with s_h = W_h² p_h(1 − p_h)(v_h − Se)²/G² and t_h = W_h² p_h(1 − p_h)(1 − v_h −
+    Sp)²/F². Bad outputs are rare, so V(Sp) is much the larger: each is counted relative to what a uniform
+    draw gives, a_h = s_h/Σ(s_h/W_h) + t_h/Σ(t_h/W_h), and Σ a_h/n_h is least at n_h ∝ √a_h (Neyman 1934).
 
     People's labels are not known yet, so p_h is guessed: people and judge pass outputs as if by two normal
     scores that correlate by 0.7, and people pass as many as the judge. A wrong guess costs
-    labels; every probability is known, so that the pass rate and the error rates stay unbiased.
+    labels; every probability is known, so the pass rate and the error rates stay unbiased.
 
     Use it where the question is whether a judge can be trusted; for the pass rate alone, ``select`` without a
     method does as well or better.
@@ -53,9 +52,9 @@ class Verdicts(WholeSetSelector):
     reference: ClassVar[str] = "Neyman 1934; Rogan and Gladen 1978"
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
 
-    metric: str | None = parameter(None, "the judge's metric; the only one there is unless given")
+    metric: str | None = parameter(None, "the judge's metric; default: the only one there is")
     cut: float | None = parameter(
-        None, "from which score on the judge passes; above the middle of its scores unless given"
+        None, "the score from which the judge passes; default: above the middle of its scores"
     )
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:

@@ -78,51 +78,29 @@ def is_present(values: NDArray[Any]) -> Mask:
 
 @dataclass(frozen=True, repr=False)
 class Description(Tabular):
-    """What is in an evaluation set, what is missing, and what is odd.
-
-    Attributes:
-        name: Where the set came from.
-        items: The number of items.
-        models: The ids of the models.
-        metrics: The range of every metric.
-        aspects: The range of every aspect.
-        references: The names of the references.
-        columns: The columns of the items.
-        cells: The further columns of the cells.
-        coverage: How much of every field is there.
-        correlations: How every metric agrees with every aspect.
-        copies: Metrics that repeat others.
-        documents: The documents, or None.
-        domains: Items by domain, the largest first.
-        texts: What is odd about texts, or None when there are none.
-        ratings: The ratings, or None.
-        preferences: The preferences, or None.
-        absent: The kinds of things that the set has none of.
-        odd: What a user should look at, in sentences.
-        epochs: How much of every repeated score is noise between epochs.
-    """
+    """What is in an evaluation set, what is missing, and what is odd."""
 
     rows_key: ClassVar[str] = "coverage"
 
-    name: str
-    items: int
-    models: tuple[str, ...]
-    metrics: tuple[ScoreRange, ...]
-    aspects: tuple[ScoreRange, ...]
-    references: tuple[str, ...]
-    columns: tuple[str, ...]
-    cells: tuple[str, ...]
-    coverage: tuple[Coverage, ...]
-    correlations: tuple[Correlation, ...]
-    copies: tuple[Copy, ...]
-    documents: DocumentsSummary | None
-    domains: dict[str, int]
-    texts: TextsSummary | None
-    ratings: RatingsSummary | None
-    preferences: PreferencesSummary | None
-    absent: tuple[str, ...]
-    odd: tuple[Oddity, ...]
-    epochs: tuple[EpochVariance, ...] = ()
+    name: str  # where the set came from
+    items: int  # the number of items
+    models: tuple[str, ...]  # the ids of the models
+    metrics: tuple[ScoreRange, ...]  # the range of every metric
+    aspects: tuple[ScoreRange, ...]  # the range of every aspect
+    references: tuple[str, ...]  # the names of the references
+    columns: tuple[str, ...]  # the columns of the items
+    cells: tuple[str, ...]  # the further columns of the cells
+    coverage: tuple[Coverage, ...]  # how much of every field is there
+    correlations: tuple[Correlation, ...]  # how every metric agrees with every aspect
+    copies: tuple[Copy, ...]  # metrics that repeat others
+    documents: DocumentsSummary | None  # the documents, or None
+    domains: dict[str, int]  # items by domain, the largest first
+    texts: TextsSummary | None  # what is odd about texts, or None when there are none
+    ratings: RatingsSummary | None  # the ratings, or None
+    preferences: PreferencesSummary | None  # the preferences, or None
+    absent: tuple[str, ...]  # the kinds of things that the set has none of
+    odd: tuple[Oddity, ...]  # what a user should look at, in sentences
+    epochs: tuple[EpochVariance, ...] = ()  # how much of every repeated score is noise between epochs
 
     @property
     def _shape(self) -> str:

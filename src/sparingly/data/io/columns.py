@@ -18,6 +18,7 @@ from sparingly.base.syntax import role_argument
 from sparingly.data.io.frames import to_objects
 from sparingly.data.io.words import SCALE, kind_of, mixed, worded_marks, written_numbers
 from sparingly.data.scale import Scale
+from sparingly.data.store import ColumnTexts
 from sparingly.data.values import EXACT, shown
 
 if TYPE_CHECKING:
@@ -217,19 +218,14 @@ def is_numeric(series: pl.Series) -> bool:
     return series.dtype.is_numeric() or series.dtype.is_decimal()
 
 
-def all_numbers(series: pl.Series, source: TableSource) -> bool:
-    """Say whether a column has numbers and nothing else."""
-    if not source.is_text or series.dtype != pl.String:
-        return is_numeric(series)
-    parsed, unreadable = parsed_texts(series)
-    return not unreadable.any() and int(parsed.count()) > 0
-
-
 def typed(series: pl.Series, source: TableSource) -> pl.Series:
     """Return a column of a text file as whole numbers or numbers where it has nothing else."""
-    if not source.is_text or not all_numbers(series, source):
+    if not source.is_text or series.dtype != pl.String:
         return series
-    values = pl.Series(series.name, numbers(series, source)).fill_nan(None)
+    parsed, unreadable = parsed_texts(series)
+    if unreadable.any() or not parsed.count():
+        return series
+    values = pl.Series(series.name, numbers(parsed, source)).fill_nan(None)
     is_whole = bool((values.drop_nulls() % 1 == 0).all()) and bool((values.drop_nulls().abs() < EXACT).all())
     return values.cast(pl.Int64) if is_whole else values
 
@@ -261,8 +257,8 @@ class CodedNames:
             )
         texts = series.cast(pl.String)
         names, codes = coded(texts)
-        bare = [name.strip() for name in names]
-        if "" in bare or texts.null_count():
+        bare = names.str.strip_chars()
+        if texts.null_count() or (bare == "").any():
             blank = texts.is_null() | (texts.str.strip_chars() == "")
             count = int(blank.sum())
             row = int(blank.arg_max() or 0)
@@ -271,23 +267,30 @@ class CodedNames:
             if kind == "model":
                 fix += f", or, if all rows are of one model, add {role_argument(series.name, 'ignored')}"
             raise source.error(f"the {kind} has no id{more}", row=row, field=series.name, fix=fix)
-        if bare == names:
-            return cls(names, codes)
+        if (bare == names).all():
+            return cls(names.to_list(), codes)
         # Blanks around ids are mistakes of typing.
-        trimmed = sorted(set(bare))
-        places = {name: place for place, name in enumerate(trimmed)}
-        new_codes = np.array([places[name] for name in bare], np.int32)[codes]
-        return cls(trimmed, new_codes, len(names) - len(trimmed))
+        trimmed, places = coded(bare)
+        return cls(trimmed.to_list(), places[codes], len(names) - len(trimmed))
 
 
-def coded(texts: pl.Series) -> tuple[list[str], Codes]:
+_FEW = 100
+
+
+def coded(texts: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the different texts in order, and the place of each row's text among them (-1: null)."""
     if (runs := first_of_runs(texts)) is not None:
         names, codes = coded(runs[0])
         return names, codes[runs[1]]
-    different = texts.drop_nulls().unique().sort()
-    places = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
-    return different.to_list(), np.array(places.to_numpy(), np.int32)
+    different = texts.drop_nulls().unique().sort() if texts.head(_FEW**2).n_unique() <= _FEW else None
+    if different is not None and len(different) <= _FEW**2:
+        places = texts.cast(pl.Enum(different)).to_physical().cast(pl.Int32).fill_null(-1)
+        return different, np.array(places.to_numpy(), np.int32)
+    codes = (texts.rank("dense").cast(pl.Int32).fill_null(0) - 1).to_numpy()
+    first = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+    present = np.flatnonzero(codes >= 0)
+    first[codes[present]] = present
+    return texts.gather(first), np.array(codes, np.int32)
 
 
 def first_of_runs(series: pl.Series) -> tuple[pl.Series, NDArray[Any]] | None:
@@ -295,9 +298,11 @@ def first_of_runs(series: pl.Series) -> tuple[pl.Series, NDArray[Any]] | None:
 
     Rows of an item mostly stand side by side: one of each run is enough to look at.
     """
-    if not len(series) or 2 * (runs := series.rle_id().to_numpy())[-1] >= len(series) - 2:
+    starts = series.ne_missing(series.shift()).to_numpy()
+    rows = np.flatnonzero(starts)
+    if 2 * len(rows) >= len(series) - 2 or not starts[0]:
         return None
-    return series.gather(np.flatnonzero(np.diff(runs, prepend=-1))), runs
+    return series.gather(rows), np.cumsum(starts) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,17 +312,24 @@ class RowGroups:
     codes: NDArray[Any]
     count: int
 
+    def first(self, series: pl.Series) -> Ints:
+        """Return the first row of every group that has a value, -1 where none has."""
+        first, codes = np.full(self.count, -1, np.int64), self.codes
+        rows = np.arange(len(codes))
+        if series.null_count():
+            rows = np.flatnonzero(series.is_not_null().to_numpy())
+            codes = codes[rows]
+        # Later rows are overwritten by earlier ones, so that the first of a group stays.
+        first[codes[::-1]] = rows[::-1]
+        return first
+
     def common_values(self, series: pl.Series) -> tuple[pl.Series, int | None]:
         """Return the value of every group, and the first row that has another one (None: all agree).
 
         Missing values agree with everything.
         """
-        first = np.full(self.count, -1, np.int64)
-        rows = np.flatnonzero(series.is_not_null().to_numpy())
-        # Later rows are overwritten by earlier ones, so that the first of a group stays.
-        first[self.codes[rows][::-1]] = rows[::-1]
-        places = pl.Series(first).set(pl.Series(first < 0), None)
-        values = series.gather(places)
+        places = pl.Series(self.first(series))
+        values = series.gather(places.set(places < 0, None))
         differs = (series != values.gather(self.codes)).fill_null(False)
         return values, int(differs.arg_max() or 0) if differs.any() else None
 
@@ -417,13 +429,13 @@ class CellGrid:
 
     def objects(self, series: pl.Series) -> Objects:
         """Return values on the grid; two different ones in a cell are an error."""
+        return to_objects(self._per_cell(series)).reshape(self.shape)
+
+    def texts(self, series: pl.Series) -> ColumnTexts:
+        """Return texts on the grid; two different ones in a cell are an error."""
         if self.repeats:
-            return to_objects(self._per_cell(series)).reshape(self.shape)
-        # Put in order while they are in a column: objects are slow to move.
-        rows = np.full(self.by_cell.count, -1, np.int64)
-        rows[self.by_cell.codes] = np.arange(len(self.by_cell.codes))
-        places = pl.Series(rows)
-        return to_objects(series.gather(places.set(places < 0, None))).reshape(self.shape)
+            self._per_cell(series)
+        return ColumnTexts(series, self.by_cell.first(series).reshape(self.shape))
 
     def first_objects(self, series: pl.Series) -> Objects:
         """Return the first value of every cell on the grid."""

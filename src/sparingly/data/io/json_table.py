@@ -45,12 +45,16 @@ def open_json(path: Path) -> TableSource:
     is_array = head.content.startswith(b"[")
     if is_array or (head.first_object is not None and _has_lines(head)):
         rows: Rows = (lambda: array_records(path)) if is_array else (lambda: files.json_lines(path))
-        reader = pl.read_json if is_array else pl.read_ndjson
         with files.naming(path), files.open_binary(path) as file:
             is_plain = isinstance(file, io.BufferedReader) and Path(getattr(file, "name", "")) == path
             try:
-                content: Any = path if is_plain and not is_array else file.read()
-                frame = reader(content, infer_schema_length=None)
+                frame = None
+                if is_plain and not is_array and path.stat().st_size > _LARGE:
+                    frame = _read_alike(path)
+                elif is_array:
+                    frame = pl.read_json(file.read(), infer_schema_length=None)
+                if frame is None:
+                    frame = pl.read_ndjson(path if is_plain else file.read(), infer_schema_length=None)
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
                 # Values of several types in one field, or a mistake: reading row by row names its line.
                 return _from_records(path, [record for _, record in rows()], rows)
@@ -82,6 +86,44 @@ def open_json(path: Path) -> TableSource:
         line=1,
         fix='Write one object for each row: [{"prompt": "…", "response": "…"}, …]',
     )
+
+
+_LARGE, _FIRST = 10_000_000, 10_000
+
+
+def _read_alike(path: Path) -> pl.DataFrame | None:
+    """Return a large file of JSON Lines whose first lines tell all of its fields; None where they do not.
+
+    Looking for fields in every line takes longer than reading the file, and polars passes over fields that it
+    does not expect. So the keys that the lines have, but for those of null, are counted as text: they are all
+    read if there are as many values.
+    """
+    try:
+        frame = pl.read_ndjson(path, infer_schema_length=_FIRST)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+    lines = pl.scan_csv(path, separator="\x01", has_header=False, quote_char=None, schema={"": pl.String})
+    counts = [
+        pl.col("").str.count_matches(pattern).sum().alias(pattern)
+        for pattern in ('":|" :', r'[^\\]\\":|[^\\]\\" :', '":null|": null')
+    ]
+    try:
+        keys, in_texts, nulls = lines.select(counts).collect().row(0)
+    except pl.exceptions.PolarsError:
+        return None
+    return frame if keys - in_texts - nulls == sum(map(_values, frame)) else None
+
+
+def _values(series: pl.Series) -> int:
+    """Return how many values of objects there are in a column, itself one of them."""
+    if isinstance(series.dtype, pl.Struct):
+        inner = [series.struct.field(field.name) for field in series.dtype.fields]
+    elif _holds_objects(series):
+        part = series.explode().drop_nulls()
+        inner = [part.struct.field(field.name) for field in part.dtype.fields]  # type: ignore[attr-defined]
+    else:
+        inner = []
+    return series.count() + sum(map(_values, inner))
 
 
 def _has_lines(head: Head) -> bool:

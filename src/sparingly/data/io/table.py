@@ -62,6 +62,7 @@ from sparingly.data.io.vocabulary import NAMES, REASONS
 from sparingly.data.io.words import SCALE, word_kind
 from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale
+from sparingly.data.store import ColumnTexts
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import EXACT
 
@@ -269,14 +270,17 @@ class _TableReader:
                 f"{name}: {count:,} of {rows:,} texts say nothing but None, nan or null; leave them empty if "
                 "the output is missing."
             )
-        outputs = None if output is None or self.epoch is not None else grid.objects(self._texts(output))
+        outputs = None if output is None or self.epoch is not None else grid.texts(self._texts(output))
+        sources = None
+        if self.inputs is not None:
+            sources = ColumnTexts(grid.per_item(self.inputs), np.arange(grid.shape[0]))
         return EvalSet.from_arrays(
             grid.items.names,
             grid.models.names,
             metrics=self.metrics,
             aspects=self.aspects,
             outputs=outputs,
-            sources=None if self.inputs is None else to_objects(grid.per_item(self.inputs)),
+            sources=sources,
             references=self._references(),
             columns=self.columns,
             cells=self.cells,
@@ -356,16 +360,15 @@ class _TableReader:
         if each_row and len(different) < rows and not self._may_repeat():
             place = pl.Series(codes[:rows]).to_frame("code").select(pl.col("code").cum_count().over("code"))
             nth = np.tile(place.to_series().to_numpy(), count // rows)
-            return CodedNames(
-                *coded(
-                    pl.Series(
-                        [
-                            name if number == 1 else f"{name}-{number}"
-                            for name, number in zip(names[codes].tolist(), nth.tolist(), strict=True)
-                        ]
-                    )
+            numbered, codes = coded(
+                pl.Series(
+                    [
+                        name if number == 1 else f"{name}-{number}"
+                        for name, number in zip(names[codes].tolist(), nth.tolist(), strict=True)
+                    ]
                 )
             )
+            return CodedNames(numbered.to_list(), codes)
         order = np.argsort(names)
         place_of = np.empty(len(names), np.int32)
         place_of[order] = np.arange(len(names), dtype=np.int32)
@@ -498,7 +501,8 @@ class _TableReader:
     def _take_judges(self, judges: str, column: str) -> None:
         """Read the scores of every automatic judge as a metric that has its name."""
         values, scale = scores(self.source.column(column), self.source)
-        names, codes = coded(self.source.column(judges).cast(pl.String).str.strip_chars())
+        texts, codes = coded(self.source.column(judges).cast(pl.String).str.strip_chars())
+        names = texts.to_list()
         for code, name in enumerate(names):
             self.metrics[name] = self.grid.scores(name, np.where(codes == code, values, np.nan))
             if scale is not None:
@@ -691,7 +695,8 @@ def coded_column(source: TableSource, column: str | None) -> tuple[list[str], Co
     if series.dtype.is_float():
         raise source.error(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
     texts = series.cast(pl.String).str.strip_chars()
-    return coded(texts.set(texts == "", None))
+    names, codes = coded(texts.set(texts == "", None))
+    return names.to_list(), codes
 
 
 # --- Reading ratings ------------------------------------------------------------------------------

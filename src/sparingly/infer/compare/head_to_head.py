@@ -6,10 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from sparingly.base.format import (
     counted,
     decimal_text,
     decimals_for,
+    ends_text,
     p_text,
     score_text,
 )
@@ -19,6 +22,8 @@ from sparingly.data.values import plain
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.compare.wins import PositionBias, WinTally, percents
 from sparingly.infer.estimate.assemble import target_text
+from sparingly.infer.rank.decisions import decide
+from sparingly.infer.rank.ranking import WIN_RATE, RankedModel, Ranking
 
 # With which power the number of labels that is named settles a difference.
 POWER = 0.9
@@ -255,6 +260,54 @@ class HeadToHead(Tabular):
             ),
             notes=self.notes,
             method=(f"{self.headline}.",),
+        )
+
+    @property
+    def ranking(self) -> Ranking:
+        """The two models by their win rates, decided by the same test: what ``rank`` gives for votes."""
+        decided = self.tally is not None and self.tally.decided > 0
+        first = {"model": self.first, "score": self.estimate, "low": self.low, "high": self.high}
+        second = {"score": 1 - self.estimate, "low": 1 - self.high, "high": 1 - self.low}
+        both: list[dict[str, Any]] = [first, {"model": self.second, **second}]
+        rows = sorted(both, key=lambda row: (-row["score"], row["model"]))
+        if not decided:
+            # Where all are ties, neither wins more often, and how often is unknown.
+            rows = [{**row, "score": 0.5, "low": math.nan, "high": math.nan} for row in rows]
+        scores, p_values = np.array([row["score"] for row in rows]), np.full((2, 2), self.p_value)
+        np.fill_diagonal(p_values, np.nan)
+        found = decide(p_values, scores, alpha=self.alpha)
+        models = tuple(
+            RankedModel(
+                **{name: plain(value) for name, value in row.items()},
+                standard_error=None,
+                standardised=None,
+                rank=place + 1,
+                best_rank=int(found.best_rank[place]),
+                worst_rank=int(found.worst_rank[place]),
+                group=int(found.group[place]),
+                chance_of_best=None,
+                interval=ends_text(row["low"], row["high"], is_rate=True),
+            )
+            for place, row in enumerate(rows)
+        )
+        return Ranking(
+            models=models,
+            p_values=p_values,
+            corrected=found.adjusted,
+            covariance=np.full((2, 2), np.nan),
+            freedom=math.inf,
+            test="sign",
+            alpha=self.alpha,
+            aspect=self.aspect,
+            target=self.target,
+            scores_of=self.target,
+            estimator=WIN_RATE,
+            n=self.n,
+            size=self.n,
+            unit="comparisons",
+            is_rate=True,
+            notes=self.notes,
+            certain=False,
         )
 
     def rows(self) -> list[dict[str, Any]]:

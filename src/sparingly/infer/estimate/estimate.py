@@ -66,7 +66,7 @@ def estimate(
         selection: What was chosen to be judged. Without it the judged items are taken to be a uniform sample.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
             One drawn from more items than the data has, such as a pool, gives the scores of all of them.
-        aspect: What was judged: an aspect (the only one unless given), or ``sum:of=[fluency,adequacy]``.
+        aspect: What was judged: an aspect (default: the only one), or ``sum:of=[fluency,adequacy]``.
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``bank`` where a
             model was judged on far fewer items than others, else ``greg`` where there are metrics, else
             ``stratified_mean`` or ``weighted_mean``.
@@ -77,7 +77,7 @@ def estimate(
         level: The level of the intervals.
         interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
             alone, ``betting``, ``hoeffding``, ``bernstein``.
-        scale: The lowest and the highest possible score; that of the data unless given.
+        scale: The lowest and the highest possible score; default: that of the data.
         by: A column of the items: also estimate its groups.
         seed: The seed of folds and bootstrap.
 
@@ -358,7 +358,7 @@ def estimate_scores(
     Args:
         scores: items × models, NaN where not judged: the judged items (then give ``size``), or all items.
         probability: The inclusion probability: one number, one per row, or rows × models; uniform by default.
-        size: The number of items in the set; the number of rows unless given.
+        size: The number of items in the set; default: the number of rows.
         predictions: Predictions of the scores of *all* items × models, learned from other data or
             cross-fitted; the rows of ``scores`` must then be all items.
         guard: Whether predictions are shrunk, or not used, where few items are judged.

@@ -36,29 +36,20 @@ from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detecta
 
 @dataclass(frozen=True)
 class Precision:
-    """What a number of judged items is expected to tell.
+    """What a number of judged items is expected to tell."""
 
-    Attributes:
-        n: Judged items.
-        share: The same as a share of the set.
-        half_width: Half the width of the interval of a score of this set, of a middle model; NaN where no
-            interval would be printed.
-        detectable: The smallest difference of two models that is significant with the power, corrected for
-            all pairs, of a middle pair; NaN where none can be, and with one model.
-        right_winner: The probability that the model that is best on the whole set comes out as the best.
-        right_pairs: The expected share of pairs of models in the right order.
-        right_order: The probability that all models come out in the right order.
-        hours: Hours of judging; None where no time is known.
-    """
-
-    n: int
-    share: float
+    n: int  # judged items
+    share: float  # the same as a share of the set
+    # Half the width of the interval of a score of this set, of a middle model; NaN where no interval would be
+    # printed.
     half_width: float
+    # The smallest difference of two models that is significant with the power, corrected for all pairs, of a
+    # middle pair; NaN where none can be, and with one model.
     detectable: float
-    right_winner: float
-    right_pairs: float
-    right_order: float
-    hours: float | None = None
+    right_winner: float  # the probability that the model that is best on the whole set comes out as the best
+    right_pairs: float  # the expected share of pairs of models in the right order
+    right_order: float  # the probability that all models come out in the right order
+    hours: float | None = None  # hours of judging; None where no time is known
 
 
 def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> int | None:
@@ -100,25 +91,17 @@ SURE_OF_WINNER = 0.9
 
 @dataclass(frozen=True)
 class PlanGoals:
-    """The goals of a plan, checked.
+    """The goals of a plan, checked."""
 
-    Attributes:
-        width: The half-width (±) that intervals of scores should have; None where it does not matter.
-        detect: The difference between two models that is to be found; None likewise.
-        unit: What is drawn: items, or whole documents.
-        target: Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
-        level: The level of intervals and tests.
-        power: The probability of finding the difference.
-        seed: Of all that is drawn.
-    """
-
+    # The half-width (±) that intervals of scores should have; None where it does not matter.
     width: float | None = None
-    detect: float | None = None
-    unit: PlanUnit = "item"
+    detect: float | None = None  # the difference between two models that is to be found; None likewise
+    unit: PlanUnit = "item"  # what is drawn: items, or whole documents
+    # Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
     target: Target = "population"
-    level: float = 0.95
-    power: float = 0.8
-    seed: int = 0
+    level: float = 0.95  # the level of intervals and tests
+    power: float = 0.8  # the probability of finding the difference
+    seed: int = 0  # of all that is drawn
 
     def __post_init__(self) -> None:
         check_level(self.level)

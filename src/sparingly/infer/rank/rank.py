@@ -229,7 +229,7 @@ def rank(
     Args:
         data: The evaluation set (or its file, or a frame) with the judgements.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
-        aspect: What was judged; the only aspect unless given.
+        aspect: What was judged; default: the only aspect.
         estimator: How scores are estimated; see ``estimate``.
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores and intervals are those of this set and decisions those of inputs like these.
@@ -238,7 +238,7 @@ def rank(
         groups_by: ``decisions``, or a published rule without correction: ``algorithm1`` of Zouhar et al.
             2025, or that of ``mt_metrics_eval``.
         alpha: The error rate of all decisions together; one less it is the level of intervals.
-        scale: The lowest and the highest score that there can be; what the data tells of it unless given.
+        scale: The lowest and the highest score that there can be; default: what the data tells of it.
         expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
         seed: Seed of the draws; the same seed gives the same answer.
 
@@ -254,7 +254,7 @@ def rank(
     if aspect is None and not data.aspects and len(data.preferences):
         raise MissingDataError(
             f"The set holds {len(data.preferences):,} comparisons of two outputs and no scores: take "
-            "sparingly.bradley_terry(data), or sparingly.compare(data, first, second)."
+            "sparingly.compare(data).ranking, or sparingly.bradley_terry(data)."
         )
     for kind, choice, choices in (
         ("test", test, get_args(Test)),
@@ -294,17 +294,13 @@ def rank(
     if groups_by != DECISIONS:
         ranking = _with_published_groups(ranking, joint, judged, groups_by, seed)
     notes = (*scores.notes, *decisions.notes, *joint_notes, *ranking.notes)
-    would_show = signature = None
-    if decisions.pairs is not None and not decisions.pairs.sample.is_complete:
-        order = [decisions.models.index(joint.models[column]) for column in joint.order]
-        chances = full_set_chances(decisions.scores, decisions.pairs, alpha=alpha)
-        would_show = chances[np.ix_(order, order)]
+    signature = None
     if scores.signature is not None:
         signature = RankingSignature(scores.signature, test, groups_by, alpha, decisions.target)
     return replace(
         _with_origin(ranking, scores, decisions, (*notes, TOO_SURE) if on_chosen else notes),
         signature=signature,
-        would_be_significant=would_show,
+        would_be_significant=_full_set_decisions(decisions, joint, alpha),
         selection=selection,
         expected=expected_result(data, labels, aspect=scores.aspect) if expect else None,
     )
@@ -346,7 +342,16 @@ def rank_estimates(scores: Estimate, decisions: Estimate, *, alpha: float = 0.05
     joint, notes = joint_of(decisions).with_scores()
     check_errors(decisions)
     ranking = _ranking(joint, joint.tests(), _columns_of(scores), alpha, seed)
+    ranking = replace(ranking, would_be_significant=_full_set_decisions(decisions, joint, alpha))
     return _with_origin(ranking, scores, decisions, (*notes, *ranking.notes))
+
+
+def _full_set_decisions(decisions: Estimate, joint: JointScores, alpha: float) -> Floats | None:
+    """Return how likely judging everything shows each difference, models in order; None where unknown."""
+    if decisions.pairs is None or decisions.pairs.sample.is_complete:
+        return None
+    order = [decisions.models.index(joint.models[column]) for column in joint.order]
+    return full_set_chances(decisions.scores, decisions.pairs, alpha=alpha)[np.ix_(order, order)]
 
 
 def _with_origin(ranking: Ranking, scores: Estimate, decisions: Estimate, notes: tuple[str, ...]) -> Ranking:

@@ -110,6 +110,8 @@ _MATRICES = ("p_values", "corrected", "covariance")
 
 # Groups that follow from the decisions, and published rules in words.
 DECISIONS = "decisions"
+# The estimator of two models whose outputs were compared: the share of wins among what was decided.
+WIN_RATE = "win_rate"
 _PUBLISHED = {
     "algorithm1": "Groups by Algorithm 1 of Zouhar et al. (2025): published rule, no correction.",
     "mt_metrics_eval": "Groups by the rule of mt-metrics-eval: published rule, no correction.",
@@ -298,7 +300,10 @@ class Ranking(OwnFile, Tabular):
 
     def summary(self) -> Summary:
         """Return who is best, the models with their possible ranks, and what to do next."""
-        columns = ["ranks", "model", "score ± error", self.level_head, "", "chance of best"]
+        columns = ["ranks", "model", "win rate" if self.estimator == WIN_RATE else "score ± error"]
+        columns += [self.level_head, ""]
+        has_chances = any(row.chance_of_best is not None for row in self.models)
+        columns += ["chance of best"] if has_chances else []
         rows: list[list[str | IntervalCell]] = []
         for row in self.models:
             score, low, high = (
@@ -308,8 +313,8 @@ class Ranking(OwnFile, Tabular):
             interval = "exact" if low == high else row.interval or "-"
             best = percent(row.chance_of_best).replace("under ", "<").replace("over ", ">")
             ends = IntervalCell(low, score, high)
-            rows.append([row.ranks, row.model, text, interval, ends, best])
-        if len(self.groups) > 1:
+            rows.append([row.ranks, row.model, text, interval, ends, *([best] if has_chances else [])])
+        if len(self.groups) > 1 and len(self.models) > 2:
             columns.append("group")
             for cells, row in zip(rows, self.models, strict=True):
                 cells.append("-" if row.group is None else str(row.group))
@@ -331,10 +336,13 @@ class Ranking(OwnFile, Tabular):
     def _method(self) -> tuple[str, ...]:
         if self.n is None:
             return ()
+        scores = f"Scores speak about {target_text(self.scores_of)}, ranks about {target_text(self.target)}"
+        if self.scores_of == self.target:
+            scores = f"Scores and ranks speak about {target_text(self.target)}"
         return (
-            f"Scores speak about {target_text(self.scores_of)}, ranks about {target_text(self.target)}: they "
-            f"hold for all models at once with {100 * (1 - self.alpha):g} % confidence. Estimator: "
-            f"{self.estimator}; test: {self.test}. Behind ± stands the standard error.",
+            f"{scores}: they hold for all models at once with {100 * (1 - self.alpha):g} % confidence. "
+            f"Estimator: {self.estimator}; test: {self.test}."
+            + ("" if self.estimator == WIN_RATE else " Behind ± stands the standard error."),
         )
 
     @property

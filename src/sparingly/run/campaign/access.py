@@ -70,17 +70,11 @@ _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class AccessLink:
-    """One link that was made, until it is retired.
+    """One link that was made, until it is retired."""
 
-    Attributes:
-        digest: The SHA-256 digest of its token.
-        role: What it opens: the pages of a ``rater``, or those of the ``organiser``.
-        rater: Whose it is; empty for the organiser.
-    """
-
-    digest: str
-    role: Role
-    rater: str
+    digest: str  # the SHA-256 digest of its token
+    role: Role  # what it opens: the pages of a ``rater``, or those of the ``organiser``
+    rater: str  # whose it is; empty for the organiser
     made_at: str
     retired_at: str | None = None
 

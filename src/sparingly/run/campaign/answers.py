@@ -24,7 +24,8 @@ from sparingly.base.errors import DataError, InputError, SparinglyError, Unknown
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.history import anchors_at
+from sparingly.run.campaign.guidelines import version_at
+from sparingly.run.campaign.history import SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
@@ -50,23 +51,39 @@ def read_answers(path: str | Path) -> Iterator[Numbered]:
         yield from parse_answers(files.text_lines(Path(path)), Path(path))
 
 
+def file_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a CSV or JSON Lines file with the columns of answers, each with its line."""
+    for number, row in _rows(files.text_lines(path), path):
+        if isinstance(row, InputError):
+            raise row.at(file=path, line=number)
+        yield number, row
+
+
 def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numbered]:
     """Yield the answers of some numbered lines."""
-    stripped = ((number, line.rstrip("\r\n")) for number, line in lines)
-    first = next(((number, line) for number, line in stripped if line.strip()), None)
-    if first is None:
-        return
-    reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
-    for number, row in reader(chain([first], stripped), path):
+    for number, row in _rows(lines, path):
         try:
             if isinstance(row, InputError):
                 raise row
-            answer = Answer.from_values(row, from_text=reader is _csv_rows)
+            answer = Answer.from_values(row, from_text=isinstance(row, _TextRow))
         except InputError as error:
             yield number, error.at(file=path, line=number)
         else:
             if answer is not None:
                 yield number, answer
+
+
+class _TextRow(dict[str, Any]):
+    """A row of a table, in which numbers are text and what is empty is missing."""
+
+
+def _rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
+    stripped = ((number, line.rstrip("\r\n")) for number, line in lines)
+    first = next(((number, line) for number, line in stripped if line.strip()), None)
+    if first is None:
+        return
+    reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
+    yield from reader(chain([first], stripped), path)
 
 
 def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
@@ -99,7 +116,7 @@ def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRo
         check_columns(header)
         for row in reader:
             if len(row) == len(header):
-                yield place["line"], dict(zip(header, row, strict=True))
+                yield place["line"], _TextRow(zip(header, row, strict=True))
             elif row:
                 problem = f"there are {len(row)} fields below {len(header)} columns"
                 yield place["line"], InputError(problem, fix="Put quotes around fields with commas")
@@ -114,6 +131,11 @@ def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRo
 
 class RefusedError(DataError):
     """An answer that does not belong to the campaign."""
+
+
+# These sentences name no model, so that raters may read them.
+OUTDATED = "The guidelines have changed. Read them again, then send your answers."
+JUDGED = "You have judged this output: change your answer instead."
 
 
 def aspect_of(settings: Settings, answer: Answer) -> str:
@@ -279,17 +301,37 @@ class AnswerBatch:
         self.placements: dict[int, Placement] = {}
         known_raters = select(RATERS.c.rater).where(RATERS.c.campaign == name, RATERS.c.rater.in_(raters))
         self.known_raters = set(connection.execute(known_raters).scalars())
+        self.skips: dict[tuple[Any, ...], int] = {}
+        if any(answer.skip for answer in readable):
+            for skip in skips_at(connection, name, journal.last_seq):
+                self.skips[skip.data, skip.round, skip.rater, skip.item, skip.model, skip.other] = skip.seq
+        self.guidelines = version_at(connection, name)
+        self.start = journal.last_seq
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
 
-    def take(self, line: int, answer: Answer | SparinglyError) -> Acknowledgement:
-        """Number an answer, or say why it is refused."""
-        try:
-            if not isinstance(answer, Answer):
-                raise answer
-            values = self._checked(answer)
-        except SparinglyError as error:
-            return Acknowledgement(line, "refused", sentence=str(error))
+    def take(self, answers: Sequence[Numbered], *, together: bool = False) -> list[Acknowledgement]:
+        """Number answers, and say why some are refused; ``together`` none is taken where one is refused."""
+        checked: list[tuple[int, Answer, dict[str, Any]] | Acknowledgement] = []
+        for line, answer in answers:
+            try:
+                if not isinstance(answer, Answer):
+                    raise answer
+                checked.append((line, answer, self._checked(answer)))
+            except SparinglyError as error:
+                checked.append(Acknowledgement(line, "refused", sentence=str(error)))
+        if together and (refused := [one for one in checked if isinstance(one, Acknowledgement)]):
+            return refused
+        return [one if isinstance(one, Acknowledgement) else self._number(*one) for one in checked]
+
+    def _number(self, line: int, answer: Answer, values: dict[str, Any]) -> Acknowledgement:
+        if answer.skip:
+            cell = {name: values[name] for name in _KEY[:-1]}
+            key = tuple(cell.values())
+            is_new = key not in self.skips
+            if is_new:
+                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip)
+            return Acknowledgement(line, "new" if is_new else "same", self.skips[key])
         earlier = self.by_client.get(_key(values, with_client=True))
         if earlier is not None and all(earlier[name] == values[name] for name in _CONTENT):
             earlier_marks = self.marks.get(earlier["seq"])
@@ -319,18 +361,22 @@ class AnswerBatch:
         save_marks(self.connection, name, self.new_marks)
         placements = [
             {"campaign": name, "seq": seq, **vars(placement), "turned": int(placement.turned)}
+            | {"helped": None if placement.helped is None else int(placement.helped)}
             for seq, placement in sorted(self.placements.items())
         ]
         if placements:
             self.connection.execute(insert(PLACEMENTS), placements)
-        if self.rows:
+        if self.journal.last_seq > self.start:
             self.journal.finish()
 
     def _checked(self, answer: Answer) -> dict[str, Any]:
         """Return the columns of an answer, or raise RefusedError."""
-        aspect = aspect_of(self.settings, answer)
+        aspect = "" if answer.skip else aspect_of(self.settings, answer)
         model, second, score = cell_of(answer)
-        check_score(self.settings, aspect, answer)
+        if not answer.skip:
+            check_score(self.settings, aspect, answer)
+        if answer.guidelines not in (None, self.guidelines):
+            raise RefusedError(OUTDATED)
         sets = list(self.settings.budgets) if answer.data is None else [self.settings.data_named(answer.data)]
         places = [
             (data, self.round_of_cell[cell])
@@ -346,6 +392,9 @@ class AnswerBatch:
             presence = self.models[data].get(name)
             if presence is not None and presence.withdrawn is not None:
                 raise RefusedError(f'The model "{name}" was withdrawn from the campaign.')
+        cell = (data, round, answer.rater, answer.item, model, second)
+        if answer.skip and any((*cell, name) in self.last for name in self.settings.aspects):
+            raise RefusedError(JUDGED)
         return {
             "data": data,
             "round": round,
@@ -389,11 +438,18 @@ def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict
     """
     table = PLACEMENTS.c
     rows = connection.execute(
-        select(table.seq, table.place, table.cards, table.turned)
+        select(table.seq, table.place, table.cards, table.turned, table.helped, table.help_probability)
         .where(table.campaign == campaign, table.seq <= seq)
         .order_by(table.seq)
     )
-    return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
+    return [
+        {
+            name: bool(value) if name in ("turned", "helped") else value
+            for name, value in row.items()
+            if value is not None
+        }
+        for row in rows.mappings()
+    ]
 
 
 # --- Marked errors ---

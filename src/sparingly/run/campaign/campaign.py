@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
@@ -25,7 +26,6 @@ from sparingly.run.campaign.answers import (
     Numbered,
     OnError,
     RecordedCounts,
-    RefusedError,
     check_score,
     read_answers,
     with_line,
@@ -36,11 +36,9 @@ from sparingly.run.campaign.datasets import check_lengths, check_letters, models
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
-    SKIPPED,
     cells_of_round,
     is_own,
     questions_at,
-    skips_at,
     unanswered,
 )
 from sparingly.run.campaign.journal import Clock, Journal, open_journal, utc_now
@@ -57,9 +55,9 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
-from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATINGS
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
 from sparingly.run.campaign.verify import verify_campaign
-from sparingly.run.forms.answer import Answer, checked_text
+from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.run.rounds.strategy import Finished
@@ -90,7 +88,9 @@ class Campaign(CampaignReader):
         super().__init__(where, name)
         self._clock = clock
         self._drawer = RoundDrawer(self.database, self.history, clock)
-        self._group: GroupWriter[Numbered, Acknowledgement] = GroupWriter(self._write_answers)
+        self._group: GroupWriter[tuple[Sequence[Numbered], bool], list[Acknowledgement]] = GroupWriter(
+            self._write_answers
+        )
 
     @classmethod
     def new(
@@ -115,7 +115,7 @@ class Campaign(CampaignReader):
             where: A file to make (or one that holds other campaigns), or the URL of a PostgreSQL database.
             data: The evaluation set, or several by name (language pairs, say). What people said in it is left
                 out: a campaign knows only the answers that it asked for.
-            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …; ``auto`` unless given.
+            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …; default: ``auto``.
             budget: How many items may be judged on all models (or comparisons made), over all rounds: a
                 count or a share. One budget is divided over data sets by size; a mapping says who gets what.
             name: The campaign's name in its database.
@@ -123,7 +123,7 @@ class Campaign(CampaignReader):
             aspect: What the evaluation is about, where there are several: one aspect, or a combination.
             scale: The lowest and the highest score of every aspect.
             stop: When to stop before the budget is spent: ``best_settled`` …, or several such rules.
-            size: How many items a round asks for; the strategy's own number unless given.
+            size: How many items a round asks for; default: the strategy's own number.
             seed: Settles ties and draws.
             clock: What tells the time; only for what is written beside the entries, never for their order.
         """
@@ -154,7 +154,7 @@ class Campaign(CampaignReader):
 
         While answers are missing this is the last round; when all are there, the next one is drawn. With
         ``early`` it is drawn although answers are missing. With ``models`` it is a round of models that came
-        with a budget of their own (``new``: those that came last), of ``size`` items (all unless given).
+        with a budget of their own (``new``: those that came last), of ``size`` items (default: all).
         """
         if size is not None and (size < 1 or not models):
             raise UsageError("The size of a round goes with models that have a budget of their own.")
@@ -185,64 +185,50 @@ class Campaign(CampaignReader):
         """
         waiting = iter(read_answers(answers) if isinstance(answers, str | Path) else _numbered(answers))
         counts = RecordedCounts()
-        while part := list(waiting if on_error == "rollback" else islice(waiting, batch)):
-            if on_error == "rollback":
-                acknowledgements = self._write_answers(part, on_error)
-            else:
-                acknowledgements = self._group.write(part)
+        together = on_error == "rollback"
+        while part := list(waiting if together else islice(waiting, batch)):
+            (acknowledgements,) = self._group.write([(part, together)])
             for acknowledgement in acknowledgements:
+                if together and acknowledgement.what == "refused":
+                    sentence = with_line(acknowledgement.line, acknowledgement.sentence or "")
+                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
                 counts.add(acknowledgement)
                 if acknowledge is not None:
                     acknowledge(acknowledgement)
         return counts
 
-    def _write_answers(
-        self, answers: Sequence[Numbered], on_error: OnError = "keep"
-    ) -> list[Acknowledgement]:
+    def _write_answers(self, calls: Sequence[tuple[Sequence[Numbered], bool]]) -> list[list[Acknowledgement]]:
         with self.database.writing() as connection:
             journal = Journal(connection, self.name, self._clock)
             if journal.closed is not None:
                 raise UsageError(f'The campaign "{self.name}" is closed: it takes no more answers.')
+            answers = [numbered for part, _ in calls for numbered in part]
             batch = AnswerBatch(connection, journal, self.settings, self.history.data_sets, answers)
-            acknowledgements = []
-            for line, answer in answers:
-                acknowledgement = batch.take(line, answer)
-                if acknowledgement.what == "refused" and on_error == "rollback":
-                    sentence = with_line(line, acknowledgement.sentence or "")
-                    raise UsageError(f"Nothing was recorded, because of one answer: {sentence}")
-                acknowledgements.append(acknowledgement)
+            acknowledgements = [batch.take(part, together=together) for part, together in calls]
             batch.write()
         return acknowledgements
 
     def skip(self, questions: Iterable[Question], rater: str, reason: str) -> int:
         """Record that a rater cannot judge some questions; return how many of them are new.
 
-        They are asked of nobody else, and estimates say how many there are. What the rater has judged
-        already is refused: change that answer instead.
+        No round waits for them. Pages give each to one more rater, and estimates say how many nobody judged.
+        What the rater has judged already is refused: change that answer instead.
         """
-        count = 0
-        with self.database.writing() as connection:
-            journal = open_journal(connection, self.name, self._clock)
-            earlier = {
-                (skip.rater, *skip.cell, skip.round)
-                for skip in skips_at(connection, self.name, journal.last_seq)
-            }
-            for question in questions:
-                key = (rater, *question.cell, question.round)
-                if key in earlier:
-                    continue
-                names = ("data", "item", "model", "other", "round")
-                table = RATINGS.c
-                is_cell = [table[name] == value for name, value in zip(names, key[1:], strict=True)]
-                judged = select(table.seq).where(table.campaign == self.name, table.rater == rater, *is_cell)
-                if connection.execute(judged.limit(1)).first() is not None:
-                    raise RefusedError("You have judged this output: change your answer instead.")
-                detail = dict(zip(("rater", *names), key, strict=True))
-                journal.event(SKIPPED, **detail, reason=checked_text(reason, "reason"))
-                count += 1
-            if count:
-                journal.finish()
-        return count
+        return self.record(
+            [
+                Answer(
+                    rater,
+                    question.item,
+                    math.nan,
+                    question.model if question.other is None else None,
+                    None if question.other is None else (question.model, question.other),
+                    data=question.data,
+                    skip=reason,
+                )
+                for question in questions
+            ],
+            on_error="rollback",
+        ).new
 
     def run(
         self,
@@ -298,8 +284,8 @@ class Campaign(CampaignReader):
         """Rank the models of a data set from what is judged so far, by the joint errors of all rounds.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which models are ranked; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which models are ranked; default: the last one.
             options: ``target``, ``alpha``, ``expect``, ``seed``, ``estimator``, as ``rank`` has them.
         """
         return rank_so_far(self, data, at=at, **options)
@@ -331,10 +317,10 @@ class Campaign(CampaignReader):
         Args:
             path: The folder to make, or the ``.zip`` to write.
             licence: The licence, such as ``CC-BY-4.0``; it goes into the data card.
-            title: The title of the data card; the campaign's name unless given.
+            title: The title of the data card; default: the campaign's name.
             comments: Include the raters' comments. Read them first: they may contain names.
             texts: Include the data sets; without them there are the ratings, by ids.
-            seed: Decides which rater gets which number; a new random one unless given. Keep it to make the
+            seed: Decides which rater gets which number; default: a new random one. Keep it to make the
                 same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
@@ -369,7 +355,7 @@ class Campaign(CampaignReader):
 
         Args:
             held: The data set with more models, or the new models alone on the same items.
-            data: The data set; the only one unless given.
+            data: The data set; default: the only one.
             budget: How many items the new models are judged on: a count, or a share of all items.
             anchors: How many judged outputs of earlier models are judged again in each round of the new ones,
                 as a share of its outputs: that shows whether raters have become more severe.

@@ -13,6 +13,7 @@ from sparingly.base.errors import DataError, InputError, one_line
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
+from sparingly.data.texts import same_text
 from sparingly.data.values import shown
 from sparingly.run.campaign.tables import DATA_VERSIONS, MODELS
 from sparingly.run.forms.answer import has_lost_letters
@@ -123,6 +124,7 @@ class DataSets:
     def __init__(self, campaign: str) -> None:
         self.campaign = campaign
         self._sets: dict[tuple[str, int], EvalSet] = {}
+        self._shared: dict[tuple[str, int], dict[tuple[str, str], str]] = {}
 
     def at(self, connection: Connection, data: str, seq: int) -> EvalSet:
         """Return a data set as it was at a number of the journal, with the models that were in it then."""
@@ -137,6 +139,23 @@ class DataSets:
         presence = models_of(connection, self.campaign, data)
         present = [name for name in data_set.models if presence[name].is_present(seq)]
         return data_set if len(present) == len(data_set.models) else data_set.take(models=present)
+
+    def shared_texts(self, connection: Connection, data: str, seq: int) -> dict[tuple[str, str], str]:
+        """Return by item and model the first model with the same text, where that is another one."""
+        data_set = self.at(connection, data, seq)
+        key = (data, len(data_set.models))
+        if key not in self._shared and data_set.outputs is not None:
+            shared: dict[tuple[str, str], str] = {}
+            for item, texts in zip(data_set.items, data_set.outputs, strict=True):
+                first: dict[str, str] = {}
+                for model, text in zip(data_set.models, texts, strict=True):
+                    if text is not None and first.setdefault(same_text(text) or "", model) != model:
+                        shared[str(item), model] = first[same_text(text) or ""]
+            self._shared = {
+                **{one: found for one, found in self._shared.items() if one[0] != data},
+                key: shared,
+            }
+        return self._shared.get(key, {})
 
 
 def models_of(connection: Connection, campaign: str, data: str) -> dict[str, Presence]:

@@ -33,8 +33,14 @@ def guidelines_at(connection: Connection, campaign: str, seq: int | None = None)
     ).scalar_one_or_none()
     if last is None:
         return None
-    count = connection.execute(select(func.count()).select_from(EVENTS).where(*mine)).scalar_one()
-    return Guidelines.parse(json.loads(last)["text"], count)
+    return Guidelines.parse(json.loads(last)["text"], version_at(connection, campaign, seq))
+
+
+def version_at(connection: Connection, campaign: str, seq: int | None = None) -> int:
+    """Return the number of the last version, now or at a number of the journal; 0 without any."""
+    table = EVENTS.c
+    query = select(func.count()).select_from(EVENTS).where(table.campaign == campaign, table.kind == KIND)
+    return int(connection.execute(query if seq is None else query.where(table.seq <= seq)).scalar_one())
 
 
 def write_guidelines(database: Database, settings: Settings, text: str, clock: Clock = utc_now) -> Guidelines:

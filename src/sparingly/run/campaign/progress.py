@@ -40,7 +40,10 @@ class TimeSpent:
 
 @dataclass(frozen=True)
 class RoundProgress:
-    """How far one round is: how many answers it asks for, and how many of them somebody has given."""
+    """How far one round is: how many answers it asks for, and how many of them somebody has given.
+
+    Outputs with the same text are one question, with one answer for each aspect.
+    """
 
     data: str
     number: int
@@ -164,36 +167,34 @@ def overview(campaign: CampaignReader) -> Overview:
                 for data in campaign.settings.budgets
                 if (finished := campaign.history.finished(connection, data, row.last_seq)) is not None
             },
-            skipped=sum(
-                len(skipped_cells(connection, name, data, row.last_seq)) * len(campaign.settings.aspects)
-                for data in campaign.settings.budgets
+            skipped=len(campaign.settings.aspects)
+            * sum(
+                _question_counts(
+                    connection,
+                    campaign,
+                    [
+                        (cell[0], 0, *cell[1:], "")
+                        for data in campaign.settings.budgets
+                        for cell in skipped_cells(connection, name, data, row.last_seq)
+                    ],
+                ).values()
             ),
         )
 
 
 def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProgress, ...]:
     name, settings = campaign.name, campaign.settings
-    cells = (ASKED.c.data, ASKED.c.round, ASKED.c.model, ASKED.c.other)
-    asked_counts = _round_counts(
-        connection,
-        campaign,
-        select(*cells, func.count().label("count")).where(ASKED.c.campaign == name).group_by(*cells),
-    )
+    names = ("data", "round", "item", "model", "other")
+    asked = select(*(ASKED.c[one] for one in names)).where(ASKED.c.campaign == name)
+    asked_counts = _question_counts(connection, campaign, [(*row, "") for row in connection.execute(asked)])
     for data in settings.budgets:
         anchor_cells = anchors_at(connection, name, data, campaign.history.last_seq(connection))
         asked_counts.update((data, cell.round) for cell in anchor_cells)
     # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
-    aspects = (
-        select(table.data, table.round, table.item, table.model, table.other, table.aspect)
-        .where(table.campaign == name)
-        .distinct()
-        .subquery()
-        .c
-    )
-    keys = (aspects.data, aspects.round, aspects.model, aspects.other)
-    judged_counts = _round_counts(
-        connection, campaign, select(*keys, func.count().label("count")).group_by(*keys)
+    aspects = select(*(table[one] for one in (*names, "aspect"))).where(table.campaign == name).distinct()
+    judged_counts = _question_counts(
+        connection, campaign, [tuple(row) for row in connection.execute(aspects)]
     )
     rows = connection.execute(
         select(ROUNDS.c.data, ROUNDS.c.number, EVENTS.c.at)
@@ -209,14 +210,30 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
     )
 
 
-def _round_counts(connection: Connection, campaign: CampaignReader, query: Any) -> Counter[tuple[str, int]]:
-    """Add up counts by data set and round; what is about a model that was withdrawn is asked no more."""
-    presence = {data: models_of(connection, campaign.name, data) for data in campaign.settings.budgets}
+def _question_counts(
+    connection: Connection, campaign: CampaignReader, cells: Sequence[tuple[Any, ...]]
+) -> Counter[tuple[str, int]]:
+    """Count cells by data set and round; outputs with the same text are one question.
+
+    What is about a model that was withdrawn is asked no more.
+    """
     counts: Counter[tuple[str, int]] = Counter()
-    for row in connection.execute(query).mappings():
-        names = [name for name in (row["model"], row["other"]) if name]
-        if all(presence[row["data"]][name].withdrawn is None for name in names):
-            counts[row["data"], row["round"]] += row["count"]
+    for data in campaign.settings.budgets:
+        presence = models_of(connection, campaign.name, data)
+        present = {name for name, model in presence.items() if model.withdrawn is None} | {""}
+        last = campaign.history.last_seq(connection)
+        shared = campaign.history.data_sets.shared_texts(connection, data, last)
+        questions = {
+            (
+                number,
+                item,
+                *sorted((shared.get((item, model), model), shared.get((item, other), other))),
+                about,
+            )
+            for name, number, item, model, other, about in cells
+            if name == data and model in present and other in present
+        }
+        counts.update((data, question[0]) for question in questions)
     return counts
 
 

@@ -159,6 +159,8 @@ def _drawn_place(seed: int, data: str, unit: str) -> bytes:
     return sha256(f"{seed}\x1f{data}\x1f{unit}".encode("utf-8", "surrogatepass")).digest()
 
 
+# After so many raters who cannot judge an output nobody else is asked.
+MOST_SKIPS = 2
 # So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
 LEAST_OVERLAP = 20
 
@@ -204,7 +206,8 @@ class PageBoard:
         # The aspects that are judged, by cell, and by rater and cell.
         self._answered: dict[Cell, int] = {}
         self._judged: dict[str, dict[Cell, int]] = {}
-        # How many raters have judged all of a cell, and pages that nobody, or only one rater, has judged.
+        # Who cannot judge a cell; how many have judged all of it; pages that want a first or a second rater.
+        self._skips: dict[Cell, set[str]] = {}
         self._judges: Counter[Cell] = Counter()
         self._open: set[Page] = set()
         self._open_again: set[Page] = set()
@@ -307,17 +310,19 @@ class PageBoard:
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
             self._note(row.rater, key, bit)
-        # What a rater cannot judge is done with: it has no score, and is asked of nobody else.
+        # What a rater cannot judge is done with for them; another one is asked.
         for skip in skips_at(connection, self.settings.name, last, self.seq):
             key = _board_key(self._index, skip.cell, skip.round)
             key = self._index.key_of.get(key, key)
-            new.append((skip.rater, key))
-            self._answered[key] = self._all
-            self._note(skip.rater, key, self._all)
+            if key not in self._judged.get(skip.rater, {}):
+                new.append((skip.rater, key))
+                self._judged.setdefault(skip.rater, {})[key] = 0
+                self._skips.setdefault(key, set()).add(skip.rater)
         return new
 
     def _note(self, rater: str, key: Cell, bits: int) -> None:
         aspects = self._judged.setdefault(rater, {})
+        self._skips.get(key, set()).discard(rater)
         # Taken out first, so that the order is that of the last answers.
         earlier = aspects.pop(key, 0)
         aspects[key] = earlier | bits
@@ -359,12 +364,20 @@ class PageBoard:
         return self._index.unit_of[page]
 
     def missing(self, question: Question) -> bool:
-        """Say whether nobody has judged some aspect of a question."""
-        return self._answered.get(_board_key(self._index, question.cell, question.round), 0) != self._all
+        """Say whether nobody has judged some aspect of a question, and two have not said that they cannot."""
+        key = _board_key(self._index, question.cell, question.round)
+        return self._answered.get(key, 0) != self._all and len(self._skips.get(key, ())) < MOST_SKIPS
 
     def is_open_to(self, rater: str, page: Page) -> bool:
-        """Say whether a page may be given to a rater: nobody has judged it, or a second rater is to."""
-        return not self.is_answered(page) or (page in self._open_again and not self.is_done_by(rater, page))
+        """Say whether a page may be given to a rater: something on it wants a first or a second answer."""
+        if page not in self._open and page not in self._open_again:
+            return False
+        is_shared = page in self._open_again
+        return any(
+            not self._is_done(rater, question)
+            for question in self.pages[page]
+            if self.missing(question) or (is_shared and self._lacks_second(question))
+        )
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
@@ -376,7 +389,12 @@ class PageBoard:
         return len(self._index.overlap) - len(self._open_again), len(self._index.overlap)
 
     def _lacks_second(self, question: Question) -> bool:
-        return self._judges[_board_key(self._index, question.cell, question.round)] < 2
+        key = _board_key(self._index, question.cell, question.round)
+        return self._judges[key] < 2 and len(self._skips.get(key, ())) < MOST_SKIPS
+
+    def _is_done(self, rater: str, question: Question) -> bool:
+        key = _board_key(self._index, question.cell, question.round)
+        return self._judged.get(rater, {}).get(key, 0) == self._all or rater in self._skips.get(key, ())
 
     @property
     def answered_count(self) -> int:
@@ -425,10 +443,13 @@ class PageBoard:
         return {aspect: last[aspect] for aspect in self.settings.aspects if aspect in last}
 
     def is_done_by(self, rater: str, page: Page) -> bool:
-        """Say whether a rater has judged everything on a page."""
-        aspects = self._judged.get(rater, {})
-        keys = (_board_key(self._index, question.cell, question.round) for question in self.pages[page])
-        return all(aspects.get(key) == self._all for key in keys)
+        """Say whether a rater has judged everything on a page, or said that they cannot."""
+        return all(self._is_done(rater, question) for question in self.pages[page])
+
+    def judged_count(self, rater: str) -> int:
+        """Return on how many pages a rater has judged something; those they only skipped do not count."""
+        judged = self._judged.get(rater, {})
+        return len({page for key, bits in judged.items() if bits and (page := self._index.page_of.get(key))})
 
     def questions_for(self, rater: str, page: Page, *, all_questions: bool = False) -> list[Question]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats
 from sparingly.base.errors import SparinglyError
-from sparingly.base.format import counted, ends_text
+from sparingly.base.format import counted
 from sparingly.base.stats.krippendorff import alpha_interval
+from sparingly.base.summary import Summary
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.assemble import Target, target_text, targets_of
-from sparingly.infer.estimate.bradley_terry import BradleyTerry
+from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.judge.audit import audit_for_report
 from sparingly.infer.judge.words import answer
-from sparingly.infer.rank.rank import rank, rank_estimates, rank_strengths
-from sparingly.infer.rank.ranking import Ranking, RankingSignature
+from sparingly.infer.rank.rank import rank, rank_estimates
+from sparingly.infer.rank.ranking import RankedModel, Ranking, RankingSignature
 from sparingly.run.campaign.drift import rater_drift
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.raters.agreement import NO_COMMON, PairAgreement, rater_agreement
@@ -45,16 +43,14 @@ def rank_so_far(
 ) -> Ranking:
     """Rank the models of a data set from what is judged so far, by the joint errors of all rounds.
 
-    Models whose outputs are compared are ranked by their strengths; items that were picked, not drawn, by
-    what they show. ``scores`` saves estimating them again; ``options`` are those of ``Campaign.estimate``.
+    Models whose outputs are compared are ranked by strengths (two by their win rates); items that were
+    picked, not drawn, by what they show. ``scores`` saves estimating them again; ``options`` are those of
+    ``Campaign.estimate``.
     """
     settings, targets = campaign.settings, targets_of(target)
     seq = campaign.last_seq() if at is None else at
     if campaign.compares(data):
-        strengths = campaign.strengths(data, at=seq, level=round(1 - alpha, 12))
-        return rank_strengths(
-            strengths, aspect=settings.aspect, target=targets.decisions, alpha=alpha, seed=seed
-        )
+        return campaign.compare(data, at=seq, target=targets.decisions, alpha=alpha).ranking
     options = {"level": round(1 - alpha, 12), "seed": seed, **options}
     if scores is None:
         scores = campaign.estimate(data, at=seq, target=targets.scores, **options)
@@ -76,158 +72,81 @@ def rank_so_far(
     return replace(ranking, selection=scores.selection, expected=expected)
 
 
-# --- standings: scores with intervals, and possible ranks ---
+# --- standings: what is known so far ---
 
 ALPHA = 0.05
-_OF_RANKING = ("standard_error", "best_rank", "worst_rank", "chance_of_best")
-
-
-@dataclass(frozen=True)
-class ModelStanding:
-    """One model in the current ranking; what is not known is None.
-
-    Attributes:
-        score: Its score, or its strength where outputs are compared.
-        best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
-        worst_rank: The number of models less those that are significantly worse.
-        chance_of_best: The probability that it is the best.
-        interval: The interval in words, as ``estimate`` prints it.
-    """
-
-    model: str
-    score: float | None
-    low: float | None
-    high: float | None
-    standard_error: float | None = None
-    best_rank: int | None = None
-    worst_rank: int | None = None
-    chance_of_best: float | None = None
-    interval: str = ""
-
-    @property
-    def ranks(self) -> str:
-        """The possible ranks as text, such as 2-4; empty where they are not known."""
-        if self.best_rank is None:
-            return ""
-        ends = (self.best_rank, self.worst_rank)
-        return str(self.best_rank) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
 
 
 @dataclass(frozen=True)
 class Standings:
-    """The current ranking of a data set, best first.
+    """What a data set says so far.
 
     Attributes:
-        headline: What is ranked, in one line.
-        signature: From which the scores can be had again; empty where there is none.
-        answer: Who may be the best, and which groups there are; empty where nothing is decided.
-        scores_of: What scores and intervals speak about, in words.
-        ranks_of: What ranks speak about, in words.
-        is_rate: Whether scores are shares of passes or wins, which are printed in percent.
-        judge: Whether the judge can be trusted, in sentences; empty where there is none.
+        summary: How it is shown: the answer, the models with their intervals, and what to do next.
+        ranking: The ranking; None where nothing can be ranked yet, and the summary says why.
     """
 
     data: str
-    headline: str
-    models: tuple[ModelStanding, ...] = ()
-    notes: tuple[str, ...] = ()
-    signature: str = ""
-    answer: str = ""
-    scores_of: str = ""
-    ranks_of: str = ""
-    is_rate: bool = False
-    judge: tuple[str, ...] = ()
+    summary: Summary
+    ranking: Ranking | None = None
+
+    @property
+    def models(self) -> tuple[RankedModel, ...]:
+        """The models, best first; none where nothing can be ranked yet."""
+        return () if self.ranking is None else self.ranking.models
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        models = [{**vars(standing), "ranks": standing.ranks} for standing in self.models]
-        return {**vars(self), "models": models, "notes": list(self.notes), "judge": list(self.judge)}
+        summary, models = self.summary, [{**asdict(row), "ranks": row.ranks} for row in self.models]
+        texts = {"answer": list(summary.sentences), "notes": list(summary.notes)}
+        return {"data": self.data, **texts, "models": models, "signature": summary.signature}
 
 
 def standings(campaign: CampaignReader, data: str | None = None, *, at: int | None = None) -> Standings:
     """Rank the models of a data set from what is judged so far; where that cannot be done, say why.
 
-    Scores and intervals are those of ``Campaign.estimate`` (of ``Campaign.strengths`` where outputs are
-    compared), ranks those of ``rank``: they hold for all models at once, on inputs like these. Use them to
-    see between which models the next round still has to decide.
+    The numbers are those of ``rank`` and ``compare``: ranks hold for all models at once, on inputs like
+    these. Use them to see between which models the next round still has to decide.
     """
     name = campaign.settings.data_named(data)
     # Scores and ranks are read one after the other, and must speak of the same answers.
     seq = campaign.last_seq() if at is None else at
     try:
-        rank_set = _rank_by_strength if campaign.compares(name) else _rank_by_score
-        return rank_set(name, campaign, seq)
+        if campaign.compares(name):
+            found = campaign.compare(name, at=seq, alpha=ALPHA)
+            result = Standings(name, found.summary(), found.ranking)
+        else:
+            result = _of_scores(name, campaign, seq)
     except SparinglyError as error:
-        return Standings(name, "Nothing can be ranked yet.", notes=(str(error),))
+        result = Standings(name, Summary(("Nothing can be ranked yet.",), notes=(str(error),)))
+    return replace(result, summary=replace(result.summary, next_steps=(_next_step(campaign, name, seq),)))
 
 
-def _rank_by_score(name: str, campaign: CampaignReader, at: int) -> Standings:
+def _of_scores(name: str, campaign: CampaignReader, at: int) -> Standings:
     estimate = campaign.estimate(name, at=at, target=targets_of().scores)
-    ranking, notes = None, list(estimate.notes)
+    summary, ranking, why = estimate.summary(), None, ""
     try:
         ranking = rank_so_far(campaign, name, at=at, alpha=ALPHA, scores=estimate)
+        summary = ranking.summary()
     except SparinglyError as error:
-        notes.append(str(error))
+        why = str(error)
     rounds = campaign.rounds(name, at=at)
     audit = audit_for_report(campaign.data(name, at=at), rounds, campaign.settings.aspect, estimate)
-    return _standings(
-        name,
-        estimate.headline,
-        estimate,
-        estimate.scores,
-        [estimate.interval_text(place) for place in range(len(estimate.models))],
-        ranking,
-        notes,
-        signature="" if estimate.signature is None else str(estimate.signature),
-        scores_of=target_text(estimate.target),
-        is_rate=estimate.is_rate,
-        judge=() if audit is None else answer(audit),
-    )
+    of_judge = () if audit is None else answer(audit)
+    notes = dict.fromkeys(filter(None, (*estimate.notes, why, *summary.notes)))
+    summary = replace(summary, sentences=(*summary.sentences, *of_judge), notes=tuple(notes))
+    return Standings(name, summary, ranking)
 
 
-def _rank_by_strength(name: str, campaign: CampaignReader, at: int) -> Standings:
-    strengths = campaign.strengths(name, at=at)
-    models, ranking, notes = strengths.models, None, list(strengths.notes)
-    notes += [f"{model}: {status}" for model, status in zip(models, strengths.status, strict=True) if status]
-    try:
-        aspect, target = campaign.settings.aspect, targets_of().decisions
-        ranking = rank_strengths(strengths, aspect=aspect, target=target, alpha=ALPHA)
-    except SparinglyError as error:
-        notes.append(str(error))
-    intervals = [ends_text(low, high) for low, high in zip(strengths.low, strengths.high, strict=True)]
-    comparisons = counted(strengths.comparisons, "comparison")
-    headline = f"{counted(len(models), 'model')} by strength, from {comparisons}"
-    return _standings(name, headline, strengths, strengths.strengths, intervals, ranking, notes)
-
-
-def _standings(
-    name: str,
-    headline: str,
-    result: Estimate | BradleyTerry,
-    scores: Floats,
-    intervals: Sequence[str],
-    ranking: Ranking | None,
-    notes: Sequence[str],
-    **more: Any,
-) -> Standings:
-    """Return the models, best first, with the ranks that a ranking leaves possible."""
-    models, ranked = result.models, {}
-    if ranking is not None:
-        ranked = {row.model: row for row in ranking.models}
-        notes = (*notes, *ranking.notes)
-        more |= {"answer": ranking.answer(), "ranks_of": target_text(ranking.target)}
-    order = sorted(
-        range(len(models)), key=lambda place: (bool(np.isnan(scores[place])), -scores[place], models[place])
-    )
-    standings = []
-    for place in order:
-        model, columns = models[place], (scores, result.low, result.high, result.standard_errors)
-        score, low, high, error = (plain(column[place]) for column in columns)
-        standing = ModelStanding(model, score, low, high, error, interval=intervals[place])
-        if (row := ranked.get(model)) is not None:
-            standing = replace(standing, **{name: getattr(row, name) for name in _OF_RANKING})
-        standings.append(standing)
-    return Standings(name, headline, tuple(standings), tuple(dict.fromkeys(notes)), **more)
+def _next_step(campaign: CampaignReader, name: str, at: int) -> str:
+    """Say what the organiser does next."""
+    status = campaign.status(at)
+    part = next(one for one in status.sets if one.data == name)
+    if part.outstanding:
+        return f"{counted(part.outstanding, 'answer')} still to come."
+    if status.closed or part.finished is not None or part.spent >= part.limit:
+        return "write the report: sparingly report CAMPAIGN"
+    return "draw the next round: sparingly campaign next CAMPAIGN"
 
 
 # --- Findings: standings and the raters' agreement ---

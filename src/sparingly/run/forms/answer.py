@@ -38,11 +38,15 @@ class Placement:
         place: Its place on the page, from 1; equal outputs share one.
         cards: How many places the page had.
         turned: Whether the second output of a pair was shown first.
+        helped: Whether a suggestion was filled in, by chance; None where there was none to show.
+        help_probability: The probability that it would be.
     """
 
     place: int
     cards: int
     turned: bool = False
+    helped: bool | None = None
+    help_probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,15 @@ class Answer:
         score: The score; for a pair 1 where the first is better, -1 where the second is, 0 for a tie.
         model: The model whose output was judged; None where outputs were compared.
         pair: The two models whose outputs were compared; None otherwise.
-        aspect: What was judged; the only aspect of the campaign unless given.
-        data: The data set; found by the item unless given.
+        aspect: What was judged; default: the only aspect of the campaign.
+        data: The data set; default: found by the item.
         seconds: How long it took.
         comment: What the rater said.
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
         placement: Where on the page the output was shown; None where that is unknown.
+        skip: Why the rater cannot judge it, on any aspect: the score is no number then. Empty otherwise.
+        guidelines: The version that the rater had read (0 without any); None is not compared.
         word: The score as the word that it was given as, such as pass; empty for a number.
         question: What was asked, where an annotation tool or a page asked it.
         also: Further models (or pairs) with the same outputs, which the answer is credited to, too.
@@ -82,6 +88,8 @@ class Answer:
     client: str = ""
     marks: tuple[Span, ...] | None = None
     placement: Placement | None = None
+    skip: str = ""
+    guidelines: int | None = None
     word: str = ""
     question: Question | None = None
     also: tuple[tuple[str, ...], ...] = ()
@@ -95,7 +103,7 @@ class Answer:
             return
         checked_name(self.rater, "rater")
         checked_name(self.client, "client")
-        for name in ("item", "model", "aspect", "data", "comment"):
+        for name in ("item", "model", "aspect", "data", "comment", "skip"):
             checked_text(getattr(self, name) or "", name)
         for model in self.pair or ():
             checked_text(model, "pair")

@@ -16,17 +16,17 @@ from sparingly.data.describe import Representation, representation
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
-from sparingly.infer.compare.compare import compare_votes
+from sparingly.infer.compare.compare import compare_votes, compares_outputs
 from sparingly.infer.compare.head_to_head import HeadToHead
+from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import Target, Targets, targets_of
-from sparingly.infer.estimate.bradley_terry import BradleyTerry, bradley_terry
 from sparingly.infer.estimate.estimate import estimate
-from sparingly.infer.estimate.intervals import IntervalOutcome
+from sparingly.infer.estimate.intervals import PROPORTION, IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.judge.audit import JudgeAudit, audit_for_report
 from sparingly.infer.plan.growth import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
-from sparingly.infer.rank.rank import rank, rank_strengths
+from sparingly.infer.rank.rank import rank
 from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.raters.report import RaterReport, rater_report
 from sparingly.run.rounds.strategy import asked_cells, compared_rows
@@ -102,8 +102,7 @@ class Evidence:
         rounds: What was chosen to be judged; empty where that is not known.
         aspect: What was judged.
         estimate: The scores (strengths, where outputs were compared).
-        strengths: Where outputs were compared, what the comparisons say.
-        wins: Where outputs of two models were compared, who won how often.
+        comparison: Where outputs were compared, what ``compare`` says of them.
         ranking: The order with its errors; None where ``unranked`` says why.
         unranked: Why there is no ranking.
         representation: Whom the selection represents; None without one.
@@ -122,8 +121,7 @@ class Evidence:
     rounds: tuple[Selection, ...]
     aspect: str
     estimate: Estimate
-    strengths: BradleyTerry | None = None
-    wins: str = ""
+    comparison: HeadToHead | WinMatrix | None = None
     ranking: Ranking | None = None
     unranked: str = ""
     representation: Representation | None = None
@@ -148,7 +146,7 @@ class Evidence:
     def effort(self) -> Effort:
         """The judgements that were asked for and came in, and their time."""
         size = len(self.data) + self.outside
-        if self.strengths is not None:
+        if self.comparison is not None:
             table = self.data.preferences
             timed = table.seconds[~np.isnan(table.seconds)]
             seconds = float(timed.sum()) if len(timed) else None
@@ -177,14 +175,15 @@ def _outside(data: EvalSet, selection: Selection) -> int:
 def from_selection(data: EvalSet, selection: Selection | None, request: ReportRequest) -> Evidence:
     """Gather what follows from an evaluation set and what was chosen of it."""
     rounds = () if selection is None else (selection,)
-    if selection is not None and selection.pairs is not None:
-        samples = () if selection.probability is None else rounds
-        strengths = bradley_terry(seen_of(data, rounds), request.aspect, rounds=samples, level=request.level)
-        return _from_comparisons(data, rounds, strengths, request.aspect or "preference", request)
     aspect = request.aspect
+    if (selection is not None and selection.pairs is not None) or compares_outputs(data, aspect):
+        is_sample = selection is None or selection.probability is not None
+        how: dict[str, Any] = {"rounds": rounds if is_sample else (), "sampled": is_sample}
+        found = compare_votes(seen_of(data, rounds), aspect=aspect, **how, alpha=request.alpha)
+        return _from_comparisons(data, rounds, found, aspect or "preference", request)
     if aspect is None:
         aspect = the_only("aspect", None, data.aspects)
-    how: dict[str, Any] = {"estimator": request.estimator, "seed": request.seed}
+    how = {"estimator": request.estimator, "seed": request.seed}
     scores = estimate(data, selection, aspect, level=request.level, target=request.targets.scores, **how)
     how |= {"target": request.target, "alpha": request.alpha}
     ranking, unranked = _or_why_not(DataError, lambda: rank(data, selection, aspect, **how))
@@ -226,7 +225,7 @@ def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
         if len(np.unique(table.rater[by_rater])) > 1:
             raters, unrated = _or_why_not(DataError, lambda: rater_report(judged, aspect))
     audit = None
-    if evidence.strengths is None:
+    if evidence.comparison is None:
         audit = audit_for_report(judged, evidence.rounds, aspect, evidence.estimate)
     return replace(
         evidence,
@@ -245,45 +244,61 @@ def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
 
 
 def _from_comparisons(
-    data: EvalSet, rounds: tuple[Selection, ...], strengths: BradleyTerry, aspect: str, request: ReportRequest
+    data: EvalSet,
+    rounds: tuple[Selection, ...],
+    found: HeadToHead | WinMatrix,
+    aspect: str,
+    request: ReportRequest,
 ) -> Evidence:
     """Gather what follows from comparisons of two outputs at a time."""
-    random_draw = all(selection.probability is not None for selection in rounds)
-    scores = estimate_from_strengths(strengths, aspect, random_draw=random_draw)
-    labels = {"aspect": scores.aspect, "target": scores.target}
-    ranking, unranked = _or_why_not(
-        DataError, lambda: rank_strengths(strengths, **labels, alpha=request.alpha, seed=request.seed)
-    )
+    target = request.targets.decisions
+    if not all(selection.probability is not None for selection in rounds):
+        target = CHOSEN_ITEMS
+    scores = estimate_from_comparison(found, aspect, target)
+    ranking = replace(found.ranking, aspect=scores.aspect, target=target, scores_of=target)
     evidence = Evidence(
         data=seen_of(data, rounds),
         rounds=rounds,
         aspect=aspect,
         estimate=scores,
-        strengths=strengths,
+        comparison=found,
         ranking=ranking,
-        unranked=unranked,
-        wins=_wins(data, rounds, aspect, request) if random_draw else "",
     )
     return _completed(evidence, data)
 
 
-def _wins(data: EvalSet, rounds: tuple[Selection, ...], aspect: str, request: ReportRequest) -> str:
-    """Say who won how often, where the outputs of two models were compared."""
-    if len(data.models) != 2:
-        return ""
-    named = aspect if aspect in data.preferences.aspects else None
-    with suppress(DataError):
-        found = compare_votes(data, aspect=named, rounds=rounds, alpha=request.alpha)
-        if isinstance(found, HeadToHead) and found.tally is not None:
-            return f"{found.wins_text(found.tally)}."
-    return ""
-
-
-def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw: bool) -> Estimate:
-    """Return strengths as scores; ``random_draw``: the comparisons were drawn with known probabilities."""
+def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target: str) -> Estimate:
+    """Return win rates, of two models, or strengths, of many, as scores."""
+    about: dict[str, Any] = {"target": target, "level": round(1 - found.ranking.alpha, 12)}
+    if isinstance(found, HeadToHead):
+        rows = found.ranking.models
+        scores, low, high = (
+            np.array([np.nan if (value := getattr(row, name)) is None else value for row in rows])
+            for name in ("score", "low", "high")
+        )
+        bounded = np.isfinite(low)
+        return Estimate(
+            **about,
+            models=tuple(row.model for row in rows),
+            scores=scores,
+            standard_errors=np.full(2, np.nan),
+            low=low,
+            high=high,
+            intervals=tuple(PROPORTION if has_interval else "none" for has_interval in bounded),
+            covariance=found.ranking.covariance,
+            freedom=found.ranking.freedom,
+            aspect=f"win rate by {aspect}",
+            estimator=found.ranking.estimator,
+            n=found.n,
+            size=found.n,
+            outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
+            is_rate=True,
+            notes=found.notes,
+        )
+    strengths = found.strengths
     bounded = np.isfinite(strengths.low) & np.isfinite(strengths.high)
-    states = zip(strengths.models, strengths.status, strict=True)
     return Estimate(
+        **about,
         models=strengths.models,
         scores=strengths.strengths,
         standard_errors=strengths.standard_errors,
@@ -292,14 +307,12 @@ def estimate_from_strengths(strengths: BradleyTerry, aspect: str, *, random_draw
         intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
         covariance=strengths.covariance,
         freedom=strengths.freedom,
-        target="population" if random_draw else CHOSEN_ITEMS,
-        level=strengths.level,
         aspect=f"strength by {aspect}",
         estimator="bradley_terry",
         n=strengths.comparisons,
         size=strengths.comparisons,
         outcome=IntervalOutcome(printed=int(bounded.sum()), withheld=int((~bounded).sum())),
-        notes=(*strengths.notes, *(f"{model} has no strength: {why}." for model, why in states if why)),
+        notes=found.notes,
     )
 
 
@@ -336,8 +349,8 @@ def from_campaign(
     facts: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
     judged_set, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):
-        strengths = running.strengths(name, at=at, level=request.level)
-        return replace(_from_comparisons(judged_set, rounds, strengths, aspect, request), **facts)
+        found = running.compare(name, at=at, alpha=request.alpha)
+        return replace(_from_comparisons(judged_set, rounds, found, aspect, request), **facts)
 
     options: dict[str, Any] = {"estimator": request.estimator, "level": request.level, "seed": request.seed}
 

@@ -17,6 +17,7 @@ from sparingly.show.report.evidence import Evidence
 
 # So many examples of each kind, so many letters of a text, and so many raters of one output.
 _EXAMPLES, _LONGEST, _MOST_RATERS = 2, 600, 4
+_TITLE = "What the outputs look like"
 _WORD = re.compile(r"\s+|[^\s]+")
 
 
@@ -26,7 +27,11 @@ def output_section(evidence: Evidence) -> Section | None:
     None where the data has no texts of what people judged.
     """
     data = evidence.data
-    if data.outputs is None or evidence.strengths is not None or evidence.aspect not in data.aspects:
+    if data.outputs is None:
+        return None
+    if evidence.comparison is not None:
+        return _compared_outputs(evidence)
+    if evidence.aspect not in data.aspects:
         return None
     has_text = np.array([[text is not None for text in row] for row in data.outputs])
     scores = np.where(has_text, data.aspects[evidence.aspect], np.nan)
@@ -35,7 +40,55 @@ def output_section(evidence: Evidence) -> Section | None:
     texts = _Shown(evidence, scores)
     parts = [*texts.differences(), *texts.extremes(), *texts.raters(), *texts.judge()]
     text = "Differences between two outputs are marked. Scores are those that people gave."
-    return Section("outputs", "What the outputs look like", (Words(text), *parts))
+    return Section("outputs", _TITLE, (Words(text), *parts))
+
+
+def _compared_outputs(evidence: Evidence) -> Section | None:
+    """Show pairs of outputs: won by the better model, won by the other, and those that divide raters."""
+    data, table = evidence.data, evidence.data.preferences
+    place = {row.model: at for at, row in enumerate(evidence.ranking.models)} if evidence.ranking else {}
+    order = [place.get(name, len(place)) for name in data.models]
+    votes: dict[tuple[int, int, int], list[int]] = {}
+    for row in np.flatnonzero(~np.isnan(table.value) & (table.first != table.second)).tolist():
+        pair = sorted((int(table.first[row]), int(table.second[row])), key=order.__getitem__)
+        votes.setdefault((int(table.item[row]), *pair), []).append(row)
+    comments = table.extra.get("comment")
+
+    def vote(row: int, better: int) -> float:
+        """Return 1 where a vote is for the better model, −1 where it is for the other."""
+        return float(table.value[row] if table.first[row] == better else -table.value[row])
+
+    def rank_of(key: tuple[int, int, int]) -> tuple[object, ...]:
+        """Put first what has remarks, then what most voted on, then models far apart in the ranking."""
+        remarks = comments is not None and any(comments[row] for row in votes[key])
+        return not remarks, -len(votes[key]), order[key[1]] - order[key[2]], key
+
+    shown, used = [], set()
+    for caption, fits in (
+        ("Won by the better model", lambda found: min(found) == 1),
+        ("Won by the other", lambda found: max(found) == -1),
+        ("Where raters disagree", lambda found: min(found) < 0 < max(found)),
+    ):
+        found = [key for key, rows in votes.items() if fits([vote(row, key[1]) for row in rows])]
+        left = _EXAMPLES
+        for item, better, other in sorted(found, key=rank_of):
+            outputs = [data.outputs[item, model] for model in (better, other)]  # type: ignore[index]
+            if item in used or None in outputs or not left:
+                continue
+            left -= 1
+            used.add(item)
+            rows, marked = votes[item, better, other], _marked(*map(_cut, outputs))
+            texts = []
+            for model, sign, pieces in zip((better, other), (1, -1), marked, strict=True):
+                mine = [row for row in rows if sign * vote(row, better) > 0]
+                said = [comments[row] for row in mine if comments is not None and comments[row]]
+                of = f" by {len(mine)} of {len(rows)}" if len(rows) > 1 else ""
+                score = f"preferred{of}" if mine else ""
+                texts.append(Text(data.models[model], score, tuple(pieces), tuple(map(_cut, said))))
+            shown.append(Texts(f"{caption}: {data.items[item]}", _above(data, item), tuple(texts)))
+    if not shown:
+        return None
+    return Section("outputs", _TITLE, (Words("Differences between two outputs are marked."), *shown))
 
 
 class _Shown:
@@ -134,13 +187,15 @@ class _Shown:
             )
             for model, pieces in zip(models, pairs, strict=True)
         ]
-        source = None if data.sources is None else data.sources[row]
-        references = () if data.reference_texts is None else data.reference_texts[row]
-        reference = next((text for text in references if text), None)
-        above = tuple(
-            (name, _cut(text)) for name, text in (("input", source), ("reference", reference)) if text
-        )
-        return Texts(f"{caption}: {data.items[row]}", above, tuple(texts))
+        return Texts(f"{caption}: {data.items[row]}", _above(data, row), tuple(texts))
+
+
+def _above(data: EvalSet, row: int) -> tuple[tuple[str, str], ...]:
+    """Return what the outputs for an item were made from."""
+    source = None if data.sources is None else data.sources[row]
+    references = () if data.reference_texts is None else data.reference_texts[row]
+    reference = next((text for text in references if text), None)
+    return tuple((name, _cut(text)) for name, text in (("input", source), ("reference", reference)) if text)
 
 
 def _remarks(data: EvalSet, row: int, model: int) -> tuple[str, ...]:
@@ -168,4 +223,16 @@ def _marked(first: str, second: str) -> list[list[tuple[str, bool]]]:
         for side, (low, high) in enumerate(((start, end), (other_start, other_end))):
             if low < high:
                 sides[side].append(("".join(words[side][low:high]), kind != "equal"))
-    return sides
+    return [_joined(side) for side in sides]
+
+
+def _joined(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the pieces with those that only a space keeps apart as one."""
+    joined: list[tuple[str, bool]] = []
+    for text, differs in pieces:
+        if differs and len(joined) > 1 and joined[-2][1] and not joined[-1][0].strip():
+            (before, _), (space, _) = joined[-2:]
+            joined[-2:] = [(f"{before}{space}{text}", True)]
+        else:
+            joined.append((text, differs))
+    return joined

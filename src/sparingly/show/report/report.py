@@ -80,7 +80,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as its JSON file holds it; what is not known is None."""
         evidence = self.evidence
-        names = ("representation", "raters", "growth", "curve", "strengths", "ranking", "status", "judge")
+        names = ("representation", "raters", "growth", "curve", "comparison", "ranking", "status", "judge")
         optional = {name: getattr(evidence, name) for name in names}
         return {
             "format": FORMAT,
@@ -155,9 +155,9 @@ def report(
     Args:
         source: The evaluation set with the judgements, or a campaign.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
-        aspect: What was judged; the only one unless given.
+        aspect: What was judged; default: the only one.
         data: The data set of a campaign that has several.
-        at: The number of the campaign's journal to report on; the last one unless given.
+        at: The number of the campaign's journal to report on; default: the last one.
         estimator: How scores are estimated; see ``estimate``.
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.

@@ -12,6 +12,7 @@ from sparingly.base.format import counted, share_text
 from sparingly.base.summary import Summary
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
+from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.infer.judge.words import (
@@ -127,7 +128,7 @@ def _campaign_words(evidence: Evidence) -> str:
     if status is None or part is None:
         return f"{counted(len(evidence.rounds), 'round')} drawn."
     stops = f", stopping by {listing(map(code, status.stops))}" if status.stops else ""
-    unit = "comparisons" if evidence.strengths else "outputs"
+    unit = "comparisons" if evidence.comparison else "outputs"
     answers = "all are answered."
     if part.outstanding:
         answers = f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
@@ -201,7 +202,9 @@ def score_section(evidence: Evidence) -> Section:
     """Show the scores with their intervals, possible ranks, parts of the set, and what to mind."""
     estimate, ranking = evidence.estimate, evidence.ranking
     table = estimate.summary() if ranking is None else ranking.summary()
-    subject = "Strengths" if evidence.strengths is not None else f"Scores of {target_text(estimate.target)}"
+    subject = f"Scores of {target_text(estimate.target)}"
+    if evidence.comparison is not None:
+        subject = "Win rates" if estimate.is_rate else "Strengths"
     caption = f"{subject} by {evidence.aspect}"
     if ranking is not None:
         caption += f"; ranks hold on {target_text(ranking.target)}"
@@ -213,14 +216,14 @@ def score_section(evidence: Evidence) -> Section:
         parts.append(Notes(tuple(map(with_full_stop, notes))))
     if ranking is None:
         parts.append(Words(with_full_stop(evidence.unranked)))
-    title = "Strengths with intervals" if evidence.strengths else "Scores with intervals"
-    return Section("scores", title, tuple(parts))
+    title = subject.removesuffix(f" of {target_text(estimate.target)}")
+    return Section("scores", f"{title} with intervals", tuple(parts))
 
 
 def _summary_table(caption: str, summary: Summary) -> Table:
     """Return the table of a result: what a phone has room for comes first."""
     first = [
-        summary.columns.index(name) for name in summary.columns if name == "model" or "±" in name or not name
+        at for at, name in enumerate(summary.columns) if name in ("model", "win rate", "") or "±" in name
     ]
     order = [*first, *(at for at in range(len(summary.columns)) if at not in first)]
     columns = tuple(summary.columns[at] for at in order)
@@ -253,9 +256,13 @@ def judge_section(evidence: Evidence) -> Section | None:
 
 def beats_section(evidence: Evidence) -> Section | None:
     """Show who beats whom, as a matrix that reads at a glance."""
-    ranking = evidence.ranking
+    ranking, found = evidence.ranking, evidence.comparison
     if ranking is None or len(ranking.models) < 2:
         return None
+    if isinstance(found, HeadToHead):
+        votes = tuple((str(row[0]), str(row[1])) for row in found.summary().rows)
+        parts = [Table("Votes", ("", "comparisons"), votes), *map(Words, found.sentences[1:])]
+        return Section("pairs", "Who won how often", tuple(parts))
     better, names = ranking.decisions.better, [model.model for model in ranking.models]
     rows = tuple(
         (
@@ -486,7 +493,7 @@ def _commands(evidence: Evidence) -> Iterator[str]:
             yield f"sparingly pool verify SCORED_POOL {first_file}"
         if not from_pool or last.pool is not None:
             yield "sparingly verify SELECTION.json DATA"
-    if evidence.strengths is not None:
+    if evidence.comparison is not None:
         return
     argument = " SELECTION.json" if evidence.rounds else ""
     ranking, target = evidence.ranking, ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from sparingly.base.format import counted, share_text
+from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import CHOSEN_ITEMS
 from sparingly.show.report.evidence import Evidence
@@ -28,7 +29,7 @@ def question(evidence: Evidence) -> str:
     place = places[estimate.target]
     if evidence.ranking is not None and evidence.ranking.target != estimate.target:
         place = f"on {target_text(evidence.ranking.target)}"
-    if evidence.strengths is not None:
+    if evidence.comparison is not None:
         chosen = estimate.target == CHOSEN_ITEMS
         place = "in the chosen comparisons" if chosen else "in comparisons of this set's outputs"
     if len(estimate.models) == 1:
@@ -39,7 +40,9 @@ def question(evidence: Evidence) -> str:
 def answer(evidence: Evidence) -> str:
     """Return what was found, in one or two sentences: those of the ranking, where there is one."""
     if evidence.ranking is not None:
-        return " ".join(filter(None, (evidence.ranking.answer(code), evidence.wins)))
+        found = evidence.comparison
+        wins = found.wins_text(found.tally) if isinstance(found, HeadToHead) and found.tally else ""
+        return " ".join(filter(None, (evidence.ranking.answer(code), wins and f"{wins.rstrip('.')}.")))
     estimate = evidence.estimate
     text = estimate.answer(code)
     if len(estimate.models) > 1:
@@ -50,15 +53,16 @@ def answer(evidence: Evidence) -> str:
 def estimand(evidence: Evidence) -> str:
     """Return what the numbers speak about, and what they must not be taken for."""
     estimate = evidence.estimate
-    if evidence.strengths is not None:
+    if (found := evidence.comparison) is not None:
+        subject = "Win rates" if isinstance(found, HeadToHead) else "Strengths"
         source = f"come from {counted(estimate.n, 'comparison')} of two outputs"
         if estimate.target == CHOSEN_ITEMS:
             return (
-                f"Ranking only: strengths {source} that were picked, not drawn: leads are exaggerated, and "
-                "errors hold only for these comparisons."
+                f"Ranking only: {subject.lower()} {source} that were picked, not drawn: leads are "
+                "exaggerated, and errors hold only for these comparisons."
             )
-        random = "sampled with known probabilities: they speak about all pairs of outputs of this set"
-        return f"Strengths {source}, {random}."
+        sampled = "sampled with known probabilities" if evidence.rounds else "taken for a random sample"
+        return f"{subject} {source}, {sampled}: they speak about inputs like these."
     if estimate.target == CHOSEN_ITEMS:
         frame = f"the {evidence.outside + len(evidence.data):,} items that they were chosen from"
         return (
@@ -118,7 +122,8 @@ def effort(evidence: Evidence) -> str:
     """Return what it cost and what judging the rest would add, in one or two sentences."""
     spent = evidence.effort
     time = "" if spent.seconds is None else f", {time_text(spent.seconds)} of judging"
-    items = f"{spent.items} of {counted(spent.size, 'item')} ({share_text(spent.items / max(spent.size, 1))})"
+    share = share_text(spent.items / max(spent.size, 1), 0)
+    items = f"{spent.items} of {counted(spent.size, 'item')} ({share})"
     outlook = "" if evidence.ranking is None else evidence.ranking.outlook
     more = f" {outlook[:1].upper()}{outlook[1:]}." if outlook else ""
     return f"{counted(spent.labels, 'label')} on {items}{time}.{more}"

@@ -43,6 +43,8 @@ _NARROWEST, _WIDEST = 9, 32
 # Cells of words that are longer are sentences, which may be broken.
 _LONGEST_NAME = 24
 _GAP = "  "
+# What is not broken at the end of a line: a p-value, a number with its percent sign.
+_ONE_WORD = re.compile(r"\bp [<=] [.\d]|\d %|± [.\d]")
 _DATA = re.compile(r"(?<= )DATA(?= |$)")
 
 
@@ -138,7 +140,9 @@ def _broken(text: str, width: int) -> list[str]:
     if cell_len(text) <= width and "\n" not in text:
         return [text]
     wrapper = textwrap.TextWrapper(max(width, 1), break_long_words=False, break_on_hyphens=False)
-    return [line for part in text.split("\n") for line in wrapper.wrap(part) or [""]]
+    kept = _ONE_WORD.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
+    lines = [line for part in kept.split("\n") for line in wrapper.wrap(part) or [""]]
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def show_summary(

@@ -52,6 +52,8 @@ def create_app(
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
+    help_from: str | None = None,
+    help_share: float = 0.5,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -76,6 +78,10 @@ def create_app(
         limits: How much is taken from one link or address.
         public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
             the server then goes by that name, too.
+        help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
+            which answers are filled in.
+        help_share: The probability with which a rater sees that, drawn for each question; estimates are of
+            the scores without it.
     """
     campaign = Campaign(where, name)
     try:
@@ -93,6 +99,8 @@ def create_app(
             panel,
             language,
             public,
+            help_from,
+            help_share,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

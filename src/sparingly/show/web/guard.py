@@ -56,23 +56,14 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """How much is taken from one link, or from one address without a session.
+    """How much is taken from one link, or from one address without a session."""
 
-    Attributes:
-        most_bytes: The largest body of a request.
-        each_second: How many requests a second in the long run.
-        at_once: How many at once.
-        request_bytes: A body counts as one more request for every so many bytes.
-        body_seconds: How long a body may take to arrive.
-        unfinished_bodies: How many bodies may have arrived in part at the same time.
-    """
-
-    most_bytes: int = 2_000_000
-    each_second: float = 20.0
-    at_once: int = 200
-    request_bytes: int = 50_000
-    body_seconds: float = 60.0
-    unfinished_bodies: int = 4
+    most_bytes: int = 2_000_000  # the largest body of a request
+    each_second: float = 20.0  # how many requests a second in the long run
+    at_once: int = 200  # how many at once
+    request_bytes: int = 50_000  # a body counts as one more request for every so many bytes
+    body_seconds: float = 60.0  # how long a body may take to arrive
+    unfinished_bodies: int = 4  # how many bodies may have arrived in part at the same time
 
 
 class _Buckets:

@@ -26,7 +26,6 @@ from sparingly.show.web.organiser_views import (
     duration,
     log_rows,
     moment,
-    ranking_views,
     rater_rows,
 )
 from sparingly.show.web.sessions import Session
@@ -340,7 +339,7 @@ def ranking(session: OrganiserSession, web: CurrentWeb, service: CurrentService)
 
 def _ranking_values(service: OrganiserService) -> dict[str, Any]:
     findings, age = service.findings.for_page()
-    views = [] if findings is None else ranking_views(findings)
+    views = () if findings is None else findings.standings
     return {"result_age": age, "rankings": views, "several": len(views) > 1}
 
 

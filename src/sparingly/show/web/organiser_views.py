@@ -2,94 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from sparingly.base.format import counted, percent, share_text
 from sparingly.run.campaign.access import AccessLink, AuditEntry
 from sparingly.run.campaign.progress import Overview
-from sparingly.run.campaign.results import Findings, Standings
+from sparingly.run.campaign.results import Findings
 from sparingly.run.forms.question import Question, QuestionTexts
 from sparingly.show.web.texts import visible
 
-# The ranking as a picture, in coordinates for an SVG.
-WIDTH, LEFT, RIGHT, TOP, STEP = 640.0, 190.0, 24.0, 10.0, 30.0
-_MOST_LETTERS = 24
-_TICKS = 5
 _HOUR, _MINUTE = 3600, 60
-
-
-@dataclass(frozen=True)
-class PictureLine:
-    """One model: its name (cut where it is long), its height, and where score and interval lie."""
-
-    name: str
-    title: str
-    y: float
-    score: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class RankingPicture:
-    """A picture of intervals, best model on top; ``words`` is for those who cannot see it.
-
-    The axis is at ``bottom``, and its numbers (``ticks``) come with their places.
-    """
-
-    width: float
-    height: float
-    bottom: float
-    lines: tuple[PictureLine, ...]
-    ticks: tuple[tuple[float, str], ...]
-    words: str
-
-
-def picture(standings: Standings) -> RankingPicture | None:
-    """Return the picture of a ranking; None where no model has a score."""
-    scored = [standing for standing in standings.models if standing.score is not None]
-    ends = [end for standing in scored for end in (standing.score, standing.low, standing.high)]
-    numbers = [end for end in ends if end is not None]
-    if not numbers:
-        return None
-    low, high = min(numbers), max(numbers)
-    room = (high - low) * 0.04 or 1.0
-    low, high = low - room, high + room
-
-    def place(value: float) -> float:
-        return round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
-
-    lines = []
-    for row, standing in enumerate(scored):
-        name = standing.model
-        if len(name) > _MOST_LETTERS:
-            name = f"{name[: _MOST_LETTERS - 1]}…"
-        y, score = TOP + STEP * (row + 0.5), place(standing.score or 0.0)
-        left, right = (None if end is None else place(end) for end in (standing.low, standing.high))
-        lines.append(PictureLine(name, standing.model, y, score, left, right))
-    bottom = TOP + STEP * len(scored)
-    ticks = tuple(
-        (place(value), f"{100 * value:g} %" if standings.is_rate else f"{value:g}")
-        for value in ticks_between(low, high)
-    )
-    span = f"from {scored[0].model} down to {scored[-1].model}"
-    words = f"Scores of {counted(len(scored), 'model')} with their intervals, {span}."
-    return RankingPicture(WIDTH, bottom + 30.0, bottom, tuple(lines), ticks, words)
-
-
-def ticks_between(low: float, high: float, count_at_most: int = _TICKS) -> list[float]:
-    """Return round numbers between two ends, at most about as many as asked for."""
-    rough = (high - low) / count_at_most
-    base = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * base for factor in (1.0, 2.0, 5.0, 10.0) if factor * base >= rough)
-    first = math.ceil(low / step)
-    digits = max(0, -math.floor(math.log10(step)))
-    return [round(count * step, digits) for count in range(first, math.floor(high / step) + 1)]
 
 
 def moment(text: str | datetime) -> str:
@@ -168,31 +93,6 @@ def rater_rows(
         )
     right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
     return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
-
-
-@dataclass(frozen=True)
-class RankingView:
-    """The ranking of a data set with its picture."""
-
-    standings: Standings
-    rows: list[tuple[str, str, str, str, str]]
-    picture: RankingPicture | None
-
-
-def ranking_views(findings: Findings) -> list[RankingView]:
-    """Return the rankings of all data sets: possible ranks, model, score, interval, chance to be the best."""
-    views = []
-    for standings in findings.standings:
-        digits = 2 if any(abs(standing.score or 0.0) >= 10 for standing in standings.models) else 3
-        rows = []
-        for standing in standings.models:
-            score = share_text(standing.score)
-            if standing.score is not None and not standings.is_rate:
-                score = f"{round(standing.score, digits) + 0.0:.{digits}f}"
-            best = percent(standing.chance_of_best)
-            rows.append((standing.ranks or "-", standing.model, score, standing.interval or "-", best))
-        views.append(RankingView(standings, rows, picture(standings)))
-    return views
 
 
 @dataclass(frozen=True)

@@ -22,15 +22,10 @@ EXAMPLE = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{
 
 @dataclass(frozen=True)
 class Panel:
-    """What the people of a panel get.
+    """What the people of a panel get."""
 
-    Attributes:
-        code: Completes their work: a code, or the address to send them back to.
-        pages: After how many pages they are done; until nothing is left unless given.
-    """
-
-    code: str
-    pages: int | None = None
+    code: str  # completes their work: a code, or the address to send them back to
+    pages: int | None = None  # after how many pages they are done; until nothing is left unless given
 
     def __post_init__(self) -> None:
         if not self.code.strip():

@@ -29,21 +29,16 @@ _WAITING = ("head", "idle", "body")
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """How long and for how many the server waits.
+    """How long and for how many the server waits."""
 
-    Attributes:
-        head_seconds: How long the head of a request may take, from the opening of the connection or, on a
-            connection in use, from its first byte.
-        body_seconds: How long the body may take, or a part of the answer until it is read. The pages refuse a
-            body a little earlier, with a sentence.
-        connections: How many connections are open at most.
-        log_seconds: How long a message that was logged is not logged again.
-    """
-
+    # How long the head of a request may take, from the opening of the connection or, on a connection in use,
+    # from its first byte.
     head_seconds: float = 10.0
+    # How long the body may take, or a part of the answer until it is read. The pages refuse a body a little
+    # earlier, with a sentence.
     body_seconds: float = 90.0
-    connections: int = 1000
-    log_seconds: float = 60.0
+    connections: int = 1000  # how many connections are open at most
+    log_seconds: float = 60.0  # how long a message that was logged is not logged again
 
 
 class Connection(H11Protocol):

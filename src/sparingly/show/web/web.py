@@ -17,6 +17,7 @@ from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
+from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
@@ -40,14 +41,16 @@ class Web:
             ``score`` on others, unless given.
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, every rater is given open questions.
+        help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
+        help_share: The probability with which a rater sees a suggestion, drawn for each question.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
         language: What the pages speak to raters, such as ``de``.
-        panel: What people of a panel get who come in by its address; nobody does unless given.
+        panel: What people of a panel get who come in by its address; default: nobody does.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
-        public: What the links begin with, where a proxy stands in front; the address asked for unless given.
+        public: What the links begin with, where a proxy stands in front; default: the address asked for.
     """
 
     campaign: Campaign
@@ -63,6 +66,8 @@ class Web:
     panel: Panel | None = None
     language: str = "en"
     public: str | None = None
+    help_from: str | None = None
+    help_share: float = 0.5
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -77,6 +82,10 @@ class Web:
             raise UsageError(
                 "The assignment has control items without known answers: assign without them, and give the "
                 "pages a file of some with known answers, or export to a tool."
+            )
+        if self.help is not None and self.single_form.name == "mqm" and not self.help.has_spans:
+            raise UsageError(
+                "The form mqm asks for marked errors: give help in a file with the column spans."
             )
         if self.public is not None:
             parts = urlsplit(self.public)
@@ -98,6 +107,17 @@ class Web:
     def pair_form(self) -> Form:
         """The form where two outputs are compared."""
         return form_named("pair", "pages")
+
+    @cached_property
+    def help(self) -> Help | None:
+        """What is suggested to raters."""
+        if self.help_from is None:
+            return None
+        names = self.campaign.settings.budgets
+        if any(self.campaign.compares(name) for name in names):
+            raise UsageError("Help is for outputs that are scored, and this campaign compares outputs.")
+        data_sets = {name: self.campaign.data(name, judged=False) for name in names}
+        return Help(self.help_from, self.help_share, self.campaign.settings, data_sets)
 
     @cached_property
     def access(self) -> Access:

@@ -27,19 +27,12 @@ _END = 0
 
 @dataclass(frozen=True)
 class TextPlaces:
-    """Where texts stand, which are listed item after item.
+    """Where texts stand, which are listed item after item."""
 
-    Attributes:
-        item: The item of every text, rising from 0.
-        slot: The place of every text among the texts of its item, from 0.
-        items: The number of items.
-        slots: The most texts that an item has.
-    """
-
-    item: Ints
-    slot: Ints
-    items: int
-    slots: int
+    item: Ints  # the item of every text, rising from 0
+    slot: Ints  # the place of every text among the texts of its item, from 0
+    items: int  # the number of items
+    slots: int  # the most texts that an item has
 
     def spread(self, values: Ints) -> Ints:
         """Return a value per text as items x slots, 0 where there is no text."""
@@ -72,21 +65,13 @@ def shared_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> Iterato
 
 @dataclass(frozen=True)
 class SortedNgrams:
-    """Positions sorted by item and by the tokens that follow.
+    """Positions sorted by item and by the tokens that follow."""
 
-    Attributes:
-        codes: The codes of all tokens, from 1, with an end after every text.
-        at: The positions in ``codes``.
-        item: The item of every position.
-        slot: The slot of every position.
-        first: Whether a position is the first of its n-gram.
-    """
-
-    codes: Ints
-    at: Ints
-    item: Ints
-    slot: Ints
-    first: Mask
+    codes: Ints  # the codes of all tokens, from 1, with an end after every text
+    at: Ints  # the positions in ``codes``
+    item: Ints  # the item of every position
+    slot: Ints  # the slot of every position
+    first: Mask  # whether a position is the first of its n-gram
 
     def take(self, part: slice | Mask) -> SortedNgrams:
         """Return some of the positions."""

@@ -22,21 +22,14 @@ _MISSING = -1
 
 @dataclass(frozen=True)
 class TextBlock:
-    """The distinct texts of some items that follow each other.
+    """The distinct texts of some items that follow each other."""
 
-    Attributes:
-        begin: The first item.
-        texts: The texts, item after item; a text that several models wrote for an item stands there once.
-        places: Which item and slot every text has.
-        slot: The slot of every model's text, items x models, -1 where there is none.
-        copies: How many models wrote the text of a slot, items x slots.
-    """
-
-    begin: int
+    begin: int  # the first item
+    # The texts, item after item; a text that several models wrote for an item stands there once.
     texts: list[str]
-    places: TextPlaces
-    slot: Ints
-    copies: Ints
+    places: TextPlaces  # which item and slot every text has
+    slot: Ints  # the slot of every model's text, items x models, -1 where there is none
+    copies: Ints  # how many models wrote the text of a slot, items x slots
 
     @property
     def end(self) -> int:
@@ -219,12 +212,9 @@ class Dice:
     Tokens are words as white space parts them, or characters where the outputs of an item are in a script
     that puts no spaces between words. A text of fewer than n tokens is one n-gram: equal to such a text with
     the same tokens, and to nothing else.
-
-    Attributes:
-        order: The n of the n-grams: 1 for single words, 2 for bigrams.
     """
 
-    order: int = 1
+    order: int = 1  # the n of the n-grams: 1 for single words, 2 for bigrams
     block_size: ClassVar[int] = 2**18
 
     def between(self, block: TextBlock) -> Floats:
@@ -264,20 +254,13 @@ class Bigrams:
     An occurrence of a bigram is a *feature*: which model, which bigram, and whether it is its first, second …
     occurrence in the output. Two outputs of a model share Σ_g min(a_g, b_g) bigrams, which is the number of
     features that they have in common.
-
-    Attributes:
-        feature: The features of all outputs, item after item, model after model.
-        bounds: Where the features of every output begin, and where those of the last one end.
-        item: The item of every output.
-        model: The model of every output.
-        counts: The number of bigrams of every output, items x models, 0 where there is no output.
     """
 
-    feature: Ints
-    bounds: Ints
-    item: Ints
-    model: Ints
-    counts: Ints
+    feature: Ints  # the features of all outputs, item after item, model after model
+    bounds: Ints  # where the features of every output begin, and where those of the last one end
+    item: Ints  # the item of every output
+    model: Ints  # the model of every output
+    counts: Ints  # the number of bigrams of every output, items x models, 0 where there is no output
 
     def dice(self, item: int) -> Floats:
         """Return the Dice overlap of every item with one item, model by model (items x models).

@@ -35,29 +35,21 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predicted scores of every item and model.
+    """Predicted scores of every item and model."""
 
-    Attributes:
-        everywhere: Items x models: the mean of the regressions of all folds, or the one fitted in sample.
-        held_out: The same, but an item whose group has labels is predicted by the regression that did not see
-            the group. An estimate takes this array for all items: N⁻¹ [Σ_all f + Σ_S (y − f)/π].
-        folds: The fold of every item, −1 where its group has no label.
-        parameters: The effective number of parameters (the trace of a ridge's hat matrix over the labels of
-            one model, mean over models and folds); None where the regressor has no such number.
-        correlation: Of held-out predictions and labels over all labelled cells, model means taken out.
-        within: The mean over items of their correlation across models.
-        regressor: The regressor as text.
-        features: The names of what it learned from.
-    """
-
+    # Items x models: the mean of the regressions of all folds, or the one fitted in sample.
     everywhere: Floats
+    # The same, but an item whose group has labels is predicted by the regression that did not see the group.
+    # An estimate takes this array for all items: N⁻¹ [Σ_all f + Σ_S (y − f)/π].
     held_out: Floats
-    folds: Ints
+    folds: Ints  # the fold of every item, −1 where its group has no label
+    # The effective number of parameters (the trace of a ridge's hat matrix over the labels of one model, mean
+    # over models and folds); None where the regressor has no such number.
     parameters: float | None
-    correlation: float
-    within: float
-    regressor: str
-    features: tuple[str, ...]
+    correlation: float  # of held-out predictions and labels over all labelled cells, model means taken out
+    within: float  # the mean over items of their correlation across models
+    regressor: str  # the regressor as text
+    features: tuple[str, ...]  # the names of what it learned from
 
 
 def predict_scores(
@@ -81,10 +73,10 @@ def predict_scores(
     Args:
         data: The evaluation set; no label in it is read.
         labels: Items x models in the order of ``data``, NaN where nobody has judged.
-        weights: 1/π for each item, or for each cell; all the same unless given.
+        weights: 1/π for each item, or for each cell; default: all the same.
         regressor: ``ridge``, ``boosting``, ``knn``, a path such as ``sklearn.linear_model:Lasso``, or any
             object with scikit-learn's ``fit`` and ``predict``.
-        features: What to learn from; the regressor's own choice unless given.
+        features: What to learn from; default: the regressor's own choice.
         folds: How many regressions; no more than there are labelled groups.
         groups: A number per item for what must stay together, such as its document; every item by itself
             unless given.

@@ -20,21 +20,13 @@ _PLAIN, _NO_ITEM_MEANS, _CURVED = Features(), Features(item_means=False), Featur
 
 
 class TrainingData(NamedTuple):
-    """What a regressor learns from.
+    """What a regressor learns from."""
 
-    Attributes:
-        x: Features, items x models x features.
-        y: Labels, items x models.
-        weights: The weight of every label, 0 where there is none.
-        scales: How large the coefficient of each feature is expected to be.
-        seed: For what a regressor draws.
-    """
-
-    x: Floats
-    y: Floats
-    weights: Floats
-    scales: Floats
-    seed: int
+    x: Floats  # features, items x models x features
+    y: Floats  # labels, items x models
+    weights: Floats  # the weight of every label, 0 where there is none
+    scales: Floats  # how large the coefficient of each feature is expected to be
+    seed: int  # for what a regressor draws
 
 
 class FittedRegressor(Protocol):

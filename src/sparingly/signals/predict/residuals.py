@@ -25,19 +25,14 @@ _SMALLEST_SHARE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ResidualSizes:
-    """Squared residuals of a pilot's items, and the expected ones of all items.
+    """Squared residuals of a pilot's items, and the expected ones of all items."""
 
-    Attributes:
-        rows: The judged items.
-        own: For each of them Σ_j e_ij² over the models (for a ranking Σ_j (e_ij − ē_i)²).
-        expected: The same as expected of every item; of a judged one by a regression that did not see it.
-        within: The cross-fitted correlation of prediction and score across the models of an item (of a single
-            model: over the items).
-    """
-
-    rows: Ints
-    own: Floats
+    rows: Ints  # the judged items
+    own: Floats  # for each of them Σ_j e_ij² over the models (for a ranking Σ_j (e_ij − ē_i)²)
+    # The same as expected of every item; of a judged one by a regression that did not see it.
     expected: Floats
+    # The cross-fitted correlation of prediction and score across the models of an item (of a single model:
+    # over the items).
     within: float
 
 
@@ -56,7 +51,7 @@ def residual_sizes(
         data: The evaluation set; no label in it is read.
         labels: Items × models, NaN where nobody has judged.
         goal: What matters: the models' ``scores``, or what sets them centre_on_items, their ``ranking``.
-        weights: 1/π of the pilot for each item; all the same unless given.
+        weights: 1/π of the pilot for each item; default: all the same.
         features: What to learn from (see ``predict_scores``).
         seed: Of the folds.
     """

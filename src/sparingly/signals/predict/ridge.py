@@ -28,23 +28,15 @@ _ZERO_ENERGY = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
-    """A fitted ridge.
+    """A fitted ridge."""
 
-    Attributes:
-        coefficients: One per feature.
-        intercepts: One per model.
-        parameters: The trace of the hat matrix, which counts the parameters that were really free.
-        left_out: The residual of every cell when its item is left out, items x models; 0 without a label.
-        penalties: The penalties that were tried, the last one infinite.
-        shares: How much each of them counts.
-    """
-
-    coefficients: Floats
-    intercepts: Floats
-    parameters: float
+    coefficients: Floats  # one per feature
+    intercepts: Floats  # one per model
+    parameters: float  # the trace of the hat matrix, which counts the parameters that were really free
+    # The residual of every cell when its item is left out, items x models; 0 without a label.
     left_out: Floats
-    penalties: Floats
-    shares: Floats
+    penalties: Floats  # the penalties that were tried, the last one infinite
+    shares: Floats  # how much each of them counts
 
     def predict(self, x: Floats) -> Floats:
         """Return predictions for items x models x features."""
@@ -84,25 +76,15 @@ def fit_ridge(
 
 @dataclass(frozen=True, eq=False)
 class RidgeProblem:
-    """The regression in the coordinates in which its features are uncorrelated.
+    """The regression in the coordinates in which its features are uncorrelated."""
 
-    Attributes:
-        axes: Features x axes.
-        energy: The eigenvalue of each axis.
-        rows: Items x models x axes, times the root of the weights, intercepts taken out.
-        pull: The cross product of each axis with the scores.
-        scores: Items x models, times the root of the weights, intercepts taken out.
-        roots: The roots of the weights.
-        smoother: From weighted sums to intercepts.
-    """
-
-    axes: Floats
-    energy: Floats
-    rows: Floats
-    pull: Floats
-    scores: Floats
-    roots: Floats
-    smoother: Floats
+    axes: Floats  # features x axes
+    energy: Floats  # the eigenvalue of each axis
+    rows: Floats  # items x models x axes, times the root of the weights, intercepts taken out
+    pull: Floats  # the cross product of each axis with the scores
+    scores: Floats  # items x models, times the root of the weights, intercepts taken out
+    roots: Floats  # the roots of the weights
+    smoother: Floats  # from weighted sums to intercepts
 
     @classmethod
     def rotate(cls, x: Floats, y: Floats, weights: Floats) -> RidgeProblem:

@@ -99,7 +99,17 @@ class PageQueue:
         panel = self.web.panel
         if panel is None or panel.pages is None or not rater.startswith(PREFIX):
             return False
-        return len(self.board.done_by(rater)) >= panel.pages
+        return self.board.judged_count(rater) >= panel.pages
+
+    def may_complete(self, rater: str) -> bool:
+        """Say whether somebody of a panel gets the completion code where there is nothing to judge for them.
+
+        A pause is no end: they come back.
+        """
+        if self.web.panel is None or not rater.startswith(PREFIX):
+            return False
+        is_paused = not (self.board.is_open or self.board.is_closed)
+        return self.has_done_enough(rater) or (not is_paused and self.board.judged_count(rater) > 0)
 
     def before(self, rater: str, page: Page | None) -> Page | None:
         """Return the page that a rater judged before this one; the last one where this is new."""

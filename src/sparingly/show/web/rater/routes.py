@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -12,7 +13,6 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
-from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.sessions import Session
@@ -48,7 +48,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
-        panel=web.panel if previous is not None and session.rater.startswith(PREFIX) else None,
+        panel=web.panel if service.queue.may_complete(session.rater) else None,
     )
 
 
@@ -149,11 +149,16 @@ class ProgressResponse:
 
 @dataclass
 class OutputResponse:
-    """An output to judge, or two to compare, each as its turns (one where it is no chat)."""
+    """An output to judge, or two to compare, each as its turns (one where it is no chat).
+
+    Where an AI's suggestion is filled in, ``suggested`` has its scores by aspect, and ``marks`` its errors.
+    """
 
     output: str
     label: str
     texts: list[list[str]]
+    suggested: dict[str, float] = field(default_factory=dict)
+    marks: list[dict[str, str | int]] = field(default_factory=list)
 
 
 @dataclass
@@ -211,7 +216,13 @@ def question(session: RaterSession, service: Served) -> PageResponse:
         before=plain(view.before),
         after=plain(view.after),
         outputs=[
-            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
+            OutputResponse(
+                output.handle,
+                output.label,
+                [plain(text) for text in output.texts],
+                {one.aspect: float(one.value) for one in output.fields if output.helped and one.value},
+                json.loads(output.marks) if output.helped else [],
+            )
             for output in view.outputs
         ],
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import Acknowledgement, check_score
+from sparingly.run.campaign.answers import JUDGED, OUTDATED, Acknowledgement, check_score
 from sparingly.run.campaign.known import KnownAnswer, KnownItems
 from sparingly.run.campaign.rater_pages import Page
-from sparingly.run.forms.question import Output, Question, output_label
+from sparingly.run.forms.question import output_label
 from sparingly.show.web.entry import text_of
 from sparingly.show.web.rater.page import PageView, PageViews, draft_name
 from sparingly.show.web.rater.queue import PageQueue
@@ -105,6 +104,7 @@ class RaterService:
         sent = {
             (answer.model, answer.aspect): answer
             for answer in answers_to(questions, submission, session.rater, self.web)
+            if not answer.skip
         }
         found, wrong = [], []
         for place, question in enumerate(questions, 1):
@@ -138,13 +138,12 @@ class RaterService:
         if guidelines is not None and (
             self.guide(session.rater) is not None or submission.guidelines not in (None, guidelines.version)
         ):
-            raise UsageError("The guidelines have changed. Read them again, then send your answers.")
+            raise UsageError(OUTDATED)
         if (known := self.known(submission.page)) is not None:
             return self._take_known(session, *known, submission)
         page = self.answerable(session, submission.page, submission)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")
-        settings = self.web.campaign.settings
         questions = self.views.questions(session, page)
         if {question.id for question in questions} != submission.handles:
             # Where somebody else has judged the page in the meantime, nothing of it is missing any more; what
@@ -153,20 +152,21 @@ class RaterService:
             if {question.id for question in everything} == submission.handles:
                 questions = everything
         answers = answers_to(questions, submission, session.rater, self.web)
-        for answer in answers:
-            # All of a page is kept, or nothing of it.
-            check_score(settings, answer.aspect or "", answer)
+        judged = [answer for answer in answers if not answer.skip]
+        for answer in judged:
+            check_score(self.web.campaign.settings, answer.aspect or "", answer)
         acknowledged: list[Acknowledgement] = []
-        self.web.campaign.record(answers, acknowledge=acknowledged.append)
-        if any(acknowledgement.what == "refused" for acknowledgement in acknowledged):
-            # The sentences of the campaign name models, which raters must not see.
-            raise UsageError("Something on this page is not asked any more. Load the page again.")
-        reasons = {card.output: card.skip for card in submission.cards if card.skip}
-        for question in questions:
-            if question.id in reasons:
-                self.web.campaign.skip(_each_cell(question), session.rater, reason=reasons[question.id])
+        try:
+            # All of a page is saved, or nothing of it.
+            self.web.campaign.record(answers, on_error="rollback", acknowledge=acknowledged.append)
+        except UsageError as error:
+            for sentence in (OUTDATED, JUDGED):
+                if sentence in str(error):
+                    raise UsageError(sentence) from None
+            # Other sentences of the campaign name models, which raters must not see.
+            raise UsageError("Something on this page is not asked any more. Load the page again.") from None
         self.queue.finish(session.rater, page)
-        return acknowledged
+        return acknowledged[: len(judged)]
 
     def guide(self, rater: str) -> GuideView | None:
         """Return the guidelines where a rater has to accept them before anything is shown."""
@@ -224,9 +224,3 @@ class RaterService:
         if board.answered_count < len(board.pages):
             return "Others are working on what is left. Come back later."
         return "Everything that is asked for is judged. Thank you."
-
-
-def _each_cell(question: Question) -> Iterator[Question]:
-    """Yield the question for every model with the same output; a pair's in the order of their names."""
-    for models in zip(*(output.models for output in question.outputs), strict=True):
-        yield replace(question, outputs=tuple(Output((name,)) for name in sorted(models)))

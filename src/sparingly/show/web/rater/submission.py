@@ -170,7 +170,7 @@ def from_form(page: str, values: Mapping[str, str], aspects: Sequence[str]) -> S
 def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, web: Web) -> list[Answer]:
     """Return the answers of a page that was filled in, or say what is missing or wrong.
 
-    There are none for what the rater cannot judge.
+    What the rater cannot judge comes last, once for each model.
     """
     if not questions:
         raise UsageError("There is nothing to judge on this page any more. Load the page again.")
@@ -183,17 +183,33 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     if set(by_handle) != handles or len(by_handle) != len(submission.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
+    skips: list[Answer] = []
     guidelines = web.board.guidelines
-    categories = () if guidelines is None else guidelines.categories
+    version, categories = (0, ()) if guidelines is None else (guidelines.version, guidelines.categories)
     for place, question in enumerate(questions, 1):
         card = by_handle[question.id]
         if card.skip:
             if card.skip not in REASONS:
                 raise UsageError(f"The reasons are {', '.join(REASONS)}, not {card.skip}.")
+            skips += [
+                Answer(
+                    rater,
+                    question.item,
+                    math.nan,
+                    models[0] if len(models) == 1 else None,
+                    (models[0], models[1]) if len(models) == 2 else None,
+                    data=question.data,
+                    client=submission.client,
+                    skip=card.skip,
+                    guidelines=version,
+                )
+                for models in zip(*(output.models for output in question.outputs), strict=True)
+            ]
             continue
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
         spans = checked_spans(marks, question.output, categories) if form.answers == "spans" else None
+        suggestion = None if web.help is None else web.help.suggestion(rater, question)
         comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None
         for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
             scale = None if ends is None else Scale(*ends)
@@ -211,16 +227,25 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                         data=question.data,
                         comment=None if number else comment,
                         client=submission.client,
+                        guidelines=version,
                         marks=None if number else spans,
-                        placement=Placement(place, len(questions), turned=list(models) != sorted(models)),
+                        placement=Placement(
+                            place,
+                            len(questions),
+                            turned=list(models) != sorted(models),
+                            helped=None if suggestion is None else suggestion.shown,
+                            help_probability=None
+                            if suggestion is None or web.help is None
+                            else web.help.share,
+                        ),
                     )
                 )
     seconds = submission.seconds
     if seconds is None or not math.isfinite(seconds) or not answers:
-        return answers
+        return [*answers, *skips]
     # The time spent on a page is divided over its answers: their sum is what is paid for.
     seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
-    return [replace(answer, seconds=seconds_each) for answer in answers]
+    return [*(replace(answer, seconds=seconds_each) for answer in answers), *skips]
 
 
 def number_of(value: str) -> float:

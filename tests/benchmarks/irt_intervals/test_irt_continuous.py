@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.irt_intervals.continuous import ContinuousIntegral
+from benchmarks.irt_intervals.integral import ScaleFrame
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.climb import climb_normals
-from sparingly.published.irt.integral import ScaleFrame
-from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.model import Priors, Responses, as_responses
-from tests.published.irt.brute import brute
+from tests.benchmarks.irt_intervals.brute import brute
 from tests.published.irt.simulated import simulate, with_gaps
 
 PRIORS = Priors()

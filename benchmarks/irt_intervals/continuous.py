@@ -8,10 +8,7 @@ from operator import add
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
-from sparingly.published.irt import abilities
-from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.integral import (
+from benchmarks.irt_intervals.integral import (
     Moments,
     Places,
     ScaleFrame,
@@ -21,6 +18,9 @@ from sparingly.published.irt.integral import (
     stretched,
     widening,
 )
+from sparingly.base.arrays import Floats
+from sparingly.published.irt import abilities
+from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Normal, Priors, Responses
 

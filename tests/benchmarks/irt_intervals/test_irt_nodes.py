@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from sparingly.published.irt.integral import around_zero, feasibility_rule, stretched
+from benchmarks.irt_intervals.integral import around_zero, feasibility_rule, stretched
 from sparingly.published.irt.model import expit
 
 

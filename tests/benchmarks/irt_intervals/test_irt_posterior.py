@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.irt_intervals.binary import BinaryIntegral
+from benchmarks.irt_intervals.continuous import ContinuousIntegral
+from benchmarks.irt_intervals.integral import Moments, Places
+from benchmarks.irt_intervals.posterior import Posterior, posterior
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import DIAGONAL, Shared, inverse
 from sparingly.published.irt.climb import Climb, climb_normals
-from sparingly.published.irt.fit import Posterior, posterior
-from sparingly.published.irt.integral import Moments, Places
-from sparingly.published.irt.integral_binary import BinaryIntegral
-from sparingly.published.irt.integral_continuous import ContinuousIntegral
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses
 from tests.published.irt.simulated import simulate, with_gaps

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.irt_intervals.binary import BinaryIntegral, grid_of
+from benchmarks.irt_intervals.integral import ScaleFrame
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.integral import ScaleFrame
-from sparingly.published.irt.integral_binary import BinaryIntegral, grid_of
 from sparingly.published.irt.model import BINARY, Priors, Responses, as_responses
-from tests.published.irt.brute import brute
+from tests.benchmarks.irt_intervals.brute import brute
 from tests.published.irt.simulated import simulate, with_gaps
 
 MODELS, STEP = 5, 0.02

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from benchmarks.irt_intervals.continuous import ridge
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.integral_continuous import ridge
 from sparingly.published.irt.model import Priors, as_responses, expit
 from tests.published.irt.simulated import simulate, with_gaps
 

@@ -14,9 +14,7 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.arrays import Floats
-from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.integral import (
+from benchmarks.irt_intervals.integral import (
     Moments,
     Places,
     ScaleFrame,
@@ -26,6 +24,8 @@ from sparingly.published.irt.integral import (
     prior_slopes,
     widening,
 )
+from sparingly.base.arrays import Floats
+from sparingly.published.irt.abilities import Shared
 from sparingly.published.irt.items import MIN_PROBABILITY
 from sparingly.published.irt.model import Priors, Responses
 

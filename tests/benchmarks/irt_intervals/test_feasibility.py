@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.published.irt.integral_continuous import over_feasibility
+from benchmarks.irt_intervals.continuous import over_feasibility
 from sparingly.published.irt.model import expit
 
 # Σσ²/s² and the c at which the likelihood is highest: much noise and hardly any, c within and beyond 0 and 1.

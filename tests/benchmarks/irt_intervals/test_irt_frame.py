@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.irt_intervals.integral import ScaleFrame, prior_bends, prior_slopes, widening
 from sparingly.base.arrays import Floats
-from sparingly.published.irt.integral import ScaleFrame, prior_bends, prior_slopes, widening
 from sparingly.published.irt.model import Priors, expit
 
 ABILITY = np.array([-1.2, 0.1, 0.4, 0.9, 2.0])
