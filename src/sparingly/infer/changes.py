@@ -196,29 +196,22 @@ PICKED = "items were picked, not sampled: scores change with the picks, and no e
 
 @dataclass(frozen=True)
 class ModelChange:
-    """What changed about one model; None where it was not there.
+    """What changed about one model; None where it was not there."""
 
-    Attributes:
-        model: The model.
-        before, after: Its score before and after.
-        change: The difference.
-        error: The standard error of the difference; None where it cannot be told.
-        ratio: The change over its error.
-        ranks_before, ranks_after: The ranks that were not ruled out, as text.
-        group_before, group_after: The significance group.
-        labels_before, labels_after: How many judgements of it there were, where that is known.
-    """
-
-    model: str
+    model: str  # the model
+    # Its score before and after.
     before: float | None
     after: float | None
-    change: float | None
-    error: float | None
-    ratio: float | None
+    change: float | None  # the difference
+    error: float | None  # the standard error of the difference; None where it cannot be told
+    ratio: float | None  # the change over its error
+    # The ranks that were not ruled out, as text.
     ranks_before: str | None
     ranks_after: str | None
+    # The significance group.
     group_before: int | None
     group_after: int | None
+    # How many judgements of it there were, where that is known.
     labels_before: int | None = None
     labels_after: int | None = None
 

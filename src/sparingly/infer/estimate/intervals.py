@@ -64,39 +64,26 @@ class IntervalOutcome:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBasis:
-    """What intervals are made of, for scores or for differences.
+    """What intervals are made of, for scores or for differences."""
 
-    Attributes:
-        names: What every number is of.
-        centre: The scores or differences.
-        errors: Their standard errors.
-        shape: units × numbers: what every unit contributes.
-        counts: The number of units behind every number.
-        tails: The tails of single judgements over all models.
-        stratum: One code per unit.
-        units, unit_name: The number of units that errors are learned from, and what they are, in words.
-        freedom: Degrees of freedom of every number.
-        complete: Whether everything was judged, so that there is no error.
-        scale: The lowest and the highest possible value; None where it is not known.
-        proportions: Returns intervals of proportions; None where scores are no proportions.
-        exact: Which numbers are known without error, where not all are.
-        supported: Whether the scale tells what unseen judgements can be, so that no side is withheld.
-    """
-
-    names: Sequence[str]
-    centre: Floats
-    errors: Floats
-    shape: Floats
-    counts: Floats
-    tails: Tails
-    stratum: Ints
+    names: Sequence[str]  # what every number is of
+    centre: Floats  # the scores or differences
+    errors: Floats  # their standard errors
+    shape: Floats  # units × numbers: what every unit contributes
+    counts: Floats  # the number of units behind every number
+    tails: Tails  # the tails of single judgements over all models
+    stratum: Ints  # one code per unit
+    # The number of units that errors are learned from, and what they are, in words.
     units: float
-    freedom: Floats
-    complete: bool
+    freedom: Floats  # degrees of freedom of every number
+    complete: bool  # whether everything was judged, so that there is no error
     unit_name: str = "drawn units"
+    # The lowest and the highest possible value; None where it is not known.
     scale: tuple[float, float] | None = None
+    # Returns intervals of proportions; None where scores are no proportions.
     proportions: ProportionInterval | None = None
-    exact: Mask | None = None
+    exact: Mask | None = None  # which numbers are known without error, where not all are
+    # Whether the scale tells what unseen judgements can be, so that no side is withheld.
     supported: bool = False
 
     @property

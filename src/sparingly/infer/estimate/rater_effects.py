@@ -285,20 +285,14 @@ _FROM_FILE = (
 
 @dataclass(frozen=True, eq=False)
 class RaterVariance:
-    """What raters add to the covariance of scores: by their severity, their tastes, and their noise.
+    """What raters add to the covariance of scores: by their severity, their tastes, and their noise."""
 
-    Attributes:
-        severity: models × models.
-        taste, noise: One variance per model.
-        freedom: Degrees of freedom of the variances of severities and of tastes.
-        anonymous_share: The share of what was judged of which no rater is known.
-    """
-
-    severity: Floats
+    severity: Floats  # models × models
+    # One variance per model.
     taste: Floats
     noise: Floats
-    freedom: tuple[float, float]
-    anonymous_share: float
+    freedom: tuple[float, float]  # degrees of freedom of the variances of severities and of tastes
+    anonymous_share: float  # the share of what was judged of which no rater is known
 
     @property
     def covariance(self) -> Floats:

@@ -51,22 +51,15 @@ class RateArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """How a judge errs on outputs that people pass or fail.
+    """How a judge errs on outputs that people pass or fail."""
 
-    Attributes:
-        passes_bad: The share of bad outputs that it passes, 1 − specificity.
-        fails_good: The share of good outputs that it fails, 1 − sensitivity.
-        good_if_passed: The share of good outputs among those that it passed.
-        good_if_failed: The same among those that it failed.
-        table: The labels behind them: rows good and bad by people, columns passed and failed by the judge.
-        passed, failed: How many outputs of the whole set the judge passed and failed.
-    """
-
-    passes_bad: Rate
-    fails_good: Rate
-    good_if_passed: Rate
-    good_if_failed: Rate
+    passes_bad: Rate  # the share of bad outputs that it passes, 1 − specificity
+    fails_good: Rate  # the share of good outputs that it fails, 1 − sensitivity
+    good_if_passed: Rate  # the share of good outputs among those that it passed
+    good_if_failed: Rate  # the same among those that it failed
+    # The labels behind them: rows good and bad by people, columns passed and failed by the judge.
     table: tuple[tuple[int, int], tuple[int, int]]
+    # How many outputs of the whole set the judge passed and failed.
     passed: int
     failed: int
 

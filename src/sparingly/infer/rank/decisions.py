@@ -154,25 +154,19 @@ ClaimKind = Literal["non-inferior", "equivalent", "superior"]
 
 @dataclass(frozen=True)
 class MarginTest:
-    """The answer to a question with a margin about one model ``against`` another.
+    """The answer to a question with a margin about one model ``against`` another."""
 
-    Attributes:
-        question: ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both
-            sides; ``superior``: better by more than the margin.
-        margin: The margin, in the unit of the scores.
-        difference, error: Score of ``model`` minus score of ``against``, and its standard error.
-        p_value: The p-value of the test; the larger of two for equivalence.
-        alpha: The error rate.
-    """
-
+    # ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both sides;
+    # ``superior``: better by more than the margin.
     question: ClaimKind
     model: str
     against: str
-    margin: float
+    margin: float  # the margin, in the unit of the scores
+    # Score of ``model`` minus score of ``against``, and its standard error.
     difference: float
     error: float
-    p_value: float
-    alpha: float
+    p_value: float  # the p-value of the test; the larger of two for equivalence
+    alpha: float  # the error rate
 
     @property
     def shown(self) -> bool:

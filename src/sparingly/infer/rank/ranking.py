@@ -121,34 +121,22 @@ _EARLIER = "Groups by the rank sets of an earlier version, which separate too of
 
 @dataclass(frozen=True)
 class RankedModel:
-    """One model of a ranking.
+    """One model of a ranking."""
 
-    Attributes:
-        model: The model.
-        score: Its score.
-        standard_error: The standard error of the score, as ``estimate`` gives it; None where it is unknown.
-        standardised: The score in standard deviations of single judgements from their mean.
-        rank: Its place by score.
-        best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
-        worst_rank: The number of models less those that are significantly worse.
-        group: The group, 1 for the best; None for a model without a score.
-        chance_of_best: The probability that it is the best; None where it is unknown.
-        low: The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
-        high: The high end.
-        interval: The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
-    """
-
-    model: schema.Id
-    score: float | None
+    model: schema.Id  # the model
+    score: float | None  # its score
+    # The standard error of the score, as ``estimate`` gives it; None where it is unknown.
     standard_error: float | None
-    standardised: float | None
-    rank: int
-    best_rank: int
-    worst_rank: int
-    group: int | None
-    chance_of_best: float | None
+    standardised: float | None  # the score in standard deviations of single judgements from their mean
+    rank: int  # its place by score
+    best_rank: int  # 1 + the number of models that are significantly better, all pairs taken at once
+    worst_rank: int  # the number of models less those that are significantly worse
+    group: int | None  # the group, 1 for the best; None for a model without a score
+    chance_of_best: float | None  # the probability that it is the best; None where it is unknown
+    # The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
     low: float | None = None
-    high: float | None = None
+    high: float | None = None  # the high end
+    # The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
     interval: str = ""
 
     @property

@@ -27,23 +27,15 @@ ScaleLike = str | tuple[float, float] | Scale | None
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export wrote.
+    """What an export wrote."""
 
-    Attributes:
-        tool: The tool.
-        tasks: How many tasks there are.
-        files: The files to give to the tool.
-        key: The file that says what tokens stand for; it stays at home. None where nothing comes back.
-        raters: The raters that have tasks of their own.
-        notes: What was not asked and why.
-    """
-
-    tool: str
-    tasks: int
-    files: tuple[Path, ...]
+    tool: str  # the tool
+    tasks: int  # how many tasks there are
+    files: tuple[Path, ...]  # the files to give to the tool
+    # The file that says what tokens stand for; it stays at home. None where nothing comes back.
     key: Path | None = None
-    raters: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    raters: tuple[str, ...] = ()  # the raters that have tasks of their own
+    notes: tuple[str, ...] = ()  # what was not asked and why
 
     @property
     def headline(self) -> str:

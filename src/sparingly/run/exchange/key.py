@@ -33,36 +33,23 @@ POINTS = "mqm"
 
 @dataclass(frozen=True)
 class Key(OwnFile):
-    """What the tokens and the tasks of an export stand for.
-
-    Attributes:
-        kind: The name of the form that asked: ``score``, ``pair``, ``ranking``, ``spans`` …
-        scales: The aspects with the scales that ratings are on.
-        models: The model of every token.
-        questions: What every task asked, by its id.
-        same: Pairs with equal outputs, which were not asked.
-        seed: The seed of tokens and sides.
-        salt: What was mixed into the tokens.
-        tool: The tool that it was exported to.
-        tool_scales: The scales that the tool used, where they are others.
-        digest: The digest of the items and texts that left.
-        selection: The signature of the selection; empty for a campaign, which keeps its own.
-        unknown: What a file says beyond that; kept when it is saved.
-    """
+    """What the tokens and the tasks of an export stand for."""
 
     is_private: ClassVar[bool] = True
 
-    kind: str
-    scales: Mapping[str, Annotated[Scale, as_scale]]
-    models: Mapping[str, schema.Id]
-    questions: Mapping[str, Question]
-    same: tuple[Question, ...] = ()
-    seed: int = 0
-    salt: str = ""
-    tool: str = ""
+    kind: str  # the name of the form that asked: ``score``, ``pair``, ``ranking``, ``spans`` …
+    scales: Mapping[str, Annotated[Scale, as_scale]]  # the aspects with the scales that ratings are on
+    models: Mapping[str, schema.Id]  # the model of every token
+    questions: Mapping[str, Question]  # what every task asked, by its id
+    same: tuple[Question, ...] = ()  # pairs with equal outputs, which were not asked
+    seed: int = 0  # the seed of tokens and sides
+    salt: str = ""  # what was mixed into the tokens
+    tool: str = ""  # the tool that it was exported to
+    # The scales that the tool used, where they are others.
     tool_scales: Mapping[str, Annotated[Scale, as_scale]] = field(default_factory=dict)
-    digest: str = ""
-    selection: str = ""
+    digest: str = ""  # the digest of the items and texts that left
+    selection: str = ""  # the signature of the selection; empty for a campaign, which keeps its own
+    # What a file says beyond that; kept when it is saved.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property

@@ -51,21 +51,14 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Submission:
-    """Who sent something, when and how, as the files of a tool say it.
+    """Who sent something, when and how, as the files of a tool say it."""
 
-    Attributes:
-        rater: The rater as the tool calls them; None where it does not say.
-        origin: Where it stands in the files, for the report: ``export.json, task 3``.
-        seconds: How long an answer took.
-        comment: What the rater said.
-        time: When, as seconds since 1970, by which a later answer replaces an earlier one; the order of the
-            files settles what has no time.
-    """
-
-    rater: str | None
-    origin: str
-    seconds: float | None = None
-    comment: str | None = None
+    rater: str | None  # the rater as the tool calls them; None where it does not say
+    origin: str  # where it stands in the files, for the report: ``export.json, task 3``
+    seconds: float | None = None  # how long an answer took
+    comment: str | None = None  # what the rater said
+    # When, as seconds since 1970, by which a later answer replaces an earlier one; the order of the files
+    # settles what has no time.
     time: float | None = None
 
 
@@ -75,21 +68,14 @@ class Reading:
 
     A reader calls ``question`` to find what was asked, then ``score``, ``pair``, ``ranking`` or ``spans`` for
     every answer, or ``leave`` with a reason; in the end ``report``.
-
-    Attributes:
-        key: The key of the export.
-        scale: The scale that the numbers in the files are on; default: that of the key.
-        raters: Names of raters by what the tool calls them.
-        rater: Who answered, where neither the files nor the key says.
-        assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.
-        strict: Refuse a file with a score outside the scale, instead of leaving the score out.
     """
 
-    key: Key
-    scale: Scale | None = None
-    raters: Mapping[str, str] = field(default_factory=dict)
-    rater: str | None = None
-    strict: bool = False
+    key: Key  # the key of the export
+    scale: Scale | None = None  # the scale that the numbers in the files are on; default: that of the key
+    raters: Mapping[str, str] = field(default_factory=dict)  # names of raters by what the tool calls them
+    rater: str | None = None  # who answered, where neither the files nor the key says
+    strict: bool = False  # refuse a file with a score outside the scale, instead of leaving the score out
+    # Take the rater who was asked for the one who answered, whatever the tool calls them.
     assigned: bool = False
     _answers: list[Answer] = field(default_factory=list)
     _left_out: Counter[str] = field(default_factory=Counter)
@@ -332,28 +318,20 @@ class ImportReport:
 
     ``read == len(answers) + sum(left_out.values())``: an answer is one output (or pair, or ranking) on one
     aspect by one rater, and one that belongs to nothing that is known counts once.
-
-    Attributes:
-        answers: The answers taken.
-        read: How many answers the files hold.
-        left_out: How many were left out, by reason.
-        examples: Where the first few of them stand, by reason.
-        controls: The answers about control items, left out of the ratings and kept for ``control_report``.
-        same: Ties of models whose outputs are equal; nobody was asked.
-        missing: How many answers are still to come.
-        scales: The lowest and the highest score of every aspect that was asked for.
-        notes: What to mind, in sentences.
     """
 
-    answers: tuple[Answer, ...]
-    read: int
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    answers: tuple[Answer, ...]  # the answers taken
+    read: int  # how many answers the files hold
+    left_out: Mapping[str, int] = field(default_factory=dict)  # how many were left out, by reason
+    # Where the first few of them stand, by reason.
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # The answers about control items, left out of the ratings and kept for ``control_report``.
     controls: tuple[Answer, ...] = ()
-    same: tuple[Answer, ...] = ()
-    missing: int = 0
+    same: tuple[Answer, ...] = ()  # ties of models whose outputs are equal; nobody was asked
+    missing: int = 0  # how many answers are still to come
+    # The lowest and the highest score of every aspect that was asked for.
     scales: Mapping[str, Scale] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what to mind, in sentences
 
     def __len__(self) -> int:
         return len(self.answers)

@@ -44,27 +44,17 @@ class RaterTask:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assignment(OwnFile, Tabular):
-    """Tasks of all raters.
+    """Tasks of all raters."""
 
-    Attributes:
-        raters: The raters, in the order of their names.
-        tasks: Their tasks, rater by rater, in the order of their lists.
-        components: The raters that are connected through shared units, largest group first.
-        unit: What was handed out: ``item`` or ``document``.
-        overlap: The share of units that two raters judge, as it came out.
-        seed: The seed of the draw.
-        selection: The signature of the selection, as text.
-        notes: What to mind.
-    """
-
-    raters: tuple[str, ...]
-    tasks: tuple[RaterTask, ...]
+    raters: tuple[str, ...]  # the raters, in the order of their names
+    tasks: tuple[RaterTask, ...]  # their tasks, rater by rater, in the order of their lists
+    # The raters that are connected through shared units, largest group first.
     components: tuple[tuple[str, ...], ...]
-    unit: str
-    overlap: float
-    seed: int
-    selection: str
-    notes: tuple[str, ...] = ()
+    unit: str  # what was handed out: ``item`` or ``document``
+    overlap: float  # the share of units that two raters judge, as it came out
+    seed: int  # the seed of the draw
+    selection: str  # the signature of the selection, as text
+    notes: tuple[str, ...] = ()  # what to mind
 
     def __len__(self) -> int:
         return len(self.tasks)
