@@ -25,8 +25,8 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
 from sparingly.data.values import as_mapping, shown
 from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.bank import WITH_BANK
 from sparingly.infer.estimate.estimate import IGNORED, estimate
-from sparingly.infer.estimate.place import WITH_BANK
 from sparingly.infer.estimate.rater_effects import with_rater_errors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, guard_predictions, moments
+from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions, guard_predictions, moments
 from sparingly.infer.estimate.sample import JudgedSample, difference_form, sample_from_arrays
 
 

@@ -151,6 +151,12 @@ def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = 
     return data.at(np.flatnonzero([name not in shut for name in data.items]))
 
 
+def without_truth(data: EvalSet, aspect: str) -> EvalSet:
+    """Return the set without the metric that is the truth: it must not predict itself."""
+    truth_metrics = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
+    return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
+
+
 def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> JudgedSample:
     """Return the sample of a selection from its set (see ``frame_of``); scores are of all items × models."""
     if selection is None:

@@ -20,10 +20,9 @@ from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
 from sparingly.infer.estimate.bank import earlier_models
-from sparingly.infer.estimate.draw import frame_of, sample_from
-from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
+from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
+from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator, guard_predictions
 from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
-from sparingly.infer.estimate.predictions import guard_predictions
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import (
     JudgedSample,
@@ -140,12 +139,6 @@ def estimate(
         selection=selection,
         signature=_signature(view, selection, name, method, request, by, (sample.rows, sample.scores)),
     )
-
-
-def without_truth(data: EvalSet, aspect: str) -> EvalSet:
-    """Return the set without the metric that is the truth: it must not predict itself."""
-    truth_metrics = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
-    return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
 
 
 def _default_estimator(data: EvalSet, sample: JudgedSample) -> str:

@@ -14,9 +14,8 @@ from sparingly.base.levels import check_alpha
 from sparingly.base.stats.cluster_correction import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.intervals import FEWEST_UNITS
+from sparingly.infer.estimate.intervals import FEWEST_UNITS, UNSEEN_ALONE
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # --- how far apart models usually lie, before any label ---
 # In standard deviations of what single items show, models spread by δ around their common mean, log δ ~

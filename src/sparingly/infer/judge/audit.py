@@ -16,16 +16,28 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.draw import frame_of, sample_from
-from sparingly.infer.estimate.estimate import estimate, without_truth
+from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
+from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.agreement import AgreementWithPeople, agreement_with_people
-from sparingly.infer.judge.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from sparingly.infer.judge.agreement import (
+    AgreementWithPeople,
+    AlternativeAnnotator,
+    agreement_with_people,
+    alternative_annotator,
+)
 from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst_errors
-from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
+from sparingly.infer.judge.error_rates import (
+    ELSEWHERE,
+    Calibration,
+    CorrectedScore,
+    ErrorRates,
+    Rate,
+    calibration,
+    corrected_score,
+    error_rates,
+)
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
-from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
 from sparingly.infer.judge.words import AuditNumbers, answer, band_rows, biases
 from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
 

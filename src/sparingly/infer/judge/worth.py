@@ -12,7 +12,7 @@ from sparingly.base.errors import DataError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions
+from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions
 from sparingly.infer.estimate.sample import JudgedSample, difference_form, group_sums
 from sparingly.infer.judge.error_rates import Rate
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook

@@ -22,9 +22,9 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
+from sparingly.infer.estimate.estimators import FEWEST
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
-from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form, single_items
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors

@@ -22,7 +22,7 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.roles import likeliest_metrics
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.predictions import (
+from sparingly.infer.estimate.estimators import (
     FEWEST,
     calibrate_predictions,
     fold_groups,

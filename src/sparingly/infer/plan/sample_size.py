@@ -220,22 +220,22 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
         f"Get {n:,} comparisons{per_pair}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) "
         f"then differs significantly from 50 % with a probability of about {percent_text(power)}."
     )
-    lead = rate - 0.5
-    alternatives = [
-        Alternative(f"win rate {percent_text(other)}", comparisons_for(other, alpha, power))
-        for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead)
+    others = (0.5 + (rate - 0.5) / 2, rate, 0.5 + 2 * (rate - 0.5))
+    goals = {
+        f"win rate {percent_text(other)}": comparisons_for(other, alpha, power)
+        for other in others
         if 0.0 < other < 1.0
-    ]
+    }
     sure = _higher_power(power)
     goal = f"win rate {percent_text(rate)}, probability {percent_text(sure)}"
-    alternatives.append(Alternative(goal, comparisons_for(rate, alpha, sure)))
+    goals[goal] = comparisons_for(rate, alpha, sure)
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
         n,
         "comparisons",
         answer,
         f"win rate {percent_text(rate)}",
-        tuple(alternatives),
+        tuple(starmap(Alternative, goals.items())),
         (
             f"Ties are left out of the win rate: if 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"

@@ -164,32 +164,26 @@ def random_curve(
     sizes: Sequence[int] | Ints,
     seeds: Sequence[int],
     measure: str = SPA,
-    *,
-    confidence: float = 0.9,
-    subset_values: Floats | None = None,
 ) -> RandomCurve:
-    """Return the mean curve of random selection over seeds, with a t interval of the mean."""
+    """Return the mean curve of random selection over seeds, with a 90 % t interval of the mean."""
     if not seeds:
         raise UsageError("A random curve needs at least one seed.")
-    runs = np.stack(
-        [
-            curve(full_set, random_order(full_set, seed), sizes, measure, subset_values=subset_values).values
-            for seed in seeds
-        ]
+    orders = (random_order(full_set, seed) for seed in seeds)
+    middle, half = mean_and_half_width(
+        np.stack([curve(full_set, order, sizes, measure).values for order in orders])
     )
-    middle, half = mean_and_half_width(runs, confidence)
     counts = np.asarray(sizes, np.int64)
     return RandomCurve(measure, counts, middle, len(full_set), middle - half, middle + half, len(seeds))
 
 
-def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, Floats]:
-    """Return the mean over runs (the first axis) and half the width of its t interval; NaN for one run."""
+def mean_and_half_width(runs: Floats) -> tuple[Floats, Floats]:
+    """Return the mean over runs (the first axis), half the width of its 90 % t interval; NaN for one run."""
     from scipy.special import stdtrit
 
     middle = np.asarray(runs.mean(axis=0))
     if len(runs) < 2:
         return middle, np.full(middle.shape, np.nan)
-    quantile = float(stdtrit(len(runs) - 1, 0.5 + confidence / 2.0))
+    quantile = float(stdtrit(len(runs) - 1, 0.95))
     return middle, np.asarray(quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 
@@ -278,7 +272,6 @@ class RandomParity:
     target_sizes: Ints
     dense: Ints
     raw: float
-    subset_values: Floats | None
 
     def of(self, order: Ints | Sequence[int]) -> Parity:
         """Return the parity of one order of all items, best first."""
@@ -291,7 +284,7 @@ class RandomParity:
         values = np.empty(0)
         for start in range(0, len(self.dense), step):
             sizes = self.dense[start : start + step]
-            part = curve(self.full_set, order, sizes, self.measure, subset_values=self.subset_values)
+            part = curve(self.full_set, order, sizes, self.measure)
             values = np.concatenate([values, better * part.values])
             if values.max() >= float(targets.max()) - _EQUAL and self.rule == "first_crossing":
                 break
@@ -319,7 +312,6 @@ def random_parity(
     rule: ParityRule = "stays",
     runs: int = 10,
     seed: int = 0,
-    subset_values: Floats | None = None,
 ) -> RandomParity:
     """Set the targets by ``runs`` random orders, and find what as many held-out random orders need.
 
@@ -333,11 +325,11 @@ def random_parity(
         raise UsageError(f"Parity needs a measure that is better when higher or lower, not {measure}.")
     seeds = rng.seed_list(seed, 2 * runs, "parity")
     target_sizes = sizes_of(shares, len(full_set))
-    targets = random_curve(full_set, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
+    targets = random_curve(full_set, target_sizes, seeds[:runs], measure).values
     limit = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
     smallest = min(_SMALLEST, int(target_sizes.min()))
     steps = np.linspace(smallest, len(full_set), min(len(full_set) - smallest + 1, limit))
     dense = np.unique(np.rint(steps).astype(np.int64))
-    unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
+    unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0)
     raw = float(np.mean([unscaled.of(random_order(full_set, held_out)).raw for held_out in seeds[runs:]]))
     return replace(unscaled, raw=raw)

@@ -22,12 +22,11 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import has_documents, metric_points, principal, with_documents
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.estimators import known_metrics
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
-from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
-from sparingly.infer.expect.belief import USUAL_PRIOR
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, fit_metrics
+from sparingly.infer.expect.expect import EVERY_LABEL, USUAL_PRIOR, Expected, expect, fit_metrics
 from sparingly.run.rounds.strategy import Finished, State, Strategy, models_by_row
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
 from sparingly.run.rounds.waves import FEWEST_TO_LEARN, frame_fields, learn, regressor_fields

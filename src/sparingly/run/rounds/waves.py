@@ -20,8 +20,8 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.estimators import check_metrics, known_metrics, metric_fields
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
-from sparingly.infer.estimate.predictions import check_metrics, known_metrics, metric_fields
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave, combine, estimate_waves
