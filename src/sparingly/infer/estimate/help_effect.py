@@ -15,8 +15,9 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.data.values import plain
-from sparingly.infer.estimate.rater_effects import RaterVariance, widened
+from sparingly.infer.estimate.rater_effects import RaterVariance
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.widen import widened
 
 # Columns of ratings: 1 where help was shown, 0 where it was not; and the probability that it would be.
 HELPED, HELP_PROBABILITY = "helped", "help_probability"

@@ -235,7 +235,7 @@ class PageViews:
             title=(guide and guide.title) or form.title,
             guide=guide,
             # Several scores for an output are looked at before they are sent.
-            advances=form.advances and len(web.campaign.settings.aspects) == 1,
+            advances=(form.advances or web.advance) and len(web.campaign.settings.aspects) == 1,
             one_by_one=web.one_by_one and len(questions) > 1,
             reference=[display_text(item.reference)] if web.reference and item.reference else [],
             source=_turns(item.source, markdown=markdown) if item.source else [],
