@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -528,7 +529,19 @@ def main() -> None:
                 print(MISSING[tool, form])
                 continue
             found.append(measure(tool, form))
-            print(found[-1], flush=True)
+            print(found[-1], file=sys.stderr, flush=True)
+    print(f"{datetime.now(UTC):%-d %B %Y}, {ITEMS} items\n")
+    print("| form | tool | clicks | drags | keys | actions | seconds by the model | wait, median | wrong |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for one in found:
+        counts = (one.clicks, one.drags, one.keys, one.actions, one.seconds, one.wait, one.wrong)
+        cells = (one.form, one.tool, *counts)
+        print(f"| {' | '.join(map(str, cells))} |")
+    least: dict[str, int] = {}
+    for one in found:
+        least[one.form] = min(one.actions, least.get(one.form, one.actions))
+    if more := [one.form for one in found if one.tool == "ours" and one.actions > least[one.form]]:
+        raise SystemExit(f"another tool needs fewer actions: {', '.join(more)}")
 
 
 if __name__ == "__main__":

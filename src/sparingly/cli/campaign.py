@@ -406,6 +406,26 @@ def hours(
 
 
 @campaign.command
+def backup(
+    address: Address,
+    out: Annotated[Path, about("The file to make.")],
+    /,
+    *,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Copy a campaign into a new file while people answer; one on a server, too.
+
+    ```
+    sparingly campaign backup wmt.db copy.db
+    ```
+    """
+    with opened(address, name) as running, working("copying"):
+        seq = running.back_up(out)
+    emit({"written": str(out), "seq": seq}) if json else sys.stdout.write(f"written: {out}, {seq} entries\n")
+
+
+@campaign.command
 def release(
     address: Address,
     out: Annotated[Path, about("The folder to make, or a .zip file.")],

@@ -30,6 +30,7 @@ from sparingly.run.campaign.answers import (
     read_answers,
     with_line,
 )
+from sparingly.run.campaign.backup import back_up
 from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
@@ -324,6 +325,13 @@ class Campaign(CampaignReader):
                 same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
+
+    def back_up(self, path: str | Path) -> int:
+        """Copy the campaign into a new file while people answer; return the number of its last entry.
+
+        A campaign on a server becomes a file, too. Links open the copy as well; it is a campaign like any.
+        """
+        return back_up(self.database, self.name, Path(path))
 
     def set_guidelines(self, text: str) -> Guidelines:
         """Give raters new guidelines, in Markdown; the same text again changes nothing.

@@ -324,22 +324,22 @@ def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[
     return int(connection.execute(query).scalar_one())
 
 
-def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
-    """Return every answer up to a number as it came in, with the columns that ``record`` reads and more."""
+def rating_rows(connection: Connection, campaign: str, seq: int, since: int = 0) -> list[dict[str, Any]]:
+    """Return every answer of some entries as it came in, with the columns that ``record`` reads and more."""
     table, asked_cells = RATINGS.c, ASKED.c
     cell = [table[name] == asked_cells[name] for name in ("campaign", "data", "item", "model", "other")]
     query = (
         select(RATINGS, asked_cells.probability)
         .join(ASKED, and_(*cell))
-        .where(table.campaign == campaign, table.seq <= seq)
+        .where(table.campaign == campaign, table.seq > since, table.seq <= seq)
         .order_by(table.seq)
     )
     rows = []
     for row in connection.execute(query).mappings():
-        models = {"model": row["model"], "first": None, "second": None}
+        values = {**row, "first": None, "second": None}
         if row["other"]:
-            models = {"model": None, "first": row["model"], "second": row["other"]}
-        rows.append({name: {**row, **models}[name] for name in RATING_COLUMNS})
+            values |= {"model": None, "first": row["model"], "second": row["other"]}
+        rows.append({name: values[name] for name in RATING_COLUMNS})
     return rows
 
 

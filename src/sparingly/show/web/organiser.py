@@ -15,6 +15,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.run.campaign.access import Role
+from sparingly.run.campaign.history import rating_rows
 from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
 from sparingly.run.campaign.results import Findings
@@ -34,6 +35,7 @@ from sparingly.show.web.entry import (
 from sparingly.show.web.organiser_views import (
     agreement_views,
     answer_views,
+    domains_of,
     duration,
     log_rows,
     moment,
@@ -143,6 +145,7 @@ class OrganiserService:
             lambda _: tuple(campaign.outlook(name) for name in campaign.settings.budgets), campaign.last_seq
         )
         self._overview: Overview | None = None
+        self._ratings: list[dict[str, Any]] = []
         self._reading = Lock()
 
     @cached_property
@@ -157,9 +160,20 @@ class OrganiserService:
                 self._overview = self.campaign.overview()
             return self._overview
 
+    def ratings(self) -> list[dict[str, Any]]:
+        """Return every answer so far; only those that are new are read."""
+        with self._reading, self.campaign.database.reading() as connection:
+            since = self._ratings[-1]["seq"] if self._ratings else 0
+            new = rating_rows(connection, self.campaign.name, self.campaign.last_seq(), since)
+            # A new list: another thread may be reading the old one.
+            self._ratings = [*self._ratings, *new]
+            return self._ratings
+
 
 _MOST_LINES = 500
 _MOST_ITEMS = 50
+# How many answers are drawn to look at somebody's work.
+_SAMPLE = 20
 MESSAGES = {
     "paused": "The campaign is paused: nobody is handed a new question.",
     "resumed": "The campaign goes on.",
@@ -329,23 +343,34 @@ def answers(
     rater: Filter = "",
     model: Filter = "",
     item: Filter = "",
+    domain: Filter = "",
     order: Filter = "",
 ) -> Response:
-    """Show what was said of every output, the largest disagreement first if that is asked for."""
+    """Show what was said of every output that fits: in order, by disagreement, or a random sample."""
     web.board.refresh()
-    rows = service.campaign.ratings()
+    rows = service.ratings()
+    domains = domains_of(web.board.texts, service.campaign.settings.budgets)
     views, count = answer_views(
-        rows, web.board.texts, rater=rater, model=model, item=item, by_gap=order == "gap", limit=_MOST_ITEMS
+        rows,
+        web.board.texts,
+        rater=rater,
+        model=model,
+        item=item,
+        items=None if not domain else {cell for cell, name in domains.items() if name == domain},
+        order=order,
+        limit=_SAMPLE if order == "sample" else _MOST_ITEMS,
     )
     models = {str(row[side]) for row in rows for side in ("model", "first", "second") if row[side]}
     names = {"rater": sorted({str(row["rater"]) for row in rows}), "model": sorted(models)}
+    names["domain"] = sorted(set(domains.values()))
     return web.page(
         "organiser/answers.html",
         session,
         views=views,
         count=count,
         names=names,
-        chosen={"rater": rater, "model": model, "item": item, "order": order},
+        chosen={"rater": rater, "model": model, "item": item, "domain": domain, "order": order},
+        orders={"": "as they came in", "gap": "largest disagreement first", "sample": "a random sample"},
     )
 
 
