@@ -22,25 +22,23 @@ from sparingly.choose.design.draws import draw_pivotal, draw_systematic, snap_pr
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
 from sparingly.choose.design.units import Groups
 from sparingly.choose.pool.candidates import (
-    NO_QUOTA,
-    FilterOptions,
-    SourceFrame,
-    filter_candidates,
-    parse_filters,
-    read_frame,
-)
-from sparingly.choose.pool.embeddings import label_of, vector_files
-from sparingly.choose.pool.groups import (
     CLUSTERS,
     EMBEDDING,
+    NO_QUOTA,
+    FilterOptions,
     Quota,
+    SourceFrame,
     after_anchors,
     assign_leaves,
+    filter_candidates,
     group_names,
     group_shares,
     make_groups,
+    parse_filters,
+    read_frame,
     with_quota,
 )
+from sparingly.choose.pool.embeddings import label_of, vector_files
 from sparingly.choose.pool.parts import BANDS_FILE, TABLE
 from sparingly.choose.pool.scored_pool import UNLIKE, ScoredPool
 from sparingly.choose.pool.sources import LANGUAGE
