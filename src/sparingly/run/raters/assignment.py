@@ -50,7 +50,7 @@ class Assignment(OwnFile, Tabular):
     tasks: tuple[RaterTask, ...]  # their tasks, rater by rater, in the order of their lists
     # The raters that are connected through shared units, largest group first.
     components: tuple[tuple[str, ...], ...]
-    unit: str  # what was handed out: ``item`` or ``document``
+    unit: str  # what was assigned together: ``item`` or ``document``
     overlap: float  # the share of units that two raters judge, as it came out
     seed: int  # the seed of the draw
     selection: str  # the signature of the selection, as text
@@ -67,7 +67,7 @@ class Assignment(OwnFile, Tabular):
 
     @property
     def headline(self) -> str:
-        """What was handed out, in one line."""
+        """The assignment in one line."""
         loads = self.loads.values()
         load = f"{min(loads)}" if min(loads) == max(loads) else f"{min(loads)} to {max(loads)}"
         return (
@@ -281,7 +281,7 @@ def assign(
         data: The evaluation set that it was chosen from.
         overlap: The share of units that two raters judge.
         load: The most items that a rater takes: one number for all, or by name; default: no limit.
-        unit: What is handed out together: an ``item``, or a ``document``.
+        unit: What one rater gets together: an ``item``, or a ``document``.
         controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
             as far from it as the list allows.
         seed: Seed of the draws; the same seed gives the same answer.
