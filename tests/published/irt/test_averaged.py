@@ -82,8 +82,6 @@ def test_slopes_are_the_derivatives_of_the_sum_over_nodes(response: Response) ->
         move[row] = STEP
         moves = (state.mean + sign * move for sign in (1, -1))
         up, down = (local_around(responses, mean, root_of(state), shared) for mean in moves)
-            local_around(responses, state.mean + sign * move, root_of(state), shared) for sign in (1, -1)
-        )
         np.testing.assert_allclose(local.slope[row], (up.value - down.value) / (2 * STEP), atol=1e-6)
     for model in range(5):
         ability = np.zeros(5)
