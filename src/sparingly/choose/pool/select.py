@@ -92,11 +92,11 @@ def select_pool(
         spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
         clusters: The number of these clusters, about.
         seed: For ties and draws; the same seed gives the same answer.
-        groups: A kept column, ``language``, ``length`` or ``utility``: the selection gets its quota of every
+        groups: A stored column, ``language``, ``length`` or ``utility``: the selection gets a quota of every
             group; several are crossed, ``domain,utility``.
         quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
         bands: The number of bands of ``length`` or ``utility``.
-        cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
+        cost: What judging a source costs: a stored column, or ``length`` for seconds by its length.
         jobs: The number of processes.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
         **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``,

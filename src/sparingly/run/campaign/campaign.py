@@ -71,7 +71,7 @@ from sparingly.run.verification import Verification
 class Campaign(CampaignReader):
     """A live evaluation: data, strategy, rounds, answers and raters, in one database.
 
-    Open one that was begun before with ``Campaign(where)``, begin one with ``Campaign.new``. ``where`` is a
+    Open an existing one with ``Campaign(where)``, start one with ``Campaign.new``. ``where`` is a
     SQLite file or the URL of a PostgreSQL database. Everything that is acknowledged is on disk, and several
     processes may work on a campaign at once.
 
@@ -295,7 +295,7 @@ class Campaign(CampaignReader):
         return rank_so_far(self, data, at=at, **options)
 
     def findings(self, at: int | None = None) -> Findings:
-        """Rank the models of every data set and tell how well raters agree, now or at a number."""
+        """Rank the models of every data set and say how well raters agree, now or at a number."""
         return findings(self, at)
 
     def outlook(self, data: str | None = None) -> CampaignOutlook:
@@ -440,7 +440,7 @@ class Campaign(CampaignReader):
         return new
 
     def withdraw(self, model: str, data: str | None = None) -> None:
-        """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
+        """Take a model out: no more questions about it, and it leaves the estimates."""
         name, table = self.settings.data_named(data), MODELS.c
         with self.database.writing() as connection:
             journal = open_journal(connection, self.name, self._clock)
