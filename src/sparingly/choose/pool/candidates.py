@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.errors import UnknownNameError, UsageError, listing
+from sparingly.base.checks import check_names
+from sparingly.base.errors import UsageError, listing
 from sparingly.base.rng import keys_of, round_to_range, scramble
 from sparingly.base.syntax import argument
 from sparingly.choose.pool.embeddings import label_of, sketches_at, vectors_at
@@ -209,9 +210,7 @@ def _in_languages(pool: ScoredPool, languages: tuple[str, ...]) -> Mask:
             f"{argument('identify', None)}, or {argument('language', 'COLUMN')}."
         )
     present = labels.drop_nulls().unique().sort().to_list()
-    for name in languages:
-        if name not in present:
-            raise UnknownNameError("language in the pool", name, present)
+    check_names("language in the pool", languages, present)
     return np.asarray(labels.is_in(list(languages)).fill_null(False).to_numpy(), bool)
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparingly.base.errors import ExtraMissingError, InputError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import ExtraMissingError, InputError, UsageError
 from sparingly.choose.pool.records import Raw, Reader, RecordCounts, RecordProblem, is_binary, shorten
 from sparingly.data.values import as_id, parse_number, plain
 
@@ -192,9 +193,7 @@ def _identifier(languages: tuple[str, ...]) -> Any:
         raise ExtraMissingError("Language identification", EXTRA) from None
     identifier: Any = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     names = list(identifier.labels)
-    for name in languages:
-        if name not in names:
-            raise UnknownNameError("language", name, names)
+    check_names("language", languages, names)
     if languages:
         identifier.set_languages(list(languages))
     # Where a text has nothing to go by, all classes are equally likely, and the answer is "und". A language

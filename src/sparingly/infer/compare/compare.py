@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Ints
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError, listing
-from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method
 from sparingly.base.syntax import command_with, either
 from sparingly.data.evalset import EvalSet

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError, one_line
-from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.base.summary import Summary
