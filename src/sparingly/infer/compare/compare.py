@@ -47,7 +47,7 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> HeadToHead | WinMatrix:
-    """Compare two models: who wins, by how much, whether that is settled, and how much more would settle it.
+    """Compare two models: who wins, by how much, whether it is significant, and how many labels are missing.
 
     Where outputs were compared two at a time, by wins, losses and ties; else by scores, with the difference
     and the p-value that ``estimate`` and ``rank`` give for this pair. Without names the only two models are

@@ -33,31 +33,18 @@ _GRID = 61
 
 @dataclass(frozen=True, eq=False)
 class HelpEffects:
-    """How much the help on the page raised the scores of each model (lowered them, where negative).
+    """How much the help on the page raised the scores of each model (lowered them, where negative)."""
 
-    Attributes:
-        aspect: What was judged.
-        models: The models.
-        effects: τ_j, shrunk towards the common mean.
-        covariance: Its covariance, models × models.
-        common: The common mean.
-        error: Its standard error.
-        shares: The share of each model's ratings that were given with help.
-        helped: How many ratings were given with help.
-        ratings: How many there are.
-        freedom: Degrees of freedom of the errors.
-    """
-
-    aspect: str
-    models: tuple[str, ...]
-    effects: Floats
-    covariance: Floats
-    common: float
-    error: float
-    shares: Floats
-    helped: int
-    ratings: int
-    freedom: float
+    aspect: str  # what was judged
+    models: tuple[str, ...]  # the models
+    effects: Floats  # τ_j, shrunk towards the common mean
+    covariance: Floats  # its covariance, models × models
+    common: float  # the common mean
+    error: float  # its standard error
+    shares: Floats  # the share of each model's ratings that were given with help
+    helped: int  # how many ratings were given with help
+    ratings: int  # how many there are
+    freedom: float  # degrees of freedom of the errors
 
     @property
     def sentence(self) -> str:
@@ -192,8 +179,8 @@ def _own_effects(
 ) -> tuple[Floats, Floats]:
     """Return each model's effect and their covariance, by generalised least squares.
 
-    Items have effects in common (a random intercept); errors are by the jackknife over items, so that nothing
-    is assumed of what items and effects look like.
+    Items have effects in common (a random intercept); errors are by the jackknife over items, so that none is
+    assumed to be as noisy as another.
     """
     count, models = int(item.max()) + 1, len(has_own)
     design = np.zeros((len(scores), 2 * models))
@@ -220,7 +207,8 @@ def _own_effects(
     groups = int(group.max()) + 1
     squares = np.stack([x[group == one].T @ x[group == one] for one in range(groups)])
     products = np.stack([x[group == one].T @ y[group == one] for one in range(groups)])
-    whole = np.linalg.pinv(squares.sum(axis=0)) @ products.sum(axis=0)
+    inverse = np.linalg.pinv(squares.sum(axis=0))
+    whole = inverse @ products.sum(axis=0)
     left = np.stack(
         [
             np.linalg.pinv(squares.sum(axis=0) - squares[one]) @ (products.sum(axis=0) - products[one])
@@ -228,8 +216,10 @@ def _own_effects(
         ]
     )
     own = int(has_own.sum())
-    distance = (left - whole)[:, -own:]
-    return whole[-own:], (groups - 1) / groups * distance.T @ distance
+    errors = np.sqrt((groups - 1) / groups * ((left - whole)[:, -own:] ** 2).sum(axis=0))
+    # How effects go together is that of the design: correlations from few items would be mostly noise.
+    errors /= np.sqrt(np.diag(inverse)[-own:])
+    return whole[-own:], inverse[-own:, -own:] * np.outer(errors, errors)
 
 
 def _shrunk(own: Floats, covariance: Floats, has_own: Any) -> tuple[Floats, Floats, float, float]:

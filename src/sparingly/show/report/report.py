@@ -186,7 +186,7 @@ def report(
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.
         level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
-        scale: The lowest and the highest score that there can be; what the data tells of it unless given, and
+        scale: The lowest and the highest score that there can be; default: found in the data, and
             that of the campaign where there is one.
         title: The title.
         figures: Whether to draw pictures, which needs the extra ``report``.

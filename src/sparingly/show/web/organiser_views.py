@@ -54,6 +54,8 @@ class RaterRow:
     last: str
     rounds: tuple[tuple[str, int], ...]
     controls: str = "-"
+    repeats: str = "-"
+    withdrawn: bool = False
 
 
 def rater_rows(
@@ -84,7 +86,8 @@ def rater_rows(
         rows.append(
             RaterRow(
                 name,
-                "at work" if is_open else "retired" if name in links else "no link",
+                ("at work" if is_open else "retired" if name in links else "no link")
+                + (", answers withdrawn" if progress.withdrawn else ""),
                 is_open,
                 progress.answers,
                 progress.corrections,
@@ -92,10 +95,18 @@ def rater_rows(
                 duration(progress.seconds / timed if timed else None),
                 moment(progress.last),
                 rounds,
+                withdrawn=progress.withdrawn,
             )
         )
-    right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
-    return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
+    right = {key: "{} of {}".format(*counts) for key, counts in known.items()}
+    return [
+        replace(
+            row,
+            controls=right.get((row.rater, "control"), "-"),
+            repeats=right.get((row.rater, "repeat"), "-"),
+        )
+        for row in rows
+    ]
 
 
 def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> list[tuple[str, str]]:
