@@ -317,6 +317,30 @@ def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Na
 
 
 @campaign.command
+def withdraw_rater(
+    address: Address,
+    rater: str,
+    /,
+    *,
+    reason: Annotated[str, about("The reason, for the log.")] = "",
+    back: Annotated[bool, flag("Take their answers in again.")] = False,
+    name: Name = None,
+) -> None:
+    """Leave a rater's answers out of all results; they are kept, marked as withdrawn.
+
+    What nobody else has judged is asked again.
+
+    ```
+    sparingly campaign withdraw-rater wmt.db anna --reason "scores at random"
+    sparingly campaign withdraw-rater wmt.db anna --back
+    ```
+    """
+    with opened(address, name) as running:
+        running.return_rater(rater) if back else running.withdraw_rater(rater, reason)
+    sys.stdout.write(f"{'taken in again' if back else 'withdrawn'}: all answers of {rater}\n")
+
+
+@campaign.command
 def close(address: Address, /, *, name: Name = None) -> None:
     """Close a campaign: no more answers, no more rounds; it can still be read.
 
@@ -403,6 +427,26 @@ def hours(
     if out is not None:
         write_rows([without_formulas(row, ("rater",)) for row in rows], columns, out)
     emit(rows) if json else show_hours(rows, None if out is None else str(out))
+
+
+@campaign.command
+def backup(
+    address: Address,
+    out: Annotated[Path, about("The file to make.")],
+    /,
+    *,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Copy a campaign into a new file while people answer; one on a server, too.
+
+    ```
+    sparingly campaign backup wmt.db copy.db
+    ```
+    """
+    with opened(address, name) as running, working("copying"):
+        seq = running.back_up(out)
+    emit({"written": str(out), "seq": seq}) if json else sys.stdout.write(f"written: {out}, {seq} entries\n")
 
 
 @campaign.command

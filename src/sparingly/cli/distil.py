@@ -12,7 +12,7 @@ from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed,
 from sparingly.cli.parameters import about, options, several
 
 if TYPE_CHECKING:
-    from sparingly.choose.distil.encoder.settings import EncoderTraining
+    from sparingly.choose.distil.encoder.network import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
 _HELP = """Learn from past evaluations which sources are worth judging.
@@ -76,7 +76,7 @@ class EncoderOptions:
 
     def training(self) -> EncoderTraining | None:
         """Return how to train; None where no transformer is named."""
-        from sparingly.choose.distil.encoder.settings import EncoderTraining
+        from sparingly.choose.distil.encoder.network import EncoderTraining
 
         settings = {name: value for name, value in vars(self).items() if name != "base"}
         return None if self.base is None else EncoderTraining(self.base, **settings)

@@ -153,7 +153,7 @@ class LabelBank:
     @classmethod
     def learn(cls, sample: JudgedSample, data: EvalSet, models: Ints, seed: int) -> LabelBank:
         """Learn from the labels of some models."""
-        from sparingly.signals.predict.ridge import fit_ridge
+        from sparingly.signals.predict.regressors import fit_ridge
 
         labels, weights = labels_and_weights(sample, sample.scores)
         labels = np.where(np.isin(np.arange(sample.models), models), labels, np.nan)
@@ -214,7 +214,7 @@ class LabelBank:
         sample: JudgedSample, data: EvalSet, model: int, features: Floats, seed: int
     ) -> tuple[Floats, Floats]:
         """Return the parts by coefficients from the model's own labels, those of other folds for its own."""
-        from sparingly.signals.predict.ridge import fit_ridge
+        from sparingly.signals.predict.regressors import fit_ridge
 
         rows = np.flatnonzero(sample.judged[:, model])
         part = sample.of_model(model)

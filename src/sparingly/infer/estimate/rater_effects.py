@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -19,10 +18,10 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of
-from sparingly.infer.estimate.intervals import EXACT, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.estimate.variance import nearest_covariance
+from sparingly.infer.estimate.widen import widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +322,7 @@ def rater_covariance(estimate: Estimate, data: EvalSet, severity: Severity | Non
 
 
 def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | None = None) -> Estimate:
-    """Return an estimate whose errors speak of a population of raters, not only of those who judged.
+    """Return an estimate whose errors include that other raters could have judged.
 
     Scores stay as they are. Their covariance grows by ``rater_covariance``; half-widths of intervals by
     √(h² + (t·se_raters)²) with Student's t at the degrees of freedom that so many raters leave. Take it when
@@ -374,71 +373,6 @@ def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: 
         },
         signature=None,
     )
-
-
-def widened(estimate: Estimate, more: RaterVariance, notes: Sequence[str]) -> Estimate:
-    """Return an estimate with more variance in its scores, in their intervals and in those of pairs."""
-    pairs, count = estimate.pairs, len(estimate.models)
-    covariance = estimate.covariance + more.covariance
-    intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    wider = _widen_intervals(intervals, estimate.scores, *more.of(np.eye(count)), estimate.level)
-    # Degrees of freedom of a model's distance from the mean (Welch and Satterthwaite).
-    contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
-    item_covariance = np.nan_to_num(estimate.covariance)
-    item_variance = float(np.einsum("cj,jk,ck->c", contrast, item_covariance, contrast).mean())
-    variance, freedom = more.of(contrast)
-    spent = float((variance**2 / freedom).mean()) + (
-        item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
-    )
-    joint_freedom = (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
-    wider_pairs = pairs and RaterPairErrors(
-        **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
-        without_raters=pairs,
-        rater_variance=more,
-    )
-    return replace(
-        estimate,
-        standard_errors=np.sqrt(np.diag(covariance)),
-        low=wider.low,
-        high=wider.high,
-        intervals=wider.kinds,
-        covariance=covariance,
-        freedom=joint_freedom,
-        notes=(*estimate.notes, *notes),
-        pairs=wider_pairs,
-    )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RaterPairErrors(PairErrors):
-    """What differences need, raters included: the errors before, and what raters add to them."""
-
-    without_raters: PairErrors
-    rater_variance: RaterVariance
-
-    def intervals(
-        self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
-    ) -> tuple[Floats, IntervalSet]:
-        """Return the standard errors of differences, and intervals around them."""
-        errors, found = self.without_raters.intervals(first, second, centre, names)
-        models = np.eye(len(self.rater_variance.taste))
-        variance, freedom = self.rater_variance.of(models[first] - models[second])
-        return np.sqrt(errors**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
-
-
-def _widen_intervals(
-    intervals: IntervalSet, centre: Floats, variance: Floats, freedom: Floats, level: float
-) -> IntervalSet:
-    """Return intervals whose halves grow by those of the raters, as independent errors add up."""
-    quantile = np.array([student(level, degrees) for degrees in freedom])
-    # Without variance there is nothing to add, whatever the quantile.
-    half = np.where(variance > 0, quantile * np.sqrt(variance), 0.0)
-    low = centre - np.sqrt((centre - intervals.low) ** 2 + half**2)
-    high = centre + np.sqrt((intervals.high - centre) ** 2 + half**2)
-    kinds = tuple(
-        T if kind == EXACT and more > 0 else kind for kind, more in zip(intervals.kinds, half, strict=True)
-    )
-    return replace(intervals, low=low, high=high, kinds=kinds)
 
 
 def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> RaterVariance:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
 NEIGHBOURS = 4

@@ -13,20 +13,22 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.checks import check_level
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.levels import check_level
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
+from sparingly.infer.estimate.epochs import EpochNoise, epoch_noise
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.infer.estimate.scale import proportions_of, values_of
+from sparingly.infer.estimate.tails import student_quantile
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
@@ -221,12 +223,24 @@ class PlanOutlook:
 
     def half_width(self, n: int) -> float:
         """Return the half-width of a score's interval after n judged items, of a middle model."""
-        return self.printed_at(n).half_width
+        half = self.printed_at(n).half_width
+        if self._epochs is None:
+            return half
+        quantiles = student_quantile(self._epochs.freedom, 0.5 + self.goals.level / 2.0)
+        return math.hypot(half, float(np.median(quantiles * np.sqrt(self._epochs.variance))))
+
+    @cached_property
+    def _epochs(self) -> EpochNoise | None:
+        """What noise between epochs adds to scores of this set, however many of its items are judged."""
+        return epoch_noise(self.pilot.data, self.pilot.truth, self._sample, self._scale)
 
     def detectable(self, n: int) -> float:
         """Return the smallest difference that n judged items find; infinite where no difference would do."""
         covariance, beyond = self.printed_at(n).covariance, self._population_covariance
-        covariance = covariance if beyond is None else covariance + beyond
+        if beyond is not None:
+            covariance = covariance + beyond
+        elif self._epochs is not None:
+            covariance = covariance + self._epochs.covariance
         return detectable(covariance, self.deciding_ratio(n), self.goals.power)
 
     def items_needed(self) -> int | None:
@@ -263,7 +277,9 @@ class PlanOutlook:
         The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
         """
         if n >= self._sample.size and self._population_covariance is None:
-            return 0.0
+            if self._epochs is None:
+                return 0.0
+            n = self._sample.size - 1
         if n not in self._ratios:
             near = min(n, self.items(_MOST_UNITS))
             level, ratios = pair_level(self._sample.models, self.goals.level), []

@@ -33,7 +33,7 @@ from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
 from sparingly.signals.predict.features import has_features
-from sparingly.signals.predict.residuals import centre_on_items, expected_squares
+from sparingly.signals.predict.predict import centre_on_items, expected_squares
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
@@ -444,8 +444,9 @@ def _most_typical(data: EvalSet) -> str:
     names = sorted(likeliest_metrics(data.metrics, data.roles))
     if not names:
         raise MissingDataError(
-            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
-            f"plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "
+            f"{either('sparingly serve DATA --budget 40', 'sparingly.select(data, budget=40)')}. "
+            f"Or plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
         )
     rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
     scores = [data.metrics[name][rows] for name in names]

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, update
+from sqlalchemy import insert, select, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
@@ -30,16 +30,20 @@ from sparingly.run.campaign.answers import (
     read_answers,
     with_line,
 )
+from sparingly.run.campaign.backup import back_up
 from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
+    RATER_RETURNED,
+    RATER_WITHDRAWN,
     cells_of_round,
     is_own,
     questions_at,
     unanswered,
+    withdrawn_raters,
 )
 from sparingly.run.campaign.journal import Clock, Journal, open_journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
@@ -55,7 +59,7 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
-from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
 from sparingly.run.campaign.verify import verify_campaign
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
@@ -67,7 +71,7 @@ from sparingly.run.verification import Verification
 class Campaign(CampaignReader):
     """A live evaluation: data, strategy, rounds, answers and raters, in one database.
 
-    Open one that was begun before with ``Campaign(where)``, begin one with ``Campaign.new``. ``where`` is a
+    Open an existing one with ``Campaign(where)``, start one with ``Campaign.new``. ``where`` is a
     SQLite file or the URL of a PostgreSQL database. Everything that is acknowledged is on disk, and several
     processes may work on a campaign at once.
 
@@ -291,7 +295,7 @@ class Campaign(CampaignReader):
         return rank_so_far(self, data, at=at, **options)
 
     def findings(self, at: int | None = None) -> Findings:
-        """Rank the models of every data set and tell how well raters agree, now or at a number."""
+        """Rank the models of every data set and say how well raters agree, now or at a number."""
         return findings(self, at)
 
     def outlook(self, data: str | None = None) -> CampaignOutlook:
@@ -324,6 +328,13 @@ class Campaign(CampaignReader):
                 same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
+
+    def back_up(self, path: str | Path) -> int:
+        """Copy the campaign into a new file while people answer; return the number of its last entry.
+
+        A campaign on a server becomes a file, too. Links open the copy as well; it is a campaign like any.
+        """
+        return back_up(self.database, self.name, Path(path))
 
     def set_guidelines(self, text: str) -> Guidelines:
         """Give raters new guidelines, in Markdown; the same text again changes nothing.
@@ -429,7 +440,7 @@ class Campaign(CampaignReader):
         return new
 
     def withdraw(self, model: str, data: str | None = None) -> None:
-        """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
+        """Take a model out: no more questions about it, and it leaves the estimates."""
         name, table = self.settings.data_named(data), MODELS.c
         with self.database.writing() as connection:
             journal = open_journal(connection, self.name, self._clock)
@@ -447,6 +458,31 @@ class Campaign(CampaignReader):
                 .where(table.campaign == self.name, table.data == name, table.model == model)
                 .values(withdrawn=seq)
             )
+            journal.finish()
+
+    def withdraw_rater(self, rater: str, reason: str = "") -> None:
+        """Leave a rater's answers out of everything that is estimated; they stay, marked as withdrawn.
+
+        What nobody else has judged is asked again.
+        """
+        self._set_rater(rater, RATER_WITHDRAWN, reason=reason)
+
+    def return_rater(self, rater: str) -> None:
+        """Take back that a rater's answers were withdrawn."""
+        self._set_rater(rater, RATER_RETURNED)
+
+    def _set_rater(self, rater: str, kind: str, **detail: str) -> None:
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            query = select(RATERS.c.rater).where(RATERS.c.campaign == self.name).order_by(RATERS.c.rater)
+            raters = list(connection.execute(query).scalars())
+            if rater not in raters:
+                raise UnknownNameError("rater", rater, raters)
+            is_out = rater in withdrawn_raters(connection, self.name, journal.last_seq)
+            if is_out == (kind == RATER_WITHDRAWN):
+                state = "withdrawn already" if is_out else "not withdrawn"
+                raise UsageError(f'The answers of "{rater}" are {state}.')
+            journal.event(kind, rater=rater, **detail)
             journal.finish()
 
     def pause(self, reason: str = "") -> int:

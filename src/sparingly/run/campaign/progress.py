@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
-from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells
+from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells, withdrawn_raters
+from sparingly.run.campaign.journal import timestamp
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 
@@ -67,6 +69,7 @@ class RaterProgress:
         seconds: The seconds that came with all of them.
         without_time: How many came without seconds.
         by_round: The answers that count by data set and round.
+        withdrawn: Whether the organiser withdrew them, so that no estimate has them.
     """
 
     rater: str
@@ -76,6 +79,7 @@ class RaterProgress:
     without_time: int
     last: str
     by_round: Mapping[tuple[str, int], int]
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ class Overview:
         raters: Everybody who has answered.
         finished: Why a data set asks no more, by its name.
         skipped: How many of the answers that were asked for cannot be given, as raters said.
+        per_hour: How many answers came in an hour of the last day; None where that cannot be told.
     """
 
     campaign: str
@@ -106,6 +111,12 @@ class Overview:
     raters: tuple[RaterProgress, ...]
     finished: Mapping[str, str]
     skipped: int = 0
+    per_hour: float | None = None
+
+    @property
+    def left(self) -> int:
+        """How many answers are still to come."""
+        return max(0, self.asked - self.answered - self.skipped)
 
     @property
     def asked(self) -> int:
@@ -158,10 +169,11 @@ def overview(campaign: CampaignReader) -> Overview:
         return Overview(
             campaign=name,
             seq=row.last_seq,
+            per_hour=_pace(connection, name),
             closed=row.closed is not None,
             pause=paused_at(connection, name),
             rounds=_rounds(connection, campaign),
-            raters=_raters(connection, name),
+            raters=_raters(connection, name, withdrawn_raters(connection, name, row.last_seq)),
             finished={
                 data: finished.reason
                 for data in campaign.settings.budgets
@@ -182,6 +194,18 @@ def overview(campaign: CampaignReader) -> Overview:
         )
 
 
+def _pace(connection: Connection, name: str) -> float | None:
+    """Return how many answers came in an hour of the day before the last one, nights included."""
+    at, mine = RATINGS.c.at, RATINGS.c.campaign == name
+    first, last = connection.execute(select(func.min(at), func.max(at)).where(mine)).one()
+    if first is None or first == last:
+        return None
+    end = datetime.fromisoformat(last)
+    start = max(datetime.fromisoformat(first), end - timedelta(days=1))
+    count = connection.execute(select(func.count()).where(mine, at > timestamp(start))).scalar_one()
+    return count * 3600 / (end - start).total_seconds()
+
+
 def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProgress, ...]:
     name, settings = campaign.name, campaign.settings
     names = ("data", "round", "item", "model", "other")
@@ -192,7 +216,11 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         asked_counts.update((data, cell.round) for cell in anchor_cells)
     # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
-    aspects = select(*(table[one] for one in (*names, "aspect"))).where(table.campaign == name).distinct()
+    gone = withdrawn_raters(connection, name, campaign.history.last_seq(connection))
+    aspects = select(*(table[one] for one in (*names, "aspect"))).where(
+        table.campaign == name, table.rater.not_in(gone)
+    )
+    aspects = aspects.distinct()
     judged_counts = _question_counts(
         connection, campaign, [tuple(row) for row in connection.execute(aspects)]
     )
@@ -237,7 +265,7 @@ def _question_counts(
     return counts
 
 
-def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
+def _raters(connection: Connection, name: str, withdrawn: set[str]) -> tuple[RaterProgress, ...]:
     table = RATINGS.c
     rows = connection.execute(
         select(
@@ -268,6 +296,7 @@ def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
                 without_time=total - sum(row.timed for row in counts),
                 last=max(row.last for row in counts),
                 by_round={(row.data, row.round): row.rows - row.corrections for row in counts},
+                withdrawn=rater in withdrawn,
             )
         )
     return tuple(progress)

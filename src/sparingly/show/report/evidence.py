@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from sparingly.base import rng
 from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.describe import Representation, representation
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
+from sparingly.data.tables import JudgementTable
 from sparingly.infer.compare.compare import compare_votes, compares_outputs
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix
@@ -37,29 +39,23 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+AnyTable = TypeVar("AnyTable", bound=JudgementTable)
 # Beyond this, playing a method again at ten budgets takes minutes.
 MOST_REPLAYED = 2000
 
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """How numbers are to be found.
+    """How numbers are to be found."""
 
-    Attributes:
-        aspect: What was judged; None for the only one.
-        estimator: How scores are estimated; None leaves it to ``estimate``.
-        target: What scores and ranks speak about; None gives each its own (``targets_of``).
-        level: The level of intervals; one less it is the error rate of ranks and groups.
-        seed: Settles draws.
-        curve: Whether to play the method again over budgets where everything is judged.
-    """
-
-    aspect: str | None = None
-    estimator: str | Method | None = None
+    aspect: str | None = None  # what was judged; None for the only one
+    estimator: str | Method | None = None  # how scores are estimated; None leaves it to ``estimate``
+    # What scores and ranks speak about; None gives each its own (``targets_of``).
     target: Target | None = None
-    level: float = 0.95
-    seed: int = 0
-    curve: bool = True
+    level: float = 0.95  # the level of intervals; one less it is the error rate of ranks and groups
+    seed: int = 0  # settles draws
+    curve: bool = True  # whether to play the method again over budgets where everything is judged
+    rater_names: bool = False  # whether raters are named; else they are numbers
 
     @property
     def targets(self) -> Targets:
@@ -74,66 +70,38 @@ class ReportRequest:
 
 @dataclass(frozen=True)
 class Effort:
-    """What the judging cost.
+    """What the judging cost."""
 
-    Attributes:
-        labels: Judgements of what the report is about.
-        further: Judgements of other aspects.
-        items: Items that somebody judged.
-        size: Items of the set, or that were drawn from.
-        seconds: The time that is known, in all; None where none is.
-        timed: The judgements whose time is known.
-    """
-
-    labels: int
-    further: int
-    items: int
-    size: int
-    seconds: float | None
-    timed: int
+    labels: int  # judgements of what the report is about
+    further: int  # judgements of other aspects
+    items: int  # items that somebody judged
+    size: int  # items of the set, or that were drawn from
+    seconds: float | None  # the time that is known, in all; None where none is
+    timed: int  # the judgements whose time is known
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a report rests on.
+    """What a report rests on."""
 
-    Attributes:
-        data: The set with the judgements that were asked for, and no others.
-        rounds: What was chosen to be judged; empty where that is not known.
-        aspect: What was judged.
-        estimate: The scores (strengths, where outputs were compared).
-        comparison: Where outputs were compared, what ``compare`` says of them.
-        ranking: The order with its errors; None where ``unranked`` says why.
-        unranked: Why there is no ranking.
-        representation: Whom the selection represents; None without one.
-        raters: What is to be said of the raters; None where nothing is known of them.
-        unrated: Why nothing is to be said of raters who are known.
-        judge: Whether the judge can be trusted; None without one.
-        growth: Precision against labels.
-        curve: Agreement with judging everything, where everything is judged.
-        no_curve: Why there is none although everything is judged.
-        why: Why the method was taken, where nobody named it.
-        status: Where the campaign stands; None without one.
-        part: Where its data set stands.
-    """
-
-    data: EvalSet
-    rounds: tuple[Selection, ...]
-    aspect: str
-    estimate: Estimate
+    data: EvalSet  # the set with the judgements that were asked for, and no others
+    rounds: tuple[Selection, ...]  # what was chosen to be judged; empty where that is not known
+    aspect: str  # what was judged
+    estimate: Estimate  # the scores (strengths, where outputs were compared)
+    # Where outputs were compared, what ``compare`` says of them.
     comparison: HeadToHead | WinMatrix | None = None
-    ranking: Ranking | None = None
-    unranked: str = ""
-    representation: Representation | None = None
-    raters: RaterReport | None = None
-    unrated: str = ""
-    judge: JudgeAudit | None = None
-    growth: Growth | None = None
-    curve: CurveComparison | None = None
-    no_curve: str = ""
-    why: str = ""
-    status: Status | None = None
-    part: SetStatus | None = None
+    ranking: Ranking | None = None  # the order with its errors; None where ``unranked`` says why
+    unranked: str = ""  # why there is no ranking
+    representation: Representation | None = None  # whom the selection represents; None without one
+    raters: RaterReport | None = None  # what is to be said of the raters; None where nothing is known of them
+    unrated: str = ""  # why nothing is to be said of raters who are known
+    judge: JudgeAudit | None = None  # whether the judge can be trusted; None without one
+    growth: Growth | None = None  # precision against labels
+    curve: CurveComparison | None = None  # agreement with judging everything, where everything is judged
+    no_curve: str = ""  # why there is none although everything is judged
+    why: str = ""  # why the method was taken, where nobody named it
+    status: Status | None = None  # where the campaign stands; None without one
+    part: SetStatus | None = None  # where its data set stands
 
     @property
     def outside(self) -> int:
@@ -200,7 +168,7 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
         no_curve=no_curve,
         why="" if selection is None else selection.why,
     )
-    return _completed(evidence, data)
+    return _completed(evidence, data, request)
 
 
 def _or_why_not(errors: type[SparinglyError], compute: Callable[[], Result]) -> tuple[Result | None, str]:
@@ -211,12 +179,14 @@ def _or_why_not(errors: type[SparinglyError], compute: Callable[[], Result]) -> 
         return None, str(error)
 
 
-def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
+def _completed(evidence: Evidence, data: EvalSet, request: ReportRequest) -> Evidence:
     """Return the evidence with whom the selection represents, and what is to be said of the raters."""
     chosen = list(dict.fromkeys(name for selection in evidence.rounds for name in selection.items))
     source: Any = evidence.rounds[0] if len(evidence.rounds) == 1 else chosen
     represented = representation(data, source) if chosen else None
     judged, aspect = evidence.data, evidence.aspect
+    if not request.rater_names:
+        judged = _with_numbered_raters(judged, request.seed)
     raters, unrated = None, ""
     table = judged.ratings
     if aspect in table.aspects:
@@ -229,11 +199,29 @@ def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
         audit = audit_for_report(judged, evidence.rounds, aspect, evidence.estimate)
     return replace(
         evidence,
+        data=judged,
         representation=represented,
         raters=raters,
         unrated=unrated,
         judge=audit,
     )
+
+
+def _with_numbered_raters(data: EvalSet, seed: int) -> EvalSet:
+    """Return the set with numbers in place of the raters' names, in an order that a seed settles."""
+    names = sorted({*data.ratings.raters, *data.preferences.raters})
+    if not names:
+        return data
+    order = np.argsort(rng.stream(rng.keys_of(names), seed, "release"), kind="stable").tolist()
+    numbers = {names[place]: number for number, place in enumerate(order)}
+    titles = tuple(f"rater {number}" for number in range(1, len(names) + 1))
+
+    def numbered(table: AnyTable) -> AnyTable:
+        codes = np.array([numbers[name] for name in table.raters] or [-1])
+        rater = np.where(table.rater < 0, -1, codes[table.rater]).astype(table.rater.dtype)
+        return replace(table, raters=titles, rater=rater)
+
+    return data.with_parts(ratings=numbered(data.ratings), preferences=numbered(data.preferences))
 
 
 def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
@@ -264,7 +252,7 @@ def _from_comparisons(
         comparison=found,
         ranking=ranking,
     )
-    return _completed(evidence, data)
+    return _completed(evidence, data, request)
 
 
 def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target: str) -> Estimate:
@@ -374,7 +362,7 @@ def from_campaign(
         unranked=unranked,
         growth=growth([*estimates, scores]),
     )
-    return replace(_completed(gathered, judged_set), **facts)
+    return replace(_completed(gathered, judged_set, request), **facts)
 
 
 def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:

@@ -184,17 +184,19 @@ def server_of(app: Any, *, behind_proxy: bool = False, limits: ServerLimits | No
 
 
 def run(app: Any, listener: socket.socket, *, behind_proxy: bool = False) -> None:
-    """Serve an application at a socket that listens, until Ctrl-C."""
+    """Serve an application at a socket that listens, until Ctrl-C or SIGTERM; open requests are finished."""
     server = server_of(app, behind_proxy=behind_proxy)
     if threading.current_thread() is not threading.main_thread():
         server.run(sockets=[listener])
         return
-    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits.
-    earlier_handler = signal.signal(signal.SIGINT, server.handle_exit)
+    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits. The
+    # server raises a signal again in the end, and SIGTERM would then end the process at once.
+    earlier = {one: signal.signal(one, server.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         server.run(sockets=[listener])
     finally:
-        signal.signal(signal.SIGINT, earlier_handler)
+        for one, handler in earlier.items():
+            signal.signal(one, handler)
 
 
 def _most_connections() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2.ext import Extension
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
@@ -19,7 +21,7 @@ from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
-from sparingly.run.campaign.rater_pages import Drafts, PageBoard
+from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.languages import script_texts, texts_of, translator
@@ -28,6 +30,30 @@ from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
 OVERLAP = 0.1
+# An address of ours in a template.
+_ADDRESS = re.compile(r'\b((?:href|src|action|hx-get|hx-post|data-draft)=")/')
+_PUBLIC = re.compile(r"(https?://[^/?#@]+)((?:/[A-Za-z0-9._~-]+)*)")
+
+
+class BasePath(Extension):
+    """Puts every address of a template below the path at which the pages are."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return the text of a template with the base path in its addresses."""
+        return _ADDRESS.sub(r"\1{{ base }}/", source)
+
+
+def place_of(public: str | None) -> tuple[str | None, str]:
+    """Return where a public address begins, and the path below it: https://judge.example.org, /wmt."""
+    if public is None:
+        return None, ""
+    found = _PUBLIC.fullmatch(public.rstrip("/"))
+    if found is None or not urlsplit(public).hostname:
+        raise UsageError(
+            "The public address is such as https://judge.example.org or https://example.org/judge, with "
+            "nothing after it."
+        )
+    return found[1], found[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +69,7 @@ class Web:
         assignment: Who judges what; without one, every rater is given open questions.
         help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
         help_share: The probability with which a rater sees a suggestion, drawn for each question.
+        adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
@@ -51,6 +78,10 @@ class Web:
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         public: What the links begin with, where a proxy stands in front; default: the address asked for.
+        base: The path below which the pages are: empty, or such as ``/judge``.
+        list_at: Where the list of the server's campaigns is; None where this is the only one.
+        rate: What an hour is paid, from which the cost follows.
+        advance: Whether a page with one aspect is sent as soon as every output on it has a score.
     """
 
     campaign: Campaign
@@ -66,8 +97,13 @@ class Web:
     panel: Panel | None = None
     language: str = "en"
     public: str | None = None
+    advance: bool = False
+    base: str = ""
+    list_at: str | None = None
+    rate: float | None = None
     help_from: str | None = None
     help_share: float = 0.5
+    adjudicator: str | None = None
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -75,6 +111,8 @@ class Web:
             raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
+        if self.adjudicator == THIRD and self.assignment is not None:
+            raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
         if self.texts not in get_args(Texts):
             raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
         self.single_form.check(self.campaign.settings.aspects)
@@ -87,12 +125,6 @@ class Web:
             raise UsageError(
                 "The form mqm asks for marked errors: give help in a file with the column spans."
             )
-        if self.public is not None:
-            parts = urlsplit(self.public)
-            is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
-            if not is_address or self.public != f"{parts.scheme}://{parts.netloc}":
-                sentence = "The public address is such as https://judge.example.org, with nothing after it."
-                raise UsageError(sentence)
 
     @cached_property
     def single_form(self) -> Form:
@@ -133,7 +165,7 @@ class Web:
     def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
         overlap = self.overlap if self.assignment is None else 0.0
-        return PageBoard(self.campaign.database, self.campaign.settings, overlap)
+        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.adjudicator)
 
     @cached_property
     def acceptances(self) -> Acceptances:
@@ -175,7 +207,7 @@ class Web:
     @cached_property
     def sessions(self) -> Sessions:
         """Who is there."""
-        return Sessions(self.secret, self.access)
+        return Sessions(self.secret, self.access, self.base)
 
     @cached_property
     def templates(self) -> Environment:
@@ -184,11 +216,15 @@ class Web:
             loader=PackageLoader("sparingly.show.web"),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
+            extensions=[BasePath],
             trim_blocks=True,
             lstrip_blocks=True,
         )
         environment.globals.update(
-            t=translator(self.language), language=self.language, page_texts=script_texts(self.language)
+            t=translator(self.language),
+            language=self.language,
+            page_texts=script_texts(self.language),
+            base=self.base,
         )
         return environment
 
@@ -199,5 +235,11 @@ class Web:
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
         title = "sparingly" if session is None else self.campaign.name
-        shared = {"campaign": title, "session": session, "csrf": csrf, "reasons": REASONS}
+        shared = {
+            "list_at": self.list_at,
+            "campaign": title,
+            "session": session,
+            "csrf": csrf,
+            "reasons": REASONS,
+        }
         return HTMLResponse(self.templates.get_template(template).render(**shared, **values), status)

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.sessions import Session
@@ -55,7 +56,10 @@ def show_current(session: RaterSession, service: Served) -> Response:
 def _guidelines_page(
     session: Session, service: RaterService, guide: GuideView, *, status: int = 200, problem: str = ""
 ) -> Response:
-    values = {"guide": guide, "title": guide.title or "Before you begin", "problem": problem}
+    panel = service.web.panel
+    screens = panel is not None and panel.screened is not None and session.rater.startswith(PREFIX)
+    title = guide.title or "Before you begin"
+    values = {"guide": guide, "title": title, "problem": problem, "screens": screens}
     return service.web.page("rater/guidelines.html", session, status=status, **values)
 
 
@@ -69,6 +73,16 @@ def begin(session: RaterForm, service: Served, fields: Fields) -> Response:
         if guide is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
     return RedirectResponse("/rate", 303)
+
+
+@router.post("/rate/decline")
+def decline(session: RaterForm, service: Served) -> Response:
+    """Let somebody of a panel go who does not agree: they get the code for that, and cannot come again."""
+    web = service.web
+    if web.panel is None or web.panel.screened is None or not session.rater.startswith(PREFIX):
+        return RedirectResponse("/rate", 303)
+    web.access.retire(session.rater, by="panel")
+    return web.page("rater/screened.html", panel=web.panel)
 
 
 @router.get("/rate/{handle}")
