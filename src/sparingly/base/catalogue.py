@@ -112,6 +112,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "table": "sparingly.data.io.table:AnyTable",
     },
     "form": {
+        "contrastive": "sparingly.run.forms.contrastive:ContrastiveForm",
         "esa": "sparingly.run.forms.spans:EsaForm",
         "mqm": "sparingly.run.forms.spans:MqmForm",
         "pair": "sparingly.run.forms.pair:PairForm",
