@@ -160,22 +160,11 @@ class Severity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        rows = [
-            {
-                "rater": name,
-                "judgements": int(self.judgements[place]),
-                "severity": plain(self.severity[place]),
-                "standard_error": plain(self.standard_errors[place]),
-            }
-            for place, name in enumerate(self.raters)
-        ]
-        return {
-            "aspect": self.aspect,
-            "raters": rows,
-            "variances": plain(self.variances),
-            "components": [list(names) for names in self.components],
-            "notes": list(self.notes),
-        }
+        names = ("rater", "judgements", "severity", "standard_error")
+        columns = zip(self.raters, self.judgements, self.severity, self.standard_errors, strict=True)
+        rows = [dict(zip(names, map(plain, row), strict=True)) for row in columns]
+        parts = {name: plain(getattr(self, name)) for name in ("variances", "components", "notes")}
+        return {"aspect": self.aspect, "raters": rows, **parts}
 
 
 def severity(data: EvalSet, aspect: str | None = None) -> Severity:

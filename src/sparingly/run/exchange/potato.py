@@ -103,9 +103,8 @@ def scheme_names(key: Key) -> dict[str, str]:
 
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
-    titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    used = (key for key in titles if any(item[key] for item in items))
-    fields = [{"key": key, "type": "text", "label": titles[key]} for key in used]
+    used = (key for key in ("before", "source", "after", "reference") if any(item[key] for item in items))
+    fields = [{"key": key, "type": "text", "label": key.title()} for key in used]
     # Pairs and spans show the outputs in the question itself.
     if tasks.kind == "score":
         fields.append({"key": OUTPUT, "type": "text", "label": "Output"})
