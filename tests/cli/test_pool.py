@@ -37,7 +37,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_from_files_to_a_verified_selection(command: Command) -> None:
-    code, out, err = command("pool score pool --by hard --near --out scored")
+    code, out, err = command("pool score pool --by hard --near-duplicates --out scored")
     assert (code, err) == (EXIT_DONE, "")
     assert out.startswith("100 of 102 records are sources, scored by hard\n")
     assert "broken: pool/shard-0.jsonl, line 61: not JSON: {broken\n" in out
@@ -106,9 +106,9 @@ def test_a_model_scores_and_languages_are_told(command: Command) -> None:
         ("pool score pool --by json:nothing --out scored", "The function json:nothing cannot be imported"),
         ("pool score pool --by distilled:model=no.skops --out scored", "no.skops: there is no such file."),
         ("pool score pool --languages de --out scored", "add identify"),
-        ("pool select pool -m top -b 5", "pool: this is no scored pool. Score it first with"),
+        ("pool select pool -m top -b 5", "pool: this is not a scored pool. Score it first with"),
         ("pool select pool -b 5", "--method"),
-        ("pool select pool -m top --groups domain --quota news", '"news" is no quota'),
+        ("pool select pool -m top --groups domain --quota news", '"news" is not a quota'),
     ],
 )
 def test_errors_are_one_sentence(command: Command, line: str, words: str) -> None:

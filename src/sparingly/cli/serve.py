@@ -101,7 +101,7 @@ def serve(
     form: Annotated[
         str | None,
         about(
-            "What raters fill in for an output: pass_fail, stars, score, esa or mqm (these two mark errors); "
+            "What raters fill in: pass_fail, stars, score, contrastive, esa or mqm (these two mark errors); "
             "pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have a form of their own.",
             show_default=False,
         ),
@@ -131,6 +131,17 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    images: Annotated[
+        Path | None,
+        about(
+            "The folder of images: texts that name one, a path or ![words](path), show it.",
+            show_default=False,
+        ),
+    ] = None,
+    repeats: Annotated[
+        float,
+        about("The share of pages that a rater judges a second time: how they agree with themselves."),
+    ] = 0.0,
     adjudicator: Annotated[
         str | None,
         about(
@@ -239,6 +250,8 @@ def serve(
                 help_from=help_from,
                 help_share=help_share,
                 adjudicator=adjudicator,
+                repeats=repeats,
+                images=images,
             )
         webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:

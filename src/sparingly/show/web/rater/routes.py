@@ -8,11 +8,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.images import KINDS
 from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
@@ -85,6 +86,17 @@ def decline(session: RaterForm, service: Served) -> Response:
     return web.page("rater/screened.html", panel=web.panel)
 
 
+@router.get("/rate/image/{name}")
+def show_image(name: str, session: RaterSession, service: Served) -> Response:
+    """Send an image that a text names."""
+    images = service.web.image_files
+    file = None if images is None else images.files.get(name)
+    if file is None:
+        return service.web.page("error.html", session, status=404, sentence="There is no such page.")
+    # What it is called says nothing of who made it.
+    return FileResponse(file, media_type=f"image/{KINDS[file.suffix.lower()]}")
+
+
 @router.get("/rate/{handle}")
 def show_again(handle: str, session: RaterSession, service: Served) -> Response:
     """Show a page that a rater has judged, to look at it again or to change it."""
@@ -105,14 +117,16 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        known = service.known(handle)
-        page = None if known is not None else service.answerable(session, handle, page_sent)
+        known, again = service.known(handle), service.repeated(session.rater, handle)
+        page = None if known or again is not None else service.answerable(session, handle, page_sent)
         if page is not None and page_sent is not None:
             service.keep_draft(session, page, page_sent)
         if (guide := service.guide(session.rater)) is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
         if known is not None:
             view = service.views.known_view(session, *known)
+        elif again is not None:
+            view = service.views.view(session, again, again=True)
         elif page is not None:
             view = service.views.view(session, page)
         else:
@@ -125,7 +139,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
     submission = from_form(handle, fields, service.aspects)
-    if service.known(handle) is not None:
+    if service.known(handle) is not None or service.repeated(session.rater, handle) is not None:
         return Response(status_code=204)
     page = service.answerable(session, handle, submission)
     if page is None:
