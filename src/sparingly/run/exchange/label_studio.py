@@ -150,13 +150,8 @@ def _scores(tasks: Tasks) -> list[str]:
         lines.append(_tag("Text", name=output, value=f"${output}", granularity="symbol"))
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
             step = "1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}"
-            how: dict[str, Any] = {
-                "min": f"{scale.low:g}",
-                "max": f"{scale.high:g}",
-                "step": step,
-                "slider": "true",
-            }
-            how["required"] = "true" if slot <= fewest else "false"
+            how: dict[str, Any] = {"min": f"{scale.low:g}", "max": f"{scale.high:g}", "step": step}
+            how |= {"slider": "true", "required": "true" if slot <= fewest else "false"}
             number = _tag("Number", name=f"score_{place}_{slot}", toName=output, **how)
             lines += [_tag("Header", value=f"{aspect} ({scale})", size="5"), number]
     return lines
