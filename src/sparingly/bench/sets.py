@@ -94,7 +94,7 @@ def set_files(
     by_name: dict[str, list[Path]] = {}
     if folder is not None:
         if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
+            raise UsageError(f"{folder} is not a folder: name the one that holds the data sets.")
         for path in sorted(folder.iterdir()):
             if path.is_file() and extension(path) in _KINDS and path != results:
                 by_name.setdefault(path.name.split(".")[0], []).append(path)
