@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 NO_INTERVAL = "no interval"
 _SMALLEST = 0.001
+_ONE_WORD = re.compile(r"\bp [<=] [.\d]|\d %|± [.\d]")
 
 
 def percent(probability: float | None) -> str:
@@ -143,6 +145,11 @@ def p_text(p_value: float) -> str:
         return "p = 1"
     digits = 2 if p_value >= 0.0995 else 3
     return f"p = {p_value:.{digits}f}".replace("0.", ".", 1)
+
+
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends inside a p-value, or before a percent sign."""
+    return _ONE_WORD.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:

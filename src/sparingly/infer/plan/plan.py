@@ -13,6 +13,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.format import counted, decimals_for, error_text
+from sparingly.base.progress import tracked
 from sparingly.base.summary import Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
@@ -487,7 +488,7 @@ def plan(
         pilot, items_needed = outlook.pilot, mix.items
         if mix.judges and mix.judged < mix.size:
             notes += (PART_JUDGED,)
-    table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
+    table = tuple(outlook.precision(n) for n in tracked(_rows(outlook, budgets, items_needed)))
     advice = advise(outlook, items_needed, mix)
     return Plan(
         truth=pilot.truth,

@@ -11,6 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.format import counted, decimal_text, decimals_for, html_table, share_text
+from sparingly.base.progress import tracked
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import FlipTest as Test
@@ -377,7 +378,7 @@ def method_curve(
     if as_selector(method).is_nested:
         return curves.curve(full_set, replay.order(method, seed), sizes, measure)
     values, counts = [], []
-    for size in sizes:
+    for size in tracked(sizes):
         selection = replay.select(method, int(size), seed)
         cells = selected_cells(selection, replay.part, full_set.values)
         weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
