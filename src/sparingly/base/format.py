@@ -153,8 +153,8 @@ def unbroken(text: str) -> str:
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:
-    """Return a number with its noun: 1 item, 2 items."""
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
+    """Return a number with its noun: 1 item, 2,000 items."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def html_table(

@@ -243,7 +243,7 @@ class Estimate(Tabular):
         lines = [self.headline, *self._lines(), *(f"note: {note}" for note in self.notes)]
         for name, group in self.groups.items():
             group_notes = [note for note in group.notes if note not in self.notes]
-            title = f"{name}: {group.n} of {counted(group.size, 'item')} judged"
+            title = f"{name}: {group.n:,} of {counted(group.size, 'item')} judged"
             lines += [title, *group._lines(), *(f"note: {note}" for note in group_notes)]
         return "\n".join(lines)
 

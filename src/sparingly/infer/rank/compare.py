@@ -91,8 +91,8 @@ class Comparison(Tabular):
         agreement = self.agreement
         best = "yes" if agreement.top1_match == 1 else "no"
         return (
-            f"{agreement.n} of {agreement.n_full} items against all, by {self.truth}: soft pairwise accuracy "
-            f"{agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, "
+            f"{agreement.n:,} of {agreement.n_full:,} items against all, by {self.truth}: soft pairwise "
+            f"accuracy {agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, "
             f"best model found: {best}"
         )
 

@@ -36,7 +36,7 @@ def show_status(
         (
             set_status.data,
             str(set_status.rounds),
-            f"{set_status.spent} of {set_status.limit}",
+            f"{set_status.spent:,} of {set_status.limit:,}",
             str(set_status.answers),
             str(set_status.outstanding),
             str(set_status.corrections),
