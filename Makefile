@@ -82,7 +82,7 @@ lock:  ## Resolve the dependencies anew into uv.lock (needs uv)
 	  uv lock --no-config --default-index https://pypi.org/simple
 
 clean:  ## Remove what was built, but keep .venv
-	@rm -rf site $(addprefix docs/reference/,commands.md formats.md methods.md python.md) dist build sparingly-demo .cache .mypy_cache .ruff_cache .pytest_cache \
+	@rm -rf site $(addprefix docs/reference/,commands.md methods.md python.md) dist build sparingly-demo .cache .mypy_cache .ruff_cache .pytest_cache \
 	  .import_linter_cache .hypothesis
 
 ready:

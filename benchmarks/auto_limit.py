@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sparingly.bench.sets import FullyJudgedSet, open_set, set_files
-from sparingly.signals.predict.ridge import fit_ridge
+from sparingly.signals.predict.regressors import fit_ridge
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

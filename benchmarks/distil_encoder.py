@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.choose.distil.encoder.fitted import EncoderFit
-from sparingly.choose.distil.encoder.settings import EncoderTraining
+from sparingly.choose.distil.encoder.network import EncoderTraining
 from sparingly.choose.distil.encoder.training import fit_encoder
 
 

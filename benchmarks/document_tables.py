@@ -304,7 +304,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "documents.json"
 PAGES = {
     "ranks": ROOT / "docs" / "research" / "results-documents.md",
-    "errors": ROOT / "docs" / "reference" / "documents.md",
+    "errors": ROOT / "docs" / "research" / "results-documents.md",
 }
 DRAWS = {"ranks": 130, "errors": 500}
 

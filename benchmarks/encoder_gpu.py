@@ -28,8 +28,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from sparingly.choose.distil.encoder.fitted import EncoderFit  # noqa: E402
-from sparingly.choose.distil.encoder.network import EncoderTokenizer, Network, best_device, deterministic  # noqa: E402
-from sparingly.choose.distil.encoder.settings import EncoderTraining  # noqa: E402
+from sparingly.choose.distil.encoder.network import (  # noqa: E402
+    EncoderTokenizer,
+    EncoderTraining,
+    Network,
+    best_device,
+    deterministic,
+)
 from sparingly.choose.distil.encoder.training import Checkpoint, Trainer, half_precision, prepare_texts  # noqa: E402
 
 # Layers, width and heads.

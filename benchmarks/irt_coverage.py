@@ -16,8 +16,9 @@ from itertools import product
 
 import numpy as np
 
+from benchmarks.irt_intervals import IntervalFit, fit_intervals
 from sparingly.base.arrays import Floats
-from sparingly.published.irt import BINARY, CONTINUOUS, IrtFit, Parameters, Priors, fit_irt
+from sparingly.published.irt import BINARY, CONTINUOUS, Parameters, Priors
 from sparingly.published.irt.model import Response
 
 ITEMS, MODELS, MISSING = (50, 300, 1000), (6, 14, 30), (0.0, 0.2)
@@ -57,7 +58,7 @@ class Cell:
     held: list[list[float]] = field(default_factory=list)
     recovered: list[list[float]] = field(default_factory=list)
 
-    def add(self, fit: IrtFit, truth: Parameters) -> None:
+    def add(self, fit: IntervalFit, truth: Parameters) -> None:
         """Compare a fit with what was drawn."""
         low, high = fit.intervals(0.9)
         parts = [[getattr(part, name) for part in (truth, low, high, fit.estimates)] for name in NAMES]
@@ -107,7 +108,9 @@ def simulated(setting: Setting, items: int, models: int, missing: float, replica
     threshold = 0.5 if response == "binary" else None
     for seed in range(replicates):
         scores, truth = drawn(setting, items, models, missing, seed)
-        cell.add(fit_irt(scores, response=response, threshold=threshold, priors=priors, scale=False), truth)
+        cell.add(
+            fit_intervals(scores, response=response, threshold=threshold, priors=priors, scale=False), truth
+        )
     return cell
 
 

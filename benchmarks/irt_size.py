@@ -37,7 +37,7 @@ def fit(items: int, method: str, response: str) -> None:
         scores = stored["metric"]
     before = peak_megabytes()
     timing, _ = timed(
-        lambda: fit_irt(scores, method=method, response=response, intervals=False)  # type: ignore[arg-type]
+        lambda: fit_irt(scores, method=method, response=response)  # type: ignore[arg-type]
     )
     found = {"seconds": timing.median, "first": timing.first, "calls": timing.calls}
     print(json.dumps({**found, "scores_mb": scores.nbytes / 1e6, "peak_mb": peak_megabytes() - before}))

@@ -22,8 +22,7 @@ from sparingly.choose.design.probability_design import Pivotal
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.predict import predict_scores
-from sparingly.signals.predict.residuals import Goal, centre_on_items
+from sparingly.signals.predict.predict import Goal, centre_on_items, predict_scores
 
 SETS = {
     "wmt23_zhen": "mqm",

@@ -37,7 +37,7 @@ from sparingly.choose.pool.near_duplicates import bands_of, near_vectors, sketch
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = (
     ROOT / "benchmarks" / "results" / "pool-plan.json",
-    ROOT / "docs" / "reference" / "pools-cluster.md",
+    ROOT / "docs" / "research" / "benchmarks.md",
 )
 PLANS = ((1e8, 16), (1e8, 64), (1e9, 64), (1e9, 256))
 # What a source takes: its vector and sketch by the hashed embedding, and the bands of MinHash.

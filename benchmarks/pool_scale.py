@@ -3,7 +3,7 @@
     python -m benchmarks.pool_scale 1000000               score with a light model in two processes, and draw
     python -m benchmarks.pool_scale 10000000 --near       the same with near duplicates, reported apart
     python -m benchmarks.pool_scale --stages              processor time of every stage, one process
-    python -m benchmarks.pool_scale --docs                the figures so far into docs/reference/pools.md
+    python -m benchmarks.pool_scale --docs                the figures so far into docs/research/benchmarks.md
 
 The pool is generated (benchmarks/make_pool.py) into ``--folder`` and removed afterwards unless ``--keep`` is
 said. Memory is that of all processes together. Figures are kept in benchmarks/results/pool-scale.json.
@@ -98,7 +98,10 @@ def _read(path: Path) -> str:
 
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "benchmarks" / "results" / "pool-scale.json", ROOT / "docs" / "reference" / "pools.md"
+RESULTS, PAGE = (
+    ROOT / "benchmarks" / "results" / "pool-scale.json",
+    ROOT / "docs" / "research" / "benchmarks.md",
+)
 COMMAND = (str(Path(sys.executable).with_name("sparingly")), "pool")
 CHOSEN, TRAINING, STAGE_TEXTS = 10_000, 2_000, 50_000
 NEAR = "0.8"

@@ -52,9 +52,9 @@ from benchmarks.papers.saldias.methods import (
 from benchmarks.papers.saldias.published import EN_DE, TABLE_1, TABLE_3, TABLE_4, ZH_EN, ratio
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
-from sparingly.choose.design.balanced import LocalPivotal
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_local_pivotal
+from sparingly.choose.design.probability_design import LocalPivotal
 from sparingly.choose.design.units import item_units
 from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data.synthetic import load_invented

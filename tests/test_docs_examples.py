@@ -72,9 +72,6 @@ $ echo a \\
     b
 c
 ```
-```console no-run
-$ exit 3
-```
 ```bash
 exit 3
 ```
@@ -105,5 +102,5 @@ def test_a_failing_command_and_an_exception_do_not_agree(tmp_path: Path) -> None
 
 
 def test_commands_of_a_block() -> None:
-    block = Block("console", "", 4, ("$ one", "out", "", "more", "$ two"))
+    block = Block("console", 4, ("$ one", "out", "", "more", "$ two"))
     assert list(commands(block)) == [(4, "one", "out\n\nmore"), (8, "two", "")]

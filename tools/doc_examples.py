@@ -5,7 +5,7 @@ A page is a story: its blocks run in order, in one folder and one Python namespa
 * ```` ```python ```` blocks with ``>>>`` are doctests; ``...`` stands for anything.
 * ```` ```console ```` blocks hold commands after ``$ `` and below each what it prints; ``...`` stands for
   anything. A command must succeed; one that is meant to fail ends in ``|| echo "exit code $?"``.
-* ```` ```console no-run ```` and every other language are not run.
+* Blocks of every other language are not run.
 * ``<!-- files: tests/data/io/logs -->`` puts the files of a folder of the checkout beside the page's own.
 
 ``python tools/doc_examples.py PAGE...`` writes what the commands and examples print now into the pages.
@@ -27,7 +27,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)(?P<options>[^\n`]*)$")
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+)$")
 CONSOLE_FLAGS = doctest.ELLIPSIS
 PYTHON_FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 TIME_LIMIT = 300
@@ -41,15 +41,12 @@ class Block:
     """A fenced block of a page; ``line`` is the 0-based line of its first line of content."""
 
     language: str
-    options: str
     line: int
     lines: tuple[str, ...]
 
     @property
     def runs(self) -> bool:
         """Whether the block is an example to run."""
-        if "no-run" in self.options:
-            return False
         if self.language == "python":
             return any(line.startswith(">>>") for line in self.lines)
         return self.language == "console"
@@ -79,7 +76,7 @@ def blocks(text: str) -> Iterator[Block]:
         while number < len(lines) and lines[number].strip() != "```":
             number += 1
         content = tuple(line[indent:] for line in lines[start:number])
-        yield Block(opening["language"], opening["options"], start, content)
+        yield Block(opening["language"], start, content)
         number += 1
 
 

@@ -1,16 +1,13 @@
 """Write the reference pages from the code: methods, Python names, commands and file formats.
 
-``python tools/reference_pages.py [FOLDER]`` writes ``methods.md``, ``python.md``, ``commands.md`` and
-``formats.md`` into ``docs/reference``, or into the folder given. They are not kept in git: the code is
-their source.
+``python tools/reference_pages.py [FOLDER]`` writes ``methods.md``, ``python.md`` and ``commands.md`` into
+``docs/reference``, or into the folder given. They are not in git: the code is their source.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -23,13 +20,13 @@ from sparingly.cli.app import build
 from sparingly.data.io import formats
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
-KIND_TITLES = {
-    "utility": (
-        "Utilities",
-        "A utility is a number per item: how much judging it teaches. Higher is better.",
-    ),
-    "selector": ("Selectors", "A selector turns data and a budget into a selection directly."),
-    "design": ("Designs", "A design turns a utility and a budget into a selection."),
+KINDS = {
+    "selector": ("Selectors", "Turn data and a budget into a selection."),
+    "design": ("Probability designs", "Draw a random sample; a utility may make items more likely."),
+    "utility": ("Utilities", "A number per item: how much judging it would teach."),
+    "strategy": ("Strategies", "Choose the next round of a campaign."),
+    "stop": ("Stops", "Say when a campaign is finished."),
+    "estimator": ("Estimators", "Turn judged items into scores of the whole set."),
 }
 STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 TITLES = {"Args": "Parameters"}
@@ -44,7 +41,6 @@ def main(folder: Path = FOLDER) -> list[Path]:
         "methods.md": methods_page(),
         "python.md": python_page(),
         "commands.md": commands_page(),
-        "formats.md": formats_page(),
     }
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -55,40 +51,30 @@ def main(folder: Path = FOLDER) -> list[Path]:
 
 
 def methods_page() -> str:
-    """Return the page of every registered method, by kind."""
-    kinds = dict.fromkeys([*KIND_TITLES, *sorted(method.kind for method in registered().values())])
+    """Return the page of every registered method: a table for each kind."""
     parts = [
         "# Methods\n\n"
-        "For readers who look up a method and its parameters. Every method that is registered, "
-        "read from the registry, as `sparingly methods` lists them. "
-        "A method is written `name:key=value,key=value`; a method inside a method goes into parentheses."
+        "For readers who look up a method or the name of a parameter. `sparingly methods NAME` explains one: "
+        "its formula, its paper and what each parameter means. A method is written "
+        "`name:key=value,key=value`; a method inside a method goes into parentheses."
     ]
-    for kind in kinds:
-        methods = [method for method in registered().values() if method.kind == kind]
-        if methods:
-            title, sentence = KIND_TITLES.get(kind, (f"{kind.capitalize()}s", ""))
-            parts += [f"## {title}", sentence, *(_method_section(method) for method in methods)]
+    every = registered().values()
+    for kind in dict.fromkeys([*KINDS, *sorted(method.kind for method in every)]):
+        title, sentence = KINDS.get(kind, (f"{kind.capitalize()}s", ""))
+        rows = [_method_row(method) for method in every if method.kind == kind]
+        table = ["| name | what it does | needs | parameters |", "|---|---|---|---|", *rows]
+        parts += [f"## {title}", sentence, "\n".join(table)] if rows else []
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _method_section(method: type[Method]) -> str:
+def _method_row(method: type[Method]) -> str:
     facts = describe_method(method)
-    parts = [f"### `{facts['name']}`", _markdown(inspect.getdoc(method) or "")]
-    parts.append(f"**Needs**: {', '.join(facts['needs']) or 'nothing but item ids'}.")
-    if facts["reference"]:
-        parts.append(f"**Follows**: {facts['reference']}")
-    if facts["parameters"]:
-        parts.append(_parameter_table(facts["parameters"]))
-    return "\n\n".join(parts)
-
-
-def _parameter_table(parameters: list[dict[str, Any]]) -> str:
-    rows = ["| parameter | type | default | meaning |", "|---|---|---|---|"]
-    for parameter in parameters:
-        kind = " or ".join(f"`{choice}`" for choice in parameter["choices"] or []) or parameter["type"]
-        default = "required" if parameter["required"] else f"`{_spelled(parameter['default'])}`"
-        rows.append(f"| `{parameter['name']}` | {kind} | {default} | {_cell(parameter['help'])} |")
-    return "\n".join(rows)
+    parameters = (
+        f"`{one['name']}`" if one["required"] else f"`{one['name']}={_spelled(one['default'])}`"
+        for one in facts["parameters"]
+    )
+    cells = (f"`{facts['name']}`", facts["summary"], ", ".join(facts["needs"]) or "–", ", ".join(parameters))
+    return f"| {' | '.join(_cell(cell.replace('``', '`')) for cell in cells)} |"
 
 
 def _cell(text: str) -> str:
@@ -189,58 +175,45 @@ def _first_paragraph(words: str) -> str:
     return " ".join(words.strip().split("\n\n")[0].split())
 
 
-# --- commands ---------------------------------------------------------------------------------------
+# --- commands and formats -----------------------------------------------------------------------------
 
 
 def commands_page() -> str:
-    """Return the page of every command, with what its ``--help`` prints."""
-    parts = ["# Commands", "For people in a terminal: what `sparingly COMMAND --help` prints.", _help_block()]
-    for name in (name for name in build() if not name.startswith("-")):
-        parts += [f"## `sparingly {name}`", _help_block(name)]
-        for inner in _inner_commands(name):
-            parts += [f"### `sparingly {name} {inner}`", _help_block(name, inner)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _inner_commands(name: str) -> list[str]:
-    """Return the commands inside a command; most have none."""
-    inside = build()[name]
-    return [inner for inner in inside if not inner.startswith("-")] if inside.default_command is None else []
-
-
-def _help_block(*command: str) -> str:
-    environment = os.environ | {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from sparingly.cli import main; main()", *command, "--help"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    lines = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
-    return f"```text\n{lines}\n```"
-
-
-# --- formats ----------------------------------------------------------------------------------------
-
-
-def formats_page() -> str:
-    """Return the page of every file format that is read, with its options."""
+    """Return the page of every command, with its first example, and of every file format."""
     parts = [
-        "# Formats",
-        "For people whose file is read wrongly. Formats are tried in this order; `--format NAME` names one.",
+        "# Commands and formats\n\n"
+        "For people in a terminal. `sparingly COMMAND --help` explains a command with its options and "
+        "examples. Every command takes `--json`. Exit codes: 0 done, 1 answered no, 2 wrong use or input."
     ]
-    for each in formats():
-        facts = [f"{each.summary[:1].upper()}{each.summary[1:]}."]
-        if each.extensions:
-            facts.append(f"Extensions: {', '.join(f'`{name}`' for name in each.extensions)}.")
-        facts.append("Read and written." if each.writes else "Read only.")
-        parts += [f"## `{each.name}`", " ".join(facts)]
-        if each.options:
-            rows = [f"| `{name}` | {_cell(meaning)} |" for name, meaning in each.options.items()]
-            parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
-    return "\n\n".join(parts) + "\n"
+    groups: dict[str, list[str]] = {}
+    for name in (name for name in build() if not name.startswith("-")):
+        command = build()[name]
+        rows = groups.setdefault(command.group[0].name, [])
+        rows.append(_command_row(name, command.help))
+        if command.default_command is None:
+            inner = (inner for inner in command if not inner.startswith("-"))
+            rows += [_command_row(f"{name} {one}", command[one].help) for one in inner]
+    for title, rows in groups.items():
+        parts += [f"## {title}", "\n".join(["| command | what it does | example |", "|---|---|---|", *rows])]
+    table = [
+        "| format | what it is | options (`-S name=value`) |",
+        "|---|---|---|",
+        *map(_format_row, formats()),
+    ]
+    sentence = "Formats are tried in this order; `--from NAME` names one."
+    return "\n\n".join([*parts, "## File formats", sentence, "\n".join(table)]) + "\n"
+
+
+def _command_row(name: str, words: str) -> str:
+    example = re.search(r"```\n\s*(.+)", words)
+    return f"| `{name}` | {_cell(_first_paragraph(words))} | {f'`{_cell(example[1])}`' if example else ''} |"
+
+
+def _format_row(one: Any) -> str:
+    endings = ", ".join(f"`{ending}`" for ending in one.extensions)
+    what = f"{one.summary}{f' ({endings})' if endings else ''}{'' if one.writes else '; read only'}"
+    options = "; ".join(f"`{name}`: {meaning}" for name, meaning in one.options.items())
+    return f"| `{one.name}` | {_cell(what)} | {_cell(options)} |"
 
 
 # --- docstrings -------------------------------------------------------------------------------------

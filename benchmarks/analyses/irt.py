@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.analyses.base import Analysis, columns_of, thinned, thinning_note
+from benchmarks.irt_intervals import IntervalFit, fit_intervals
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
@@ -69,7 +70,10 @@ def fitted_responses(data: EvalSet, method: str | Method) -> FittedResponses:
     if np.isnan(scores).all():
         raise DataError(f"No item has a score by {made.metric}.")
     observed = success(scores, made.threshold) if made.response == "binary" else scaled(scores)
-    return FittedResponses(made, made.fit_scores(scores, intervals=True), observed)
+    if made.fit == "map":
+        return FittedResponses(made, made.fit_scores(scores), observed)
+    fit = fit_intervals(scores, response=made.response, threshold=made.threshold)
+    return FittedResponses(made, fit, observed)
 
 
 # --- item response curves --------------------------------------------------------------------------------
@@ -430,8 +434,10 @@ def _bins(expected: Floats, seen: Floats, bins: int, level: float) -> Iterator[P
 
 def _abilities(data: EvalSet, fitted: FittedResponses, level: float) -> tuple[ModelAbility, ...]:
     fit = fitted.fit
-    low, high = (None, None) if _no_intervals(fit) else (end.ability for end in fit.intervals(level))
-    abilities = fit.ability if fit.centres is None or low is None else fit.centres.ability
+    abilities, low, high = fit.ability, None, None
+    if isinstance(fit, IntervalFit):
+        low, high = (end.ability for end in fit.intervals(level))
+        abilities = fit.centres.ability
     means = [_mean(column) for column in fitted.observed.T]
     found = [
         ModelAbility(

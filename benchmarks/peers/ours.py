@@ -114,9 +114,7 @@ def item_response(method: Literal["variational", "map"], given: Given, *, held_o
     part of it on either side.
     """
     seen = responses(given.data.metrics["metric"], held_out=held_out)
-    timing, fit = timed(
-        lambda: fit_irt(seen, method=method, response="binary", threshold=0.5, intervals=False)
-    )
+    timing, fit = timed(lambda: fit_irt(seen, method=method, response="binary", threshold=0.5))
     return timing, [fit.predicted().tolist()]
 
 

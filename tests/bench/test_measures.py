@@ -13,7 +13,7 @@ import sparingly
 from sparingly.base.arrays import Floats
 from sparingly.base.rng import keys_of
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.bench.measures import (
+from sparingly.bench.replay import (
     ReplayOutcome,
     estimate_outcome,
     expected_p_values,

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 import sparingly
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
@@ -159,14 +161,22 @@ def test_a_stop_ends_a_strategy(part: ReplayData) -> None:
     assert plain.stopped_at is None
 
 
-def test_strategies_may_expect_p_values_themselves(part: ReplayData, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_strategy_expects_is_its_ranking(part: ReplayData, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = len(pair_indices(8)[0])
-    monkeypatch.setattr(Waves, "expected_p_values", lambda self, state: np.full(pairs, 0.5), raising=False)
+    order = -np.arange(8.0)
+    said = SimpleNamespace(p_values=np.full(pairs, 0.5), scores=order)
+    monkeypatch.setattr(Waves, "expected", lambda self, state: said)
     entry = entry_of("waves:regressor=none", p_values="full_set", rounds=2)
     cell = replay_entry(part, entry, (0.2,), seed=9)[0]
     assert cell.measures is not None
     undecided = soft_pairwise_accuracy(np.full(pairs, 0.5), part.full_outcome.p_values)
     assert cell.measures["soft_pairwise_accuracy"] == pytest.approx(float(undecided))
+    truth = part.full_outcome.means
+    assert cell.measures["kendall_b"] == pytest.approx(kendalltau(order, truth).statistic)
+    assert cell.measures["top1_match"] == float(np.argmax(truth) == 0)
+    own = replay_entry(part, entry_of("waves:regressor=none", rounds=2), (0.2,), seed=9)[0].measures
+    assert own is not None
+    assert own["mean_absolute_error"] == cell.measures["mean_absolute_error"], "scores stay the estimate's"
 
 
 # --- what cannot be done ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from benchmarks.pages import block, marker
 from benchmarks.papers.saldias.cases import Case, Cases
 from benchmarks.papers.saldias.methods import BASE, BEST_PUBLISHED, PUBLISHED
 from benchmarks.score_errors import OURS, Work, bars, blocks, load_cases, our_draws, our_method, set_figures
-from sparingly.choose.design.balanced import LocalPivotal
+from sparingly.choose.design.probability_design import LocalPivotal
 from sparingly.choose.utility.metric import MetricAvg
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.draw import sample_from

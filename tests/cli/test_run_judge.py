@@ -17,7 +17,7 @@ from sparingly.cli.app import run
 from tests.run.judging.chat_server import Reply, chat_server, shown
 
 Command = Callable[[str], tuple[int, str, str]]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "run-judge.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "judge.md"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def mostly_pass(body: dict[str, Any]) -> str:
 
 
 def test_the_page_prints_what_it_says(command: Command) -> None:
-    block = next(part for part in PAGE.read_text().split("```") if part.startswith("console no-run"))
+    block = next(part for part in PAGE.read_text().split("```") if part.startswith("text\n$ "))
     _, first, *expected = block.strip().splitlines()
     with chat_server(mostly_pass) as server:
         code, out, err = command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 import signal
@@ -97,3 +98,53 @@ def test_half_open_connections_keep_nobody_out(campaign: Path) -> None:
     assert process.returncode == 0
     assert "stopped" in out
     assert len(err) < 5000
+
+
+def test_sigterm_finishes_what_was_begun(campaign: Path) -> None:
+    process = start("serve", "c.db", "--port", "0", "--raters", "anna", cwd=campaign)
+    assert process.stdout is not None
+    links = dict(process.stdout.readline().strip().split(": ", 1) for _ in range(2))
+    link = httpx.URL(links["rater anna"])
+    with httpx.Client(follow_redirects=True, timeout=30) as browser:
+        browser.get(link)
+        question = browser.get(link.join("/api/question")).json()
+        token = browser.get(link.join("/api/progress")).json()["csrf"]
+        cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    cards = [{"output": one["output"], "scores": {"overall": 50}} for one in question["outputs"]]
+    body = json.dumps({"page": question["page"], "client": question["client"], "cards": cards}).encode()
+    head = (
+        f"POST /api/answer HTTP/1.1\r\nHost: 127.0.0.1:{link.port}\r\nCookie: {cookies}\r\n"
+        f"X-CSRF-Token: {token}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    # Half of an answer is under way when the server is told to stop.
+    with socket.create_connection(("127.0.0.1", link.port or 0)) as connection:
+        connection.settimeout(30)
+        connection.sendall(head.encode() + body[:20])
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        connection.sendall(body[20:])
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert "stopped" in out
+    status = parsed(run("campaign", "status", "c.db", "--json", cwd=campaign).stdout)
+    # Outputs with the same text are one card.
+    assert status["sets"][0]["answers"] >= len(cards)
+
+
+def test_two_campaigns_on_one_server(campaign: Path) -> None:
+    run("campaign", "new", "d.db", "data.jsonl", "-m", "uniform", "-b", "4", "-a", "overall", cwd=campaign)
+    process = start(
+        "serve", "c.db", "d.db", "--port", "0", "--raters", "anna", "--viewers", "eva", cwd=campaign
+    )
+    assert process.stdout is not None
+    links = dict(process.stdout.readline().strip().split(": ", 1) for _ in range(5))
+    assert list(links) == ["organiser", "c, rater anna", "c, viewer eva", "d, rater anna", "d, viewer eva"]
+    with httpx.Client(follow_redirects=True, timeout=30) as browser:
+        page = browser.get(links["organiser"])
+        assert {"/c/organiser", "/d/organiser"} <= set(re.findall(r'href="([^"]+)"', page.text))
+        assert browser.get(page.url.join("/health")).text == "ok"
+        assert browser.get(links["d, rater anna"]).url.path == "/d/rate"
+    process.send_signal(signal.SIGINT)
+    assert "stopped" in process.communicate(timeout=60)[0]

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.published.irt import BINARY, CONTINUOUS, Priors, fit_irt
+from benchmarks.irt_intervals import fit_intervals
+from sparingly.published.irt import BINARY, CONTINUOUS, Priors
 from sparingly.published.irt.model import Response
 from tests.published.irt.simulated import simulate, with_gaps
 
@@ -50,7 +51,7 @@ def test_intervals_hold_what_was_drawn(
     for seed in range(simulations):
         drawn = simulate(priors, items, models, 7000 + seed, response, noise)
         scores = with_gaps(drawn.scores, missing, seed) if missing else drawn.scores
-        fit = fit_irt(
+        fit = fit_intervals(
             scores,
             response=response,
             priors=priors,

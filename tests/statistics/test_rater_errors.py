@@ -1,6 +1,6 @@
 """Intervals that speak of other raters hold the truth as often as they say: of scores and of differences.
 
-``docs/reference/raters.md`` shows 300 runs of each case. So many would be slow: with the runs of this file,
+``docs/research/raters-public.md`` shows 300 runs of each case. With the few runs of this file,
 coverage tells whether intervals are too short, and the mean of (error / standard error)² whether they are too
 long.
 """

@@ -53,19 +53,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Method:
-    """Base class of every method; its parameters are its fields.
+    """Base class of every method; its parameters are its fields."""
 
-    Attributes:
-        name: The registered name.
-        kind: One of ``KINDS``.
-        needs: What it needs from the data, in the design's words (``metrics``, ``outputs`` …).
-        reference: The paper and equation it follows.
-    """
-
-    name: ClassVar[str] = ""
-    kind: ClassVar[str] = ""
+    name: ClassVar[str] = ""  # the registered name
+    kind: ClassVar[str] = ""  # one of ``KINDS``
+    # What it needs from the data, in the design's words (``metrics``, ``outputs`` …).
     needs: ClassVar[tuple[str, ...]] = ()
-    reference: ClassVar[str] = ""
+    reference: ClassVar[str] = ""  # the paper and equation it follows
 
     def __post_init__(self) -> None:
         """Check every parameter against its type, its choices and its minimum, as a text is checked."""

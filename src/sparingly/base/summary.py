@@ -26,29 +26,18 @@ Cell = str | IntervalCell
 
 @dataclass(frozen=True)
 class Summary:
-    """What is shown of a result.
+    """What is shown of a result."""
 
-    Attributes:
-        sentences: The answer, and what else everybody should read.
-        columns: The heads of the table.
-        rows: Its cells: texts, or scores to be drawn.
-        texts: How many columns, from the left, hold texts; the others are numbers.
-        more: How many rows there are beyond these.
-        next_steps: Sentences, and commands that begin with "sparingly"; DATA stands for the files.
-        notes: What to mind.
-        method: How it was found, in sentences.
-        signature: From which it can be derived again.
-    """
-
-    sentences: tuple[str, ...]
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Cell, ...], ...] = ()
-    texts: int = 1
-    more: int = 0
+    sentences: tuple[str, ...]  # the answer, and what else everybody should read
+    columns: tuple[str, ...] = ()  # the heads of the table
+    rows: tuple[tuple[Cell, ...], ...] = ()  # its cells: texts, or scores to be drawn
+    texts: int = 1  # how many columns, from the left, hold texts; the others are numbers
+    more: int = 0  # how many rows there are beyond these
+    # Sentences, and commands that begin with "sparingly"; DATA stands for the files.
     next_steps: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    method: tuple[str, ...] = ()
-    signature: str = ""
+    notes: tuple[str, ...] = ()  # what to mind
+    method: tuple[str, ...] = ()  # how it was found, in sentences
+    signature: str = ""  # from which it can be derived again
 
     def html(self) -> str:
         """Return it for a notebook: method and signature are folded."""

@@ -56,31 +56,20 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True)
 class GridEntry:
-    """A method of a grid.
+    """A method of a grid."""
 
-    Attributes:
-        method: The method as text; ``{metric}`` stands for the one metric of the set.
-        estimator: The estimator as text; None for plain means (and what a strategy itself estimates).
-        name: The displayed name; derived from the rest unless given.
-        p_values: ``own``, of the judged items, or ``full_set``, those that judging everything is expected
-            to give.
-        rounds: Of a strategy: the number of rounds; None for one selection.
-        kind: ``random``, ``stochastic`` or ``deterministic``: how often it is run.
-        slow: Whether it is run at three budgets only.
-        stop: What ends a strategy before its budget is spent.
-        runs: How many runs; decided by the kind unless given.
-        module: The Python module that holds the method's class, where the method is not registered.
-    """
-
-    method: str
+    method: str  # the method as text; ``{metric}`` stands for the one metric of the set
+    # The estimator as text; None for plain means (and what a strategy itself estimates).
     estimator: str | None = None
-    name: str = ""
+    name: str = ""  # the displayed name; derived from the rest unless given
+    # ``own``, of the judged items, or ``full_set``, those that judging everything is expected to give.
     p_values: PValues = "own"
-    rounds: int | None = None
-    kind: EntryKind = "stochastic"
-    slow: bool = False
-    stop: str | None = None
-    runs: int | None = None
+    rounds: int | None = None  # of a strategy: the number of rounds; None for one selection
+    kind: EntryKind = "stochastic"  # ``random``, ``stochastic`` or ``deterministic``: how often it is run
+    slow: bool = False  # whether it is run at three budgets only
+    stop: str | None = None  # what ends a strategy before its budget is spent
+    runs: int | None = None  # how many runs; decided by the kind unless given
+    # The Python module that holds the method's class, where the method is not registered.
     module: str | None = None
 
     @property
@@ -257,26 +246,17 @@ class GridRuns:
 
 @dataclass(frozen=True)
 class ReplayGrid:
-    """What is replayed.
+    """What is replayed."""
 
-    Attributes:
-        entries: The methods.
-        sets: The names of the data sets; all of the folder unless given.
-        shares: The budgets as shares of the items; 5 to 50 % (25 to 75 % under 150 items) unless given, and
-            two below them, which count for parity alone.
-        runs: How often methods are run.
-        truths: What is compared with, by set.
-        metrics: The one metric, by set.
-        text: As it was written.
-    """
-
-    entries: tuple[GridEntry, ...]
-    sets: tuple[str, ...] = ()
+    entries: tuple[GridEntry, ...]  # the methods
+    sets: tuple[str, ...] = ()  # the names of the data sets; all of the folder unless given
+    # The budgets as shares of the items; 5 to 50 % (25 to 75 % under 150 items) unless given, and two below
+    # them, which count for parity alone.
     shares: tuple[float, ...] = ()
-    runs: GridRuns = field(default_factory=GridRuns)
-    truths: Mapping[str, str] = field(default_factory=dict)
-    metrics: Mapping[str, str] = field(default_factory=dict)
-    text: str = ""
+    runs: GridRuns = field(default_factory=GridRuns)  # how often methods are run
+    truths: Mapping[str, str] = field(default_factory=dict)  # what is compared with, by set
+    metrics: Mapping[str, str] = field(default_factory=dict)  # the one metric, by set
+    text: str = ""  # as it was written
 
     def __post_init__(self) -> None:
         if not self.entries:

@@ -13,25 +13,23 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import SparinglyError, UsageError, one_line
 from sparingly.base.registry import Method
+from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.grid import GridEntry, rounds_parameter, with_metric
-from sparingly.bench.measures import (
-    Measures,
-    ReplayOutcome,
-    estimate_outcome,
-    expected_p_values,
-    measure,
-    own_outcome,
-)
 from sparingly.bench.sets import ReplayData
 from sparingly.choose.design.selector import Selector
 from sparingly.choose.select import select
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.full_set_p import full_set_p_values
+from sparingly.infer.estimate.intervals import find_intervals
+from sparingly.infer.estimate.pairs import interval_basis
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.rank.agreement import with_selection_weights
+from sparingly.infer.rank import measures
+from sparingly.infer.rank.agreement import FullSet, with_selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
+from sparingly.infer.rank.rank import joint_of
 from sparingly.run.rounds.replay import replay_until
 from sparingly.run.rounds.strategy import Strategy, asked_cells
 
@@ -40,22 +38,15 @@ COMPLETED, NOT_APPLICABLE, FAILED = "done", "not_applicable", "failed"
 
 @dataclass(frozen=True, eq=False)
 class ReplayJudgements:
-    """What was judged at one budget, and what follows from it.
+    """What was judged at one budget, and what follows from it."""
 
-    Attributes:
-        mask: items × models: what was judged.
-        signature: Of the selection, or of the last round.
-        chosen: The selection, where there is one.
-        estimate: The estimate for the population, where there is one.
-        expected: Returns the p-values that judging everything is expected to give.
-        stopped_at: The number of judged outputs at which a stop ended it; None where none did.
-    """
-
-    mask: Mask
-    signature: str
-    chosen: Selection | None = None
-    estimate: Estimate | None = None
-    expected: Callable[[], Floats] | None = None
+    mask: Mask  # items × models: what was judged
+    signature: str  # of the selection, or of the last round
+    chosen: Selection | None = None  # the selection, where there is one
+    estimate: Estimate | None = None  # the estimate for the population, where there is one
+    # Returns the p-values that judging everything is expected to give.
+    expected: Callable[[], tuple[Floats, Floats | None]] | None = None
+    # The number of judged outputs at which a stop ended it; None where none did.
     stopped_at: int | None = None
 
 
@@ -148,13 +139,13 @@ def _replay_at_budget(
     elif entry.p_values == "own":
         outcome = estimate_outcome(judgements.estimate, _sign_flip_outcome(part, judgements).p_values)
     else:
-        p_values = judgements.expected()
+        p_values, ranked_by = judgements.expected()
         if np.isnan(p_values).any():
             # Where none can be expected (no error is known, or two models have no two items in common), that
             # of the judged items stands in its place.
             own_p_values = _sign_flip_outcome(part, judgements).p_values
             p_values = np.where(np.isnan(p_values), own_p_values, p_values)
-        outcome = estimate_outcome(judgements.estimate, p_values)
+        outcome = estimate_outcome(judgements.estimate, p_values, ranked_by)
     spent += time.perf_counter() - start
     details = {"signature": judgements.signature, "stopped_at": judgements.stopped_at}
     return [_cell(part, share, judgements.mask, outcome, seconds=spent, **details)]
@@ -189,7 +180,7 @@ def _at_once(part: ReplayData, plan: GridEntry, method: Method, count: int, seed
         interval="none",
         seed=seed,
     )
-    return ReplayJudgements(mask, signature, chosen, scores, partial(expected_p_values, scores))
+    return ReplayJudgements(mask, signature, chosen, scores, lambda: (expected_p_values(scores), None))
 
 
 def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, seed: int) -> ReplayJudgements:
@@ -210,9 +201,9 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     options = {} if plan.estimator is None else {"estimator": with_metric(plan.estimator, part.judged.metric)}
     scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
 
-    def expected() -> Floats:
-        p_values = strategy.expected_p_values(state)
-        return expected_p_values(scores) if p_values is None else p_values
+    def expected() -> tuple[Floats, Floats | None]:
+        said = strategy.expected(state)
+        return (expected_p_values(scores), None) if said is None else (said.p_values, said.scores)
 
     return replace(judgements, estimate=scores, expected=expected)
 
@@ -227,3 +218,150 @@ def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> Replay
     weights = full_outcome.weights_of(rows)
     p_values = full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
     return own_outcome(model_means(scores, weights), p_values)
+
+
+# --- what a replay measures: how close the outcome of some judgements comes to that of judging everything ---
+
+
+ALPHA = 0.05
+_BY_RANKING = ("pairwise_accuracy", "kendall_b", "top1_match", "rank_changes")
+_ERROR = "mean_absolute_error"
+Measures = dict[str, float | int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayOutcome:
+    """What some judgements say about the models."""
+
+    scores: Floats  # the models' scores
+    p_values: Floats  # one-sided p-values of all pairs, by which soft pairwise accuracy goes
+    two_sided: Floats  # two-sided p-values of all pairs, by which pairs are called significant
+    low: Floats | None = None  # the low ends of the intervals over this set, NaN where none is printed
+    high: Floats | None = None  # the high ends
+    ranked_by: Floats | None = None  # what the models are ranked by, where that is not their scores
+
+
+def own_outcome(scores: Floats, p_values: Floats) -> ReplayOutcome:
+    """Return the outcome of plain means and of the sign-flip test of the judged items, without intervals."""
+    return ReplayOutcome(scores, p_values, 2.0 * np.minimum(p_values, 1.0 - p_values))
+
+
+def estimate_outcome(estimate: Estimate, p_values: Floats, ranked_by: Floats | None = None) -> ReplayOutcome:
+    """Return the outcome of an estimate for the population: its t tests, and its intervals over this set."""
+    low, high = intervals_over_set(estimate)
+    return ReplayOutcome(estimate.scores, p_values, t_p_values(estimate), low, high, ranked_by)
+
+
+def t_p_values(estimate: Estimate) -> Floats:
+    """Return the two-sided p-values of the ranking's t test; 1 where too few items tell nothing."""
+    first, second = pair_indices(len(estimate.models))
+    joint = joint_of(estimate)
+    if not joint.has_errors:
+        return np.ones(len(first))
+    return np.nan_to_num(joint.tests().two_sided[first, second], nan=1.0)
+
+
+def expected_p_values(estimate: Estimate) -> Floats:
+    """Return the p-values that judging everything is expected to give, shrunk; NaN where none is known.
+
+    Those of ``Estimate.full_set_p``, but also of pairs with fewer than 30 common items: too shaky to be shown
+    to a user, on average they still come closer to the full set's than the p-values of the judged items.
+    """
+    first, second = pair_indices(len(estimate.models))
+    pairs = estimate.pairs
+    if pairs is None:
+        return np.full(len(first), np.nan)
+    errors = pairs.over_set.of_pairs(first, second)[0]
+    if np.isnan(errors).all():
+        return errors
+    differences = estimate.scores[first] - estimate.scores[second]
+    return full_set_p_values(differences, pairs.deviations(first, second), pairs.sample.size, errors=errors)
+
+
+def intervals_over_set(estimate: Estimate) -> tuple[Floats, Floats]:
+    """Return the 95 % intervals over this very set that an estimate for the population holds, too.
+
+    They are those of the same estimate with ``target="set"``, which need not be computed again.
+    """
+    pairs = estimate.pairs
+    if pairs is None:
+        no_ends = np.full(len(estimate.models), np.nan)
+        return no_ends, no_ends
+    basis = interval_basis(estimate.models, estimate.scores, pairs.over_set, pairs.sample.is_complete)
+    intervals = find_intervals(basis, estimate.level, "auto", pairs.seed)
+    return intervals.low, intervals.high
+
+
+def measure(outcome: ReplayOutcome, full_outcome: FullSet) -> Measures:
+    """Return every measure of an outcome against judging everything, by its column of the table."""
+    scores, truth = outcome.scores, full_outcome.means
+    ranked_by = scores if outcome.ranked_by is None else outcome.ranked_by
+    agreed = {name: float(measures.MEANS_MEASURES[name](ranked_by, truth)) for name in _BY_RANKING}
+    error = float(measures.MEANS_MEASURES[_ERROR](scores, truth))
+    first, second = pair_indices(len(truth))
+    is_significant = outcome.two_sided < ALPHA
+    has_wrong_sign = np.sign(scores[first] - scores[second]) * np.sign(truth[first] - truth[second]) < 0
+    return {
+        "soft_pairwise_accuracy": float(soft_pairwise_accuracy(outcome.p_values, full_outcome.p_values)),
+        **agreed,
+        "rank_changes": int(agreed["rank_changes"]),
+        "pairwise_accuracy_tied": tied_accuracy(ranked_by, full_outcome),
+        _ERROR: error,
+        "bias": standardised_bias(scores, truth),
+        **_coverage(outcome, truth),
+        "pairs": len(first),
+        "significant": int(is_significant.sum()),
+        "wrong_sign": int((is_significant & has_wrong_sign).sum()),
+    }
+
+
+def tied_accuracy(scores: Floats, full_outcome: FullSet) -> float:
+    """Return the share of pairs of models in the same order or tied on both sides, ties calibrated.
+
+    acc_eq = (pairs in the same order + pairs tied twice) / all pairs (Deutsch et al. 2023). On the
+    full set two models are tied where its two-sided sign-flip test does not tell them apart at .05; on the
+    subset where their scores differ by no more than ε, with the ε among the subset's differences that
+    agrees most. It tells whether a subset can also say which models are as good as each other.
+    """
+    first, second = pair_indices(len(scores))
+    differences = np.nan_to_num(scores[first] - scores[second], nan=0.0)
+    # The last bits of a difference hang on the order of summing.
+    largest = float(np.abs(differences).max(initial=0.0)) or 1.0
+    differences = np.asarray(np.round(differences / largest, 9), np.float64)
+    p_values = full_outcome.p_values
+    tied = 2.0 * np.minimum(p_values, 1.0 - p_values) >= ALPHA
+    right = ~tied & (np.sign(differences) == np.sign(full_outcome.means[first] - full_outcome.means[second]))
+    order = np.argsort(np.abs(differences), kind="stable")
+    sizes = np.abs(differences)[order]
+    # With the k smallest differences taken for ties: theirs that are ties, and the others in right order.
+    hits = np.concatenate([[0], np.cumsum(tied[order])]) + right.sum()
+    hits = hits - np.concatenate([[0], np.cumsum(right[order])])
+    # Pairs that differ by the same are tied together; pairs without any difference always are.
+    ends = np.append(sizes[1:] > sizes[:-1], True)
+    allowed = np.concatenate([[sizes[0] > 0], ends])
+    return float(hits[allowed].max() / len(differences))
+
+
+def standardised_bias(scores: Floats, truth: Floats) -> float:
+    """Return the mean over models of score − truth, in standard deviations of the models' true scores.
+
+    Top-of-the-list selections are off by design: it tells by how much and in which direction.
+    """
+    spread = float(np.std(truth, ddof=1))
+    judged = ~np.isnan(scores)
+    if spread == 0 or not judged.any():
+        return float("nan")
+    return float((scores - truth)[judged].mean() / spread)
+
+
+def _coverage(outcome: ReplayOutcome, truth: Floats) -> Measures:
+    """Return how many intervals are printed, how many hold the full set's score, and their mean width."""
+    if outcome.low is None or outcome.high is None:
+        return {"intervals": 0, "covered": None, "width": None}
+    printed = np.isfinite(outcome.low) & np.isfinite(outcome.high)
+    # The last bits of a sum depend on the order of summing: exact intervals are a point.
+    slack = 1e-9 * max(1.0, float(np.abs(truth).max()))
+    inside = (outcome.low - slack <= truth) & (truth <= outcome.high + slack)
+    count = int(printed.sum())
+    width = float((outcome.high - outcome.low)[printed].mean()) if count else None
+    return {"intervals": count, "covered": int((printed & inside).sum()), "width": width}

@@ -77,19 +77,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class SetFile:
-    """A data set of a grid: its name, its file, and what the grid says of it.
+    """A data set of a grid: its name, its file, and what the grid says of it."""
 
-    Attributes:
-        name: The file's name up to its first dot.
-        path: The file; None for the set that comes with the package.
-        truth: What replays compare with, where the grid names it.
-        metric: The one metric, where the grid names it.
-    """
-
-    name: str
-    path: Path | None
-    truth: str | None = None
-    metric: str | None = None
+    name: str  # the file's name up to its first dot
+    path: Path | None  # the file; None for the set that comes with the package
+    truth: str | None = None  # what replays compare with, where the grid names it
+    metric: str | None = None  # the one metric, where the grid names it
 
     @property
     def family(self) -> str:

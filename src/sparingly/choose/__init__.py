@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from sparingly.base.catalogue import class_getter
 
 if TYPE_CHECKING:
-    from sparingly.choose.design.balanced import Cube as Cube
-    from sparingly.choose.design.balanced import LocalPivotal as LocalPivotal
     from sparingly.choose.design.clusters import KMeans as KMeans
     from sparingly.choose.design.documents import Documents as Documents
     from sparingly.choose.design.documents import Snippets as Snippets
+    from sparingly.choose.design.probability_design import Cube as Cube
+    from sparingly.choose.design.probability_design import LocalPivotal as LocalPivotal
     from sparingly.choose.design.probability_design import Pivotal as Pivotal
     from sparingly.choose.design.probability_design import Systematic as Systematic
     from sparingly.choose.design.probability_design import Uniform as Uniform

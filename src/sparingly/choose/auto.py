@@ -10,14 +10,13 @@ import numpy as np
 from sparingly.base.arrays import Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter
-from sparingly.choose.design.balanced import LocalPivotal
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability import FEWEST
-from sparingly.choose.design.probability_design import Systematic, Uniform
+from sparingly.choose.design.probability_design import LocalPivotal, Systematic, Uniform
 from sparingly.choose.design.random import Random
 from sparingly.choose.design.selector import Chosen, Selector
+from sparingly.choose.design.stratified import Verdicts
 from sparingly.choose.design.variables import has_documents
-from sparingly.choose.design.verdicts import Verdicts
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

@@ -61,7 +61,7 @@ def select(
         seed: Decides ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.
-        crowd: The models that the method may see; all unless given.
+        crowd: The models that the method may see; default: all.
         judge: The models to judge: the ``"rest"`` beside the crowd, ``"all"``, or their names.
         design: Parameters of the design: ``balance="domain"``, ``unit="document"``, ``cost="length"`` ….
 

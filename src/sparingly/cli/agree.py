@@ -22,9 +22,9 @@ def agree(
     aspect: Aspect = None,
     tie: Annotated[float, about("Scores that differ by no more are a tie.", validator=_NONE_OR_MORE)] = 0.0,
     curve: Annotated[bool, flag("Also draw the method's curve over budgets.")] = False,
-    parity: Annotated[bool, flag("Also say how many of random's labels it needs.")] = False,
+    parity: Annotated[bool, flag("Also say what share of random selection's labels it needs.")] = False,
     draws: Annotated[
-        int, about("Also run the method so often, each time on 80 % of the items.", validator=_NONE_OR_MORE)
+        int, about("Also run the method this many times, each on 80 % of the items.", validator=_NONE_OR_MORE)
     ] = 0,
     measure: Annotated[str, about("What curve and parity measure.")] = "soft_pairwise_accuracy",
     runs: Annotated[int, about("Random draws behind the curve and the parity.", validator=_ONE_OR_MORE)] = 20,

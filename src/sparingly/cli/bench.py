@@ -16,21 +16,21 @@ _ONE_OR_MORE = Number(gte=1)
 
 
 def bench(
-    grid: Annotated[Path | None, about("The grid, a TOML file; the standard one unless given.")] = None,
+    grid: Annotated[Path | None, about("The grid, a TOML file; default: the standard one.")] = None,
     /,
     *,
     folder: Annotated[Path | None, about("The folder of the fully judged data sets.")] = None,
     out: Annotated[Path | None, about("The table, a Parquet file.", "--out", "-o")] = None,
     sets: Annotated[
-        str | None, about("The data sets, a,b,c; all of the folder unless given. demo needs none.")
+        str | None, about("The data sets, a,b,c; default: all of the folder. demo needs none.")
     ] = None,
     methods: Annotated[
         str | None, about("The methods, 'METHOD;METHOD|ESTIMATOR'; {metric} is the set's metric.")
     ] = None,
     budgets: Annotated[str | None, about("Shares of the items, 10%,20%.")] = None,
-    seeds: Annotated[int | None, about("Runs of methods that draw.", validator=_ONE_OR_MORE)] = None,
+    seeds: Annotated[int | None, about("Runs of random methods.", validator=_ONE_OR_MORE)] = None,
     resamples: Annotated[
-        int | None, about("80 % resamples for methods that do not draw.", validator=Number(gte=0))
+        int | None, about("80 % resamples for deterministic methods.", validator=Number(gte=0))
     ] = None,
     jobs: Annotated[int, about("The number of processes.", validator=_ONE_OR_MORE)] = 1,
     cluster: Annotated[
@@ -45,7 +45,7 @@ def bench(
     sparingly bench grid.toml --folder data --out table.parquet --jobs 2
     ```
 
-    A table that is there is filled up: only cells that it lacks are computed, also after an interruption.
+    Only cells missing from the table are computed; an interrupted run continues.
 
     ```
     sparingly bench --sets demo --methods "random;metric_var:metric={metric};random|greg" -o table.parquet

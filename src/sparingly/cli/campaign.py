@@ -82,12 +82,12 @@ def new(
     ],
     aspect: Annotated[tuple[str, ...], several("What people judge", "--aspect", "-a")] = (),
     combine: Annotated[
-        str | None, about("With several aspects: what it is about, such as mean:of=[one,other].")
+        str | None, about("With several aspects: how they become one score, such as mean:of=[one,other].")
     ] = None,
     scale: Annotated[str | None, about("The lowest and highest score, such as 0,100.")] = None,
     stop: Annotated[tuple[str, ...], several("When to stop earlier: best_settled …")] = (),
     size: Annotated[
-        int | None, about("Items or comparisons in a round; the strategy's own number unless given.")
+        int | None, about("Items or comparisons in a round; default: the strategy's own number.")
     ] = None,
     seed: Seed = 0,
     name: Annotated[str, about("The campaign's name in its database.")] = "campaign",
@@ -138,7 +138,7 @@ def next_(
         str | None, about("New models with a budget of their own, or new: a round about these alone.")
     ] = None,
     size: Annotated[
-        int | None, about("With --models: items in the round; all of the budget unless given.")
+        int | None, about("With --models: items in the round; default: all of the budget.")
     ] = None,
     out: Annotated[
         Path | None, about("A form of what is to be judged: .csv, .tsv or .jsonl.", "--out", "-o")
@@ -184,7 +184,7 @@ def record(
     ] = "keep",
     batch: Annotated[int, about("How many answers are written together.")] = 500,
     name: Name = None,
-    json: Annotated[bool, flag("Print one JSON line for each answer when it is safe.", "--json")] = False,
+    json: Annotated[bool, flag("Print one JSON line for each answer when it is saved.", "--json")] = False,
 ) -> int:
     """Record answers from a file; exit code 1 where some were refused.
 
@@ -335,7 +335,7 @@ def pause(
     address: Address,
     /,
     *,
-    reason: Annotated[str, about("Why, for those who look it up.")] = "",
+    reason: Annotated[str, about("The reason, for the log.")] = "",
     name: Name = None,
     json: Json = False,
 ) -> None:
@@ -406,6 +406,26 @@ def hours(
 
 
 @campaign.command
+def backup(
+    address: Address,
+    out: Annotated[Path, about("The file to make.")],
+    /,
+    *,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Copy a campaign into a new file while people answer; one on a server, too.
+
+    ```
+    sparingly campaign backup wmt.db copy.db
+    ```
+    """
+    with opened(address, name) as running, working("copying"):
+        seq = running.back_up(out)
+    emit({"written": str(out), "seq": seq}) if json else sys.stdout.write(f"written: {out}, {seq} entries\n")
+
+
+@campaign.command
 def release(
     address: Address,
     out: Annotated[Path, about("The folder to make, or a .zip file.")],
@@ -417,7 +437,9 @@ def release(
     no_texts: Annotated[bool, flag("Without the data sets: ratings and rounds, by ids.")] = False,
     seed: Annotated[
         int | None,
-        about("Settles who gets which number; a secret, new random one unless given.", show_default=False),
+        about(
+            "Decides which rater gets which number; default: a new, secret random one.", show_default=False
+        ),
     ] = None,
     name: Name = None,
     json: Json = False,

@@ -39,7 +39,7 @@ def compare(
     gate: Annotated[bool, flag("With --margin: exit with 0 for yes, with 1 for no or not yet.")] = False,
     target: Target = None,
     judge: Annotated[
-        str | None, about("The metric or rater whose votes on everything help; all metrics unless given.")
+        str | None, about("The judge (a metric or rater with votes on everything); default: all metrics.")
     ] = None,
     estimator: EstimatorText = None,
     scale: ScaleText = None,
@@ -59,8 +59,8 @@ def compare(
     sparingly compare data.jsonl new current --gate --margin 2%
     ```
 
-    Where people compared outputs, it counts wins, losses and ties; else it takes scores. Of many models whose
-    outputs were compared, it prints strengths and who won against whom.
+    From comparisons it counts wins, losses and ties; otherwise it uses scores. For many compared models it
+    prints strengths and who beat whom.
     """
     from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.show.terminal.compare import show_win_matrix

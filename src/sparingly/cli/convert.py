@@ -15,7 +15,7 @@ def convert(
     target: Annotated[Path, about("The file to write.")],
     /,
     *,
-    to: Annotated[str | None, about("The format to write; by the extension unless given.")] = None,
+    to: Annotated[str | None, about("The format to write; default: by the extension.")] = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
 ) -> None:

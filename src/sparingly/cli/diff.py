@@ -43,7 +43,7 @@ def diff(
     sparingly diff scores-monday.json scores-friday.json
     ```
 
-    A change of more than two errors is marked: chance hardly does that.
+    Changes of more than two standard errors are marked.
 
     ```
     sparingly diff campaign.db --round 1 --round 2

@@ -12,7 +12,7 @@ from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed,
 from sparingly.cli.parameters import about, options, several
 
 if TYPE_CHECKING:
-    from sparingly.choose.distil.encoder.settings import EncoderTraining
+    from sparingly.choose.distil.encoder.network import EncoderTraining
     from sparingly.data.evalset import EvalSet
 
 _HELP = """Learn from past evaluations which sources are worth judging.
@@ -21,8 +21,8 @@ _HELP = """Learn from past evaluations which sources are worth judging.
 sparingly distil train past.jsonl --utility hard=metric_avg:metric=COMET --out hard.skops
 ```
 
-A model is one file, from which no code is ever run. Training needs the extra `distil`; an encoder needs
-`embed`, too.
+A model is one file; loading it runs no code. Training needs the extra `distil`; an encoder also needs
+`embed`.
 
 ```
 sparingly distil apply hard.skops sources.jsonl --out scored.jsonl
@@ -71,12 +71,12 @@ class EncoderOptions:
         Path | None, about("A folder that saves an encoder's training, to continue it later.")
     ] = None
     measured: Annotated[
-        int | None, about("How many held-out parts an encoder predicts, one training each; all unless given.")
+        int | None, about("How many held-out parts an encoder predicts, one training each; default: all.")
     ] = None
 
     def training(self) -> EncoderTraining | None:
         """Return how to train; None where no transformer is named."""
-        from sparingly.choose.distil.encoder.settings import EncoderTraining
+        from sparingly.choose.distil.encoder.network import EncoderTraining
 
         settings = {name: value for name, value in vars(self).items() if name != "base"}
         return None if self.base is None else EncoderTraining(self.base, **settings)
@@ -154,9 +154,7 @@ def apply(
     out: Annotated[Path, about("An evaluation set (.jsonl, .parquet), or .csv, .tsv.", "--out", "-o")],
     utility: Annotated[
         tuple[str, ...],
-        about(
-            "A utility of the model; all unless given.", "--utility", "-u", negative="", show_default=False
-        ),
+        about("A utility of the model; default: all.", "--utility", "-u", negative="", show_default=False),
     ] = (),
     kind: Annotated[
         Literal["column", "metric"], about("Columns, or metrics that are the same for all models.", "--as")

@@ -59,7 +59,7 @@ def estimate(
     estimator: EstimatorText = None,
     by: Annotated[str | None, about("A column: also estimate its groups.")] = None,
     rater_errors: Annotated[
-        bool, flag("Let errors count that other raters would have scored otherwise.")
+        bool, flag("Add to the errors that other raters might have scored differently.")
     ] = False,
     format: FormatOption = "text",
     seed: Seed = 0,
@@ -76,9 +76,9 @@ def estimate(
     sparingly estimate judged.csv
     ```
 
-    A selection with inclusion probabilities gives scores of the set; one without gives scores of the chosen
-    items, and says so. A campaign gives the scores of what is judged so far; where people compare outputs,
-    who won, of two models, and strengths of many.
+    A random sample gives scores of the whole set; a list of top items gives scores of those items only, and
+    says so. A campaign gives scores of what is judged so far; from comparisons, the win rate of two models or
+    the strengths of many.
 
     ```
     sparingly estimate judged.jsonl chosen.json --aspect overall --out scores.json

@@ -20,19 +20,19 @@ def export(
     to: Annotated[str, about("The tool, such as label-studio; list names them all.")],
     out: Annotated[Path | None, about("The folder for the tool's files.", "--out", "-o")] = None,
     key: Annotated[
-        Path | None, about("Where to save the key; beside the folder or the campaign unless given.")
+        Path | None, about("Where to save the key; default: beside the folder or the campaign.")
     ] = None,
     kind: Annotated[
         str | None,
         about(
             "What raters give: score, pair, ranking or spans; pairs where the selection has pairs, "
-            "else scores, unless given."
+            "else scores, by default."
         ),
     ] = None,
     aspect: Annotated[
         tuple[str, ...],
         about(
-            "What people judge; repeat for several (overall unless given, points for spans).",
+            "What people judge; repeat for several (default: overall; points for spans).",
             "--aspect",
             "-a",
             negative="",
@@ -45,9 +45,9 @@ def export(
     merge: Annotated[
         bool, about("Ask about equal outputs once; credit all models.", negative="--no-merge")
     ] = True,
-    salt: Annotated[str, about("A secret word that makes tokens of models hard to guess.")] = "",
+    salt: Annotated[str, about("A secret word that makes the models' tokens hard to guess.")] = "",
     assignment: Annotated[
-        Path | None, about("Who judges what, from sparingly assign; anyone unless given.")
+        Path | None, about("Who judges what, from sparingly assign; default: anyone.")
     ] = None,
     controls: Annotated[
         Path | None, about("The control items of the assignment, from sparingly assign.")

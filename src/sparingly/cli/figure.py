@@ -36,7 +36,7 @@ def figure(
     method: Annotated[tuple[str, ...], several("Of curve: a method", "--method", "-m")] = (),
     measure: Annotated[str | None, about("Of curve: what it measures.")] = None,
     runs: Annotated[
-        int | None, about("Of curve: random draws behind it; 20 unless given.", validator=Number(gte=1))
+        int | None, about("Of curve: random draws behind it; default: 20.", validator=Number(gte=1))
     ] = None,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,

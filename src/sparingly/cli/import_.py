@@ -19,7 +19,7 @@ def import_(
     *,
     tool: Annotated[
         str | None,
-        about("The tool that wrote the files; the one of the key unless given.", "--from"),
+        about("The tool that wrote the files; default: the one of the key.", "--from"),
     ] = None,
     key: Annotated[Path | None, about("The key of the export; a campaign in a file knows its own.")] = None,
     out: Annotated[
@@ -37,11 +37,11 @@ def import_(
     ] = None,
     name: Name = None,
     scale: Annotated[
-        str | None, about("The scale of the numbers in the files, where it is not the exported one.")
+        str | None, about("The scale of the numbers in the files, if not the exported one.")
     ] = None,
     raters: Annotated[str, about("Names of raters by what the tool calls them, such as 3=Ada,4=Bo.")] = "",
     rater: Annotated[str | None, about("The rater, where the file names none.")] = None,
-    assigned: Annotated[bool, flag("Take the rater who was assigned for the one who answered.")] = False,
+    assigned: Annotated[bool, flag("Take the assigned rater to be the one who answered.")] = False,
     strict: Annotated[bool, flag("Refuse files with a score outside the scale.")] = False,
     tool_option: ToolOptions = (),
     json: Json = False,

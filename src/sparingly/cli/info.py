@@ -20,9 +20,9 @@ def info(
     sparingly info responses.csv
     ```
 
-    What the columns of a table are, one item as raters would see it, shapes, coverage, metrics with their
-    correlation to each aspect (of scores, and of differences between models, which is what a ranking depends
-    on), documents, raters, duplicates, suspicious signs. With a selection: whom it over-represents.
+    What each column was taken for, one item as raters would see it, shapes, missing values, documents,
+    raters, duplicates, and each metric's correlation with people (over scores, and over differences between
+    models, which a ranking depends on). With a selection: what it over-represents.
 
     ```
     sparingly info responses.csv --role score=human --role latency=ignored

@@ -16,13 +16,12 @@ def judge(
     /,
     *,
     aspect: Annotated[
-        str | None, about("What people judged; the only one unless given.", "--aspect", "-a")
+        str | None, about("What people judged; default: the only one.", "--aspect", "-a")
     ] = None,
-    judge: Annotated[
-        tuple[str, ...], several("The metric that is the judge; all are compared unless given")
-    ] = (),
+    judge: Annotated[tuple[str, ...], several("The judge's metric (default: compare all)")] = (),
     cut: Annotated[
-        float | None, about("From which score on a graded judge passes; above the middle unless given.")
+        float | None,
+        about("The score from which a graded judge passes; default: above the middle of the scale."),
     ] = None,
     labels_from: Annotated[
         Path | None, about("Other data with labels and the same judge, where DATA has no labels.")

@@ -54,7 +54,7 @@ ScaleText = Annotated[
     str | None,
     Parameter(
         name="--scale",
-        help="The lowest and highest possible score, such as 0,100; found from the data unless given.",
+        help="The lowest and highest possible score, such as 0,100; by default from the data.",
     ),
 ]
 
@@ -65,7 +65,7 @@ class ReadOptions:
     """How the data is read."""
 
     format: Annotated[
-        str | None, Parameter(name="--from", help="The format of the data; recognised unless given.")
+        str | None, Parameter(name="--from", help="The format of the data; detected by default.")
     ] = None
     lower_is_better: Annotated[
         tuple[str, ...],

@@ -37,7 +37,7 @@ def plan(
     ] = (),
     unit: Annotated[Literal["item", "document"], about("What is drawn.")] = "item",
     cost: Annotated[
-        str | None, about("Seconds of an item: a column, length, or fit; what there is unless given.")
+        str | None, about("Seconds per item: a column, length, or fit; default: the first that is there.")
     ] = None,
     target: Target = None,
     scale: ScaleText = None,
@@ -47,7 +47,7 @@ def plan(
     ] = None,
     detect: Annotated[
         str | None,
-        about("The difference between two models to be found: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
+        about("The difference between two models to find: 5, 5%, 0.3sd.", allow_leading_hyphen=True),
     ] = None,
     level: Level = 0.95,
     power: Annotated[float, about("The probability of finding a difference of that size.")] = 0.8,
@@ -59,9 +59,9 @@ def plan(
         str | None,
         about("The pass rate to expect, with --width or --detect: 90%.", allow_leading_hyphen=True),
     ] = None,
-    models: Annotated[int | None, about("How many models are compared, all pairs; 2 unless given.")] = None,
+    models: Annotated[int | None, about("How many models are compared, all pairs; default: 2.")] = None,
     of: Annotated[
-        int | None, about("How many outputs the pass rate describes; those of DATA unless given.")
+        int | None, about("How many outputs the pass rate describes; default: those of DATA.")
     ] = None,
     price: Annotated[
         tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")
@@ -78,7 +78,7 @@ def plan(
     sparingly plan --win-rate 60%
     ```
 
-    By formula, without data; from a pilot's ratings, with its selection; or, roughly, from metrics alone.
+    By formula without data; from a pilot's ratings with its selection; or roughly from metrics alone.
 
     ```
     sparingly plan --pass-rate 90% --width 4%

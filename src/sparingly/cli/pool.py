@@ -18,7 +18,8 @@ _HELP = """Choose sources from a large pool, before any model has run.
 sparingly pool score crawl/ --by distilled:model=hard.skops --out scored
 ```
 
-`pool score` reads the files once and keeps what is needed to draw; `pool select` draws, as often as you like.
+`pool score` reads the files once and stores what is needed to draw a sample; `pool select` draws, as often as
+you like.
 
 ```
 sparingly pool select scored --method pivotal --budget 2000 --out chosen.json
@@ -133,16 +134,16 @@ def score(
         str, about("The utility: source_length, a column, distilled:model=FILE, or package.module:function.")
     ] = "source_length",
     id: Annotated[
-        str | None, about("The column of ids; item or id unless given, else made from the text.")
+        str | None, about("The column of ids. Default: item or id; else made from the text.")
     ] = None,
-    text: Annotated[str | None, about("The column of texts; source or text unless given.")] = None,
-    keep: Annotated[tuple[str, ...], several("A further column to keep, all unless given")] = (),
-    language: Annotated[str | None, about("The column that says the language of a source.")] = None,
-    identify: Annotated[bool, flag("Identify the language where no column says it.", show_default=False)] = (
+    text: Annotated[str | None, about("The column of texts; default: source or text.")] = None,
+    keep: Annotated[tuple[str, ...], several("A further column to store (default: all)")] = (),
+    language: Annotated[str | None, about("The column with the language of a source.")] = None,
+    identify: Annotated[bool, flag("Identify the language if no column has it.", show_default=False)] = (
         False
     ),
     languages: Annotated[
-        str | None, about("The languages to choose from, de,en; all known ones unless given.")
+        str | None, about("The languages to choose from, de,en; default: all known ones.")
     ] = None,
     against: Annotated[tuple[str, ...], several("A corpus to compare with, files as for the pool")] = (),
     near: Annotated[bool, flag("Prepare to find near duplicates.", show_default=False)] = False,

@@ -39,7 +39,7 @@ class DecisionOptions:
     ] = "decisions"
     alpha: Annotated[float, about("The error rate of all decisions together.")] = 0.05
     scale: ScaleText = None
-    expect: Annotated[bool, flag("Also say what judging everything is expected to show.")] = False
+    expect: Annotated[bool, flag("Also predict what judging everything would show.")] = False
     seed: Seed = 0
 
 
@@ -66,7 +66,7 @@ def rank(
     sparingly rank judged.csv
     ```
 
-    Two models, and the question of a release gate: sparingly compare.
+    For two models, or a release gate, use sparingly compare.
 
     ```
     sparingly rank judged.jsonl chosen.json --aspect overall --out ranking.json

@@ -14,17 +14,15 @@ def raters(
     sources: Sources,
     /,
     *,
-    aspect: Annotated[
-        str | None, about("What was judged; the only one unless given.", "--aspect", "-a")
-    ] = None,
+    aspect: Annotated[str | None, about("What was judged; default: the only one.", "--aspect", "-a")] = None,
     scores_are: Annotated[
-        Literal["nominal", "ordinal", "interval", "ratio"], about("What scores mean for agreement.")
+        Literal["nominal", "ordinal", "interval", "ratio"], about("The level of measurement, for agreement.")
     ] = "interval",
     metric: Annotated[str | None, about("A metric: also show its slope by rater and model.")] = None,
     controls: Annotated[
         Path | None, about("The control items with their ratings: a file or a directory.")
     ] = None,
-    alpha: Annotated[float, about("The probability of flagging anybody wrongly.")] = 0.05,
+    alpha: Annotated[float, about("The probability of any wrong flag.")] = 0.05,
     seed: Seed = 0,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,

@@ -20,7 +20,7 @@ from sparingly.cli.options import (
     scale_ends,
     working,
 )
-from sparingly.cli.parameters import about, options, several
+from sparingly.cli.parameters import about, flag, options, several
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -35,8 +35,9 @@ class ReportOptions:
     scale: ScaleText = None
     title: Annotated[str | None, about("The title.")] = None
     figures: Annotated[bool, about("Draw pictures, which needs the extra report.")] = True
-    curve: Annotated[bool, about("Play the method again over budgets, where everything is judged.")] = True
+    curve: Annotated[bool, about("If everything is judged: replay the method over budgets.")] = True
     seed: Seed = 0
+    rater_names: Annotated[bool, flag("Name the raters; else they are numbers.")] = False
 
 
 DEFAULT_OPTIONS = ReportOptions()

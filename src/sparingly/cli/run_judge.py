@@ -31,7 +31,7 @@ def run_judge(
     scale: Annotated[Literal["pass-fail", "1-5", "0-100"], about("How it scores outputs.")] = "pass-fail",
     ask: Annotated[
         Literal["outputs", "pairs"] | None,
-        about("Score outputs, or compare pairs in both orders; what the data hold unless given."),
+        about("Score outputs, or compare pairs in both orders; default: what the data hold."),
     ] = None,
     name: Annotated[str | None, about("What its verdicts are called: judge-NAME; the model's name.")] = None,
     temperature: Annotated[str, about("Sent to the model; none sends none.")] = "0",

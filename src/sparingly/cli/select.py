@@ -31,7 +31,7 @@ def select(
     method: Annotated[
         str | None,
         about(
-            "The method, such as metric_var:metric=COMET; picked for your data unless given.",
+            "The method, such as metric_var:metric=COMET; default: picked for your data.",
             "--method",
             "-m",
             show_default=False,
@@ -42,7 +42,7 @@ def select(
     ] = None,
     question: Annotated[
         Literal["ranking", "best", "scores", "judge"] | None,
-        about("Without a method: what you want to know; the ranking unless given."),
+        about("Without a method: what you want to know; default: the ranking."),
     ] = None,
     seed: Seed = 0,
     balance: Annotated[str | None, about("A column: equal numbers from each of its groups.")] = None,
@@ -55,12 +55,12 @@ def select(
     crowd: Annotated[
         tuple[str, ...],
         about(
-            "A model that the method may see; repeat for several. All of them unless given.",
+            "A model that the method may see; repeat for several. Default: all.",
             negative="",
             show_default=False,
         ),
     ] = (),
-    crowd_too: Annotated[bool, flag("With a crowd: judge its models, too, not only the others.")] = False,
+    crowd_too: Annotated[bool, flag("With --crowd: judge its models, too, not only the others.")] = False,
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -73,8 +73,8 @@ def select(
     sparingly select data.jsonl -b 60 -o chosen.json
     ```
 
-    Methods are listed by `sparingly methods`; they are written `name:key=value,key=value`. Without one,
-    sparingly picks a method for your data and says why.
+    Without a method, sparingly picks one for your data and says why. `sparingly methods` lists them; write
+    `name:key=value,key=value`.
 
     ```
     sparingly select answers.csv --question judge -b 100 -o chosen.json

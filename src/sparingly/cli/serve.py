@@ -11,6 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
@@ -20,6 +21,7 @@ from sparingly.data.files import naming_target, text_lines
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
+    from sparingly.run.campaign.access import Role
     from sparingly.show.web.web import Web
 
 _LAST_PORT = 65_535
@@ -33,21 +35,21 @@ _OPEN = (
 class ServerOptions:
     """Address the pages are."""
 
-    host: Annotated[str, about("The address to listen at; only this machine unless given.")] = "127.0.0.1"
+    host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
         Path | None,
-        about("The key that signs sessions; beside a campaign's file unless given.", show_default=False),
+        about("The key that signs sessions; default: beside a campaign's file.", show_default=False),
     ] = None
     public: Annotated[
         str | None,
         about(
-            "What links begin with, where a proxy stands in front, such as https://judge.example.org.",
+            "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
             show_default=False,
         ),
     ] = None
     renew_organiser: Annotated[
-        bool, flag("Take back earlier links of the organiser, such as one that others have seen.")
+        bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
         Path | None,
@@ -81,7 +83,7 @@ def serve(
     budget: Annotated[
         str | None,
         about(
-            "Of data that is not yet a campaign: items or comparisons, 100, 10%; all unless given.",
+            "Of data that is not yet a campaign: items or comparisons, 100, 10%; default: all.",
             "--budget",
             "-b",
         ),
@@ -92,7 +94,7 @@ def serve(
     instructions: Annotated[
         Path | None,
         about(
-            "What raters read first: Markdown with a title, a scale in words, examples, consent.",
+            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
             show_default=False,
         ),
     ] = None,
@@ -105,6 +107,9 @@ def serve(
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
+    advance: Annotated[
+        bool, flag("Submit a page as soon as every output on it has a score; Backspace goes back.")
+    ] = False,
     reference: Annotated[
         bool, flag("Show the reference, too; raters then tend to prefer what looks like it.")
     ] = False,
@@ -126,7 +131,17 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
-    language: Annotated[str, about("What the pages speak to raters: en, de, es or fr.")] = "en",
+    help_from: Annotated[
+        str | None,
+        about(
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            show_default=False,
+        ),
+    ] = None,
+    help_share: Annotated[
+        float, about("The probability that a rater sees them; scores are estimated as without.")
+    ] = 0.5,
+    language: Annotated[str, about("The language of the raters' pages: en, de, es or fr.")] = "en",
     panel: Annotated[
         str | None,
         about(
@@ -136,8 +151,22 @@ def serve(
         ),
     ] = None,
     panel_pages: Annotated[
-        int | None, about("With --panel: the pages that one person judges; all unless given.")
+        int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
+    panel_screened: Annotated[
+        str | None,
+        about("With --panel: the code, or address, for those who do not consent.", show_default=False),
+    ] = None,
+    panel_pay: Annotated[
+        float | None, about("With --panel: what one person is paid; your pages show what an hour comes to.")
+    ] = None,
+    rate: Annotated[
+        float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
+    ] = None,
+    reviewers: Annotated[
+        str, about("Links for people who read your pages and decide disagreements.", show_default=False)
+    ] = "",
+    viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,
     name: Name = None,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
@@ -161,69 +190,105 @@ def serve(
     sparingly serve wmt.db --instructions guidelines.md
     sparingly serve wmt.db --form esa --once-links links.txt
     sparingly serve wmt.db --public https://judge.example.org
+    sparingly serve wmt.db shop.db --viewers eva
     ```
+
+    Several campaigns are served at once, each below a path with the name of its file; your link opens all.
     """
     from sparingly.data.io import load
     from sparingly.run.raters.assignment import Assignment
     from sparingly.show.web.app import create_app
     from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
+    from sparingly.show.web.several import create_several, path_names
 
-    address = sources[0] if is_campaign(sources[0]) else _new_campaign(sources, budget, reading, ask)
-    app = create_app(
-        address,
-        name,
-        secret=_secret(address, serving.secret_file, name),
-        form=form,
-        texts=texts,
-        assignment=None if assignment is None else Assignment.load(assignment),
-        overlap=overlap,
-        one_by_one=one_by_one,
-        reference=reference,
-        tutorial=None if tutorial is None else load(tutorial),
-        controls=None if controls is None else load(controls),
-        language=language,
-        panel=None if panel is None else Panel(panel, panel_pages),
-        hosts=serving.hosts,
-        public=None if serving.public is None else serving.public.rstrip("/"),
-    )
-    web: Web = app.state.web
+    are_campaigns = all(map(is_campaign, sources))
+    addresses = sources if are_campaigns else (_new_campaign(sources, budget, reading, ask),)
+    several = len(addresses) > 1
+    # What the databases are called, where several are served: the file without its folder and ending.
+    names = path_names([Path(urlsplit(address).path).stem for address in addresses]) if several else [""]
+    apps = {}
     try:
+        for address, path in zip(addresses, names, strict=True):
+            apps[f"/{path}"] = create_app(
+                address,
+                name,
+                secret=_secret(address, serving.secret_file, name),
+                form=form,
+                texts=texts,
+                assignment=None if assignment is None else Assignment.load(assignment),
+                overlap=overlap,
+                one_by_one=one_by_one,
+                reference=reference,
+                tutorial=None if tutorial is None else load(tutorial),
+                controls=None if controls is None else load(controls),
+                language=language,
+                panel=None if panel is None else Panel(panel, panel_pages, panel_screened, panel_pay),
+                hosts=serving.hosts,
+                public=serving.public,
+                advance=advance,
+                base=f"/{path}" if several else "",
+                rate=rate,
+                help_from=help_from,
+                help_share=help_share,
+            )
+        webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:
-            # The first round is drawn and the data read before anybody waits for it.
-            status = web.campaign.status()
-            if not status.closed and not any(set_status.rounds for set_status in status.sets):
-                web.campaign.next()
-            if instructions is not None:
-                text = "\n".join(line for _, line in text_lines(instructions))
-                try:
-                    web.campaign.set_guidelines(text)
-                except InputError as error:
-                    raise error.at(file=instructions) from None
-            web.board.refresh()
-            if serving.renew_organiser:
-                web.access.retire_organiser(by="command line")
             host = serving.host
             if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
                 host = socket.gethostname()
             port = listener.getsockname()[1]
-            start = web.public or f"http://{f'[{host}]' if ':' in host else host}:{port}"
-            links = {"organiser": f"{start}/o/{web.access.invite('organiser', by='command line')}"}
-            if panel is not None:
-                links["panel"] = f"{start}/join?{EXAMPLE}"
-            for rater in filter(None, map(str.strip, raters.split(","))):
-                links[f"rater {rater}"] = f"{start}/r/{web.access.invite('rater', rater, by='command line')}"
+            here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            links: dict[str, str] = {}
+            token = None
+            for path, web in webs.items():
+                _begin(web, instructions)
+                if serving.renew_organiser:
+                    web.access.retire_organiser(by="command line")
+                # One token opens the organiser's pages of all.
+                token = web.access.invite("organiser", by="command line", token=token)
+                start, what = f"{web.public or here}{web.base}", f"{path[1:]}, " if several else ""
+                organiser = start.removesuffix(path) if several else start
+                links["organiser"] = f"{organiser}/o/{token}"
+                if panel is not None:
+                    links[f"{what}panel"] = f"{start}/join?{EXAMPLE}"
+                roles: dict[Role, str] = {"rater": raters, "reviewer": reviewers, "viewer": viewers}
+                for role, people in roles.items():
+                    for person in filter(None, map(str.strip, people.split(","))):
+                        opened = web.access.invite(role, person, by="command line")
+                        links[f"{what}{role} {person}"] = (
+                            f"{start}/{'r' if role == 'rater' else 'o'}/{opened}"
+                        )
             _tell(links, serving.once_links, json=json)
+            for web in webs.values():
+                if web.help is not None:
+                    sys.stderr.write(f"sparingly: {web.help.sentence}.\n")
             if not serving.is_local:
                 sys.stderr.write(_OPEN)
-            run(app, listener, behind_proxy=web.public is not None)
+            app = create_several(apps, hosts=serving.hosts, public=serving.public) if several else apps["/"]
+            run(app, listener, behind_proxy=serving.public is not None)
     except KeyboardInterrupt:
         # This is how it ends; what was acknowledged is on disk at any moment.
         pass
     finally:
-        web.campaign.disconnect()
+        for one in apps.values():
+            one.state.web.campaign.disconnect()
     if not json:
         sys.stdout.write("stopped; all answers are saved, and the same command continues.\n")
+
+
+def _begin(web: Web, instructions: Path | None) -> None:
+    """Draw the first round and read the data, before anybody waits for it."""
+    status = web.campaign.status()
+    if not status.closed and not any(set_status.rounds for set_status in status.sets):
+        web.campaign.next()
+    if instructions is not None:
+        text = "\n".join(line for _, line in text_lines(instructions))
+        try:
+            web.campaign.set_guidelines(text)
+        except InputError as error:
+            raise error.at(file=instructions) from None
+    web.board.refresh()
 
 
 def _new_campaign(

@@ -21,7 +21,7 @@ def strengths(
     tie: Annotated[float, about("With --from-scores: how far apart scores are tied.")] = 0.0,
     ties: Annotated[
         Literal["davidson", "half"] | None,
-        about("A parameter of their own (unless preferences are soft), or half a win."),
+        about("Ties have a parameter (unless preferences are soft), or count half a win."),
     ] = None,
     covariate: Annotated[tuple[str, ...], several("What else may sway people: length, or a metric")] = (),
     rounds: Annotated[
@@ -38,8 +38,8 @@ def strengths(
     sparingly strengths judged.jsonl
     ```
 
-    The log-odds that one model is preferred to another are the difference of their strengths. Of two models
-    it says who won how often, as sparingly compare does.
+    The log-odds that one model is preferred to another are the difference of their strengths. For two models
+    it prints the win rate, as sparingly compare does.
 
     ```
     sparingly strengths judged.jsonl --covariate length --ties half

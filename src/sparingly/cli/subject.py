@@ -80,21 +80,13 @@ def opened(address: str, name: str | None) -> Campaign:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a command is about.
+    """What a command is about."""
 
-    Attributes:
-        sources: What was given: files, or the campaign's address.
-        selection: What was chosen, where a selection was given.
-        campaign: The campaign, open, where one was given.
-        part: Which data set and entry of the campaign is meant.
-        files: The data files.
-    """
-
-    sources: tuple[str, ...]
-    selection: Selection | None = None
-    campaign: Campaign | None = None
-    part: InCampaign = WHOLE_CAMPAIGN
-    files: tuple[Path, ...] = ()
+    sources: tuple[str, ...]  # what was given: files, or the campaign's address
+    selection: Selection | None = None  # what was chosen, where a selection was given
+    campaign: Campaign | None = None  # the campaign, open, where one was given
+    part: InCampaign = WHOLE_CAMPAIGN  # which data set and entry of the campaign is meant
+    files: tuple[Path, ...] = ()  # the data files
     _reading: ReadOptions = DEFAULT_READ_OPTIONS
     _show_roles: bool = True
 

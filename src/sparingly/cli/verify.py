@@ -34,8 +34,8 @@ def verify(
     ```
 
     A selection needs the set that it was made from; judgements that came later do not matter. Scores and
-    rankings need the set with the judgements, and their selection is verified with them. A campaign holds all
-    that it needs: every round is drawn again from what was known then.
+    rankings need the set with the judgements, and their selection is verified with them. A campaign
+    contains all that is needed: every round is drawn again from what was known then.
 
     ```
     sparingly verify scores.json judged.jsonl

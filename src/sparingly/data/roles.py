@@ -46,29 +46,17 @@ _OWN_NAMES = ("item", "model", "output", "source", "document", "position", "doma
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What one column of a table is.
+    """What one column of a table is."""
 
-    Attributes:
-        column: The column's name in the file.
-        role: One of ``ROLES``.
-        name: The metric, aspect or reference that it becomes in the evaluation set.
-        model: The model that it belongs to, in a table with columns for each model.
-        detail: What is said in brackets: a range, a count, or why it is ignored.
-        doubtful: Whether it may as well be something else.
-        other: What else it may be, where that is doubtful.
-        why: How it is known: ``said`` (by the user, or by a prefix), ``name`` or ``values``.
-        has_texts: Whether it holds texts that raters could read.
-    """
-
-    column: str
-    role: str
-    name: str = ""
-    model: str = ""
-    detail: str = ""
-    doubtful: bool = False
-    other: str = ""
-    why: str = "name"
-    has_texts: bool = False
+    column: str  # the column's name in the file
+    role: str  # one of ``ROLES``
+    name: str = ""  # the metric, aspect or reference that it becomes in the evaluation set
+    model: str = ""  # the model that it belongs to, in a table with columns for each model
+    detail: str = ""  # what is said in brackets: a range, a count, or why it is ignored
+    doubtful: bool = False  # whether it may as well be something else
+    other: str = ""  # what else it may be, where that is doubtful
+    why: str = "name"  # how it is known: ``said`` (by the user, or by a prefix), ``name`` or ``values``
+    has_texts: bool = False  # whether it holds texts that raters could read
 
     def __str__(self) -> str:
         label = {"human": "human labels"}.get(self.role, self.role)
@@ -80,19 +68,13 @@ class ColumnRole:
 
 @dataclass(frozen=True)
 class TableRoles:
-    """The roles of all columns of a table, and what a reader of the table should know.
+    """The roles of all columns of a table, and what a reader of the table should know."""
 
-    Attributes:
-        file: The file, or ``the frame``.
-        columns: One entry for each column and role; a column may have two (item and input).
-        notes: Sentences about what was done to the values.
-        saved_in: The file beside the data that some roles came from.
-    """
-
-    file: str
+    file: str  # the file, or ``the frame``
+    # One entry for each column and role; a column may have two (item and input).
     columns: tuple[ColumnRole, ...]
-    notes: tuple[str, ...] = ()
-    saved_in: str = ""
+    notes: tuple[str, ...] = ()  # sentences about what was done to the values
+    saved_in: str = ""  # the file beside the data that some roles came from
 
     def lines(self) -> list[str]:
         """Return a text for every column: ``prompt → input``."""

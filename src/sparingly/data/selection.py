@@ -27,37 +27,25 @@ RANKING_ONLY = "ranking only: scores are of the selected items, not of the test 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a selection: an item with the models to judge on it, or a pair of models.
+    """One row of a selection: an item with the models to judge on it, or a pair of models."""
 
-    Attributes:
-        item: The item's id.
-        models: The models to judge; None means all of them.
-        pair: The two models to compare, or None.
-        probability: The row's inclusion probability; None for the top of a list, which has none.
-        pool_probability: The chance of the first phase, a factor of the probability; None without a pool.
-        weight: The design weight, one over the probability.
-        stratum: The group within which it was drawn, or None.
-        unit: The id of what was drawn (a document, a snippet) where that is not the item itself, or None.
-        cluster_weight: How many items it stands for by a cluster: good for rankings, no design weight.
-        utility: How much judging it teaches, as the method saw it.
-        cost: What judging it costs.
-        context: Items to show before it.
-        reason: Why it was chosen.
-    """
-
-    item: str
-    models: tuple[str, ...] | None = None
-    pair: tuple[str, str] | None = None
+    item: str  # the item's id
+    models: tuple[str, ...] | None = None  # the models to judge; None means all of them
+    pair: tuple[str, str] | None = None  # the two models to compare, or None
+    # The row's inclusion probability; None for the top of a list, which has none.
     probability: float | None = None
+    # The chance of the first phase, a factor of the probability; None without a pool.
     pool_probability: float | None = None
-    weight: float | None = None
-    stratum: str | None = None
+    weight: float | None = None  # the design weight, one over the probability
+    stratum: str | None = None  # the group within which it was drawn, or None
+    # The id of what was drawn (a document, a snippet) where that is not the item itself, or None.
     unit: str | None = None
+    # How many items it stands for by a cluster: good for rankings, no design weight.
     cluster_weight: float | None = None
-    utility: float | None = None
-    cost: float | None = None
-    context: tuple[str, ...] = ()
-    reason: str = ""
+    utility: float | None = None  # how much judging it teaches, as the method saw it
+    cost: float | None = None  # what judging it costs
+    context: tuple[str, ...] = ()  # items to show before it
+    reason: str = ""  # why it was chosen
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -236,25 +236,17 @@ class ModelChange:
 
 @dataclass(frozen=True, repr=False)
 class Changes(Tabular):
-    """What changed between two results, and why.
-
-    Attributes:
-        before: What the first result is, in one line.
-        after: What the second is.
-        models: The models, in the order of the second result; those that are gone come last.
-        shared: How far the judgements of both are the same.
-        reasons: Why something can have changed.
-        notes: What to mind.
-    """
+    """What changed between two results, and why."""
 
     rows_key: ClassVar[str] = "models"
 
-    before: str
-    after: str
+    before: str  # what the first result is, in one line
+    after: str  # what the second is
+    # The models, in the order of the second result; those that are gone come last.
     models: tuple[ModelChange, ...]
-    shared: Shared
-    reasons: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    shared: Shared  # how far the judgements of both are the same
+    reasons: tuple[str, ...]  # why something can have changed
+    notes: tuple[str, ...] = ()  # what to mind
 
     def __repr__(self) -> str:
         return f"Changes({self})"

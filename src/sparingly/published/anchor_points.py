@@ -69,7 +69,7 @@ class AnchorPoints(WholeSetSelector):
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
 
     features: Literal["scores", "irt"] = parameter("scores", "what items are clustered by")
-    metrics: tuple[str, ...] = parameter((), "the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "the metrics; default: all")
     weighted: bool = parameter(True, "whether items carry the sizes of their clusters as weights")
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:
@@ -98,7 +98,7 @@ def _item_parameters(data: EvalSet, metrics: tuple[str, ...]) -> Floats:
     from sparingly.published.irt import fit_irt
 
     fits = [
-        fit_irt(data.metrics[name], method="map", intervals=False)
+        fit_irt(data.metrics[name], method="map")
         for name in metrics
         if not np.isnan(data.metrics[name]).all()
     ]

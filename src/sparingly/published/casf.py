@@ -177,9 +177,7 @@ class Casf(Strategy):
     reference: ClassVar[str] = "Ruan et al. 2024"
     needs: ClassVar[tuple[str, ...]] = ("metrics", "outputs", "ratings")
 
-    metric: str | None = parameter(
-        None, "what orders the items of the first phase; the only metric unless given"
-    )
+    metric: str | None = parameter(None, "what orders the items of the first phase; default: the only metric")
     by: Literal["metric", "mean"] = parameter(
         "metric", "order the first phase by one metric, or by the mean of all standardised ones"
     )
@@ -192,8 +190,8 @@ class Casf(Strategy):
     )
     regressor: Regressor = parameter("boosting", "what learns")  # noqa: RUF009 - a field
     rows: CasfUnit = parameter("item", "learn from items (all models' metrics) or from single outputs")  # noqa: RUF009
-    metrics: tuple[str, ...] = parameter((), "the learner's features; all metrics unless given")
-    aspects: tuple[str, ...] = parameter((), "what the learner predicts; the judged aspect unless given")
+    metrics: tuple[str, ...] = parameter((), "the learner's features; default: all metrics")
+    aspects: tuple[str, ...] = parameter((), "what the learner predicts; default: the judged aspect")
     controller: bool = parameter(True, "whether redundancy with what is chosen counts")
     tolerance: float = parameter(
         0.0, "the bigram redundancy up to which an item is not redundant", minimum=0.0

@@ -74,7 +74,7 @@ class DiffUse(WholeSetSelector):
     clusters are left as the budget allows; the item nearest by cosine to the centre of its cluster. With more
     models d_i is made of the distances of all pairs (``distance``), of all difference vectors laid end to end
     (``concat``: with two models the difference vector itself), or of the mean difference vector (``mean``,
-    which hangs on the order of the models' names). The result has no inclusion probabilities: it favours
+    which depends on the order of the models' names). The result has no inclusion probabilities: it favours
     items on which the models differ much, and is for rankings only.
 
     Choose it to find the better of two models with few labels. One linkage serves all budgets.
@@ -84,7 +84,7 @@ class DiffUse(WholeSetSelector):
     needs: ClassVar[tuple[str, ...]] = ("outputs",)
 
     pairs: Pairs | None = parameter(  # noqa: RUF009 - a field
-        None, "an item's vector: distance, concat or mean; concat for two models, else distance unless given"
+        None, "an item's vector: distance, concat or mean; default: concat for two models, else distance"
     )
     linkage: Literal["ward", "cosine", "kmeans"] = parameter(
         "ward", "how items are clustered: Ward, average linkage by cosine, or k-means++"
@@ -95,7 +95,7 @@ class DiffUse(WholeSetSelector):
     features: Literal["difference", "source"] = parameter(
         "difference", "cluster differences between outputs, or embeddings of the sources instead"
     )
-    models: tuple[str, ...] = parameter((), "the models whose outputs are compared; all unless given")
+    models: tuple[str, ...] = parameter((), "the models whose outputs are compared; default: all")
     weighted: bool = parameter(False, "whether items carry the sizes of their clusters as weights")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
 

@@ -157,12 +157,12 @@ class DiffuseIterative(Strategy):
     """Compares models on representatives of clusters of their differences, splitting until one leads clearly.
 
     Ward clusters of the difference vectors; ``least`` of them at once, then one is split after the other: two
-    new items are asked for, and the parent's leaves the vote. It stops where k of n votes are as unlikely
+    new items are judged, and the parent's leaves the vote. It stops where k of n votes are as unlikely
     as ``p`` by chance, sf(k − 1; N, N/2, n) ≤ p, or answers *inconclusive* after ``most`` labels. With
     more than two models, every pair is compared by itself, all open pairs in the same round.
 
-    Choose it to pick the better of two models with few preferences. The answer names a winner; how far ahead
-    it is would be exaggerated. The stop is a heuristic: for error rates that hold, use a stop with
+    Choose it to pick the better of two models with few preferences. The answer names a winner; its lead
+    would be exaggerated. The stop is a heuristic: for error rates that hold, use a stop with
     ``valid=group_sequential`` or ``valid=anytime`` on a random sample.
     """
 
@@ -172,7 +172,7 @@ class DiffuseIterative(Strategy):
     p: float = parameter(0.2, "the risk: the largest probability of such a lead by chance")
     least: int = parameter(5, "how many labels there are at least", minimum=1)
     most: int = parameter(200, "how many labels a pair of models may take", minimum=1)
-    models: tuple[str, ...] = parameter((), "the models to compare, two or more; all unless given")
+    models: tuple[str, ...] = parameter((), "the models to compare, two or more; default: all")
     tie: float = parameter(
         0.0, "where scores stand in for preferences: how far apart they are tied", minimum=0.0
     )

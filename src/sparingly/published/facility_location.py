@@ -94,15 +94,15 @@ class FacilityLocation(WholeSetSelector):
     of the outputs, or the distances between outputs. Gains are the utilities, and the first items of a large
     selection are the small one.
 
-    Choose it to cover a set without odd items in clusters of their own. It knows nothing of what sets models
-    apart, and the result has no inclusion probabilities: it is for rankings only.
+    Choose it to cover a set without odd items in clusters of their own. It ignores how models
+    differ, and the result has no inclusion probabilities: it is for rankings only.
     """
 
     reference: ClassVar[str] = "Krause and Golovin 2014; Nemhauser, Wolsey and Fisher 1978"
     needs: ClassVar[tuple[str, ...]] = ("what its space needs",)
 
     space: Space = parameter("metrics", "what items are near in")  # noqa: RUF009 - a field
-    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; default: all")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:

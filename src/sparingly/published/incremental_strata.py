@@ -39,7 +39,7 @@ class IncrementalStrata(Strategy):
     n_l = n·N_l σ̂_l / Σ_l N_l σ̂_l. The first round is proportional. In later ones σ̂_l is the spread of the
     ratings in the stratum
     (``spread=ratings``), or that of kNN predictions for its unjudged items from standardised metrics
-    (``spread=knn``). What a stratum gave beyond its share is not taken back.
+    (``spread=knn``). A stratum that gave more than its share keeps it.
 
     Here to compare with: the paper found both worse than a random sample, and intervals of level 95 % held
     in 89 % of runs, on one set in 51 %, so none is printed. ``waves`` learns from ratings and keeps its

@@ -42,7 +42,7 @@ class MaxDiscrepancy(WholeSetSelector):
 
     space: Literal["outputs", "metrics"] = parameter("outputs", "what models differ in")
     diversity: float = parameter(1.0, "how much the distance to the chosen items counts", minimum=0.0)
-    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "with space=metrics: the metrics; default: all")
     embedding: str = parameter("tfidf", EMBEDDING_HELP)
 
     def resolve(self, data: EvalSet, budget: Budget) -> Self:

@@ -14,17 +14,13 @@ from sparingly.base.format import html_table
 
 @dataclass(frozen=True)
 class Verification:
-    """What re-deriving a selection, an estimate or a ranking showed.
+    """What re-deriving a selection, an estimate or a ranking showed."""
 
-    Attributes:
-        problems: What differs; empty when the result is what its signature says.
-        notes: What is worth knowing and no problem, such as another version of the package.
-        partial: Whether scores and standard errors agree, and other numbers are made otherwise by this
-            version than by the one of the signature, so that they were not verified.
-    """
-
-    problems: tuple[str, ...]
+    problems: tuple[str, ...]  # what differs; empty when the result is what its signature says
+    # What is worth knowing and no problem, such as another version of the package.
     notes: tuple[str, ...] = ()
+    # Whether scores and standard errors agree, and other numbers are made otherwise by this version than by
+    # the one of the signature, so that they were not verified.
     partial: bool = False
 
     @property

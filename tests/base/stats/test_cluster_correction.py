@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 
 
 def test_it_is_that_of_the_full_matrix() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import sparingly
 from benchmarks.analyses.irt import NO_INTERVALS, ONE_MODEL, irt_check
+from benchmarks.irt_intervals import fit_intervals
 from sparingly.base.errors import UsageError
 from sparingly.data.synthetic import load_invented
 from sparingly.published.irt import fit_irt, scaled
@@ -31,7 +32,7 @@ def test_predictions_against_what_was_fitted() -> None:
 def test_abilities_with_intervals() -> None:
     data = load_invented()
     found = irt_check(data, "irt:metric=learned", level=0.8, most=10)
-    low, high = fit_irt(data.metrics["learned"]).intervals(0.8)
+    low, high = fit_intervals(data.metrics["learned"]).intervals(0.8)
     assert [one.ability for one in found.abilities] == sorted(
         (one.ability for one in found.abilities), reverse=True
     )

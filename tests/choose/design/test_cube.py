@@ -5,7 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.choose.design.balanced import Cube
+from sparingly.choose.design.probability_design import Cube
 from sparingly.data.evalset import EvalSet
 from tests.choose.design.draws_data import made
 

@@ -5,7 +5,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.choose.design.balanced import LocalPivotal
+from sparingly.choose.design.probability_design import LocalPivotal
 from sparingly.data.evalset import EvalSet
 from tests.choose.design.draws_data import made
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sparingly.base.arrays import Floats
 from sparingly.choose.design.variables import (
     has_documents,
     metric_points,
@@ -20,6 +21,24 @@ def test_principal_directions_keep_distances_as_well_as_they_can() -> None:
     gaps = np.linalg.norm(flat[:, None] - flat, axis=2)
     np.testing.assert_allclose(np.linalg.norm(found[:, None] - found, axis=2), gaps, atol=1e-9)
     assert principal(flat, 6) is flat
+
+
+def test_many_columns_are_reduced_to_the_same_points_as_few() -> None:
+    drawn = np.random.default_rng(1)
+    wide = drawn.normal(size=(80, 4)) @ drawn.normal(size=(4, 1200)) + drawn.normal(size=(80, 1200))
+    centred = wide - wide.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    found = principal(wide, 3)
+    # Axes may point either way, so the points are compared by their products.
+    expected = left[:, :3] * sizes[:3]
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
+    few = wide[:3, :]
+    np.testing.assert_allclose(principal(few, 3) @ principal(few, 3).T, _products(few), atol=1e-8)
+
+
+def _products(points: Floats) -> Floats:
+    centred = points - points.mean(axis=0)
+    return centred @ centred.T
 
 
 def test_a_metric_without_spread_or_scores_tells_nothing_apart() -> None:

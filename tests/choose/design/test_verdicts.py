@@ -7,7 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, UsageError
-from sparingly.choose.design.verdicts import Verdicts, _variances
+from sparingly.choose.design.stratified import Verdicts, _variances
 from tests.infer.judge.populations import judged_outputs
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparingly.choose.distil.out_of_domain import (
+from sparingly.choose.distil.text_features import (
     LENGTH,
     SCRIPT,
     UNSEEN,
+    Spans,
     ngram_bits,
     out_of_domain_reasons,
     script_shares,
@@ -15,7 +16,6 @@ from sparingly.choose.distil.out_of_domain import (
     thresholds_of,
     unseen_shares,
 )
-from sparingly.choose.distil.text_features import Spans
 from tests.choose.distil.made_past import source
 
 TRAINING = [source(place)[0] for place in range(200)]

@@ -8,8 +8,7 @@ from sparingly.base.errors import DataError, MissingDataError, UnknownNameError,
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.predict import predict_scores
-from sparingly.signals.predict.residuals import centre_on_items, residual_sizes
+from sparingly.signals.predict.predict import centre_on_items, predict_scores, residual_sizes
 from tests.choose.pilot_data import ITEMS, piloted, true_spread
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from sparingly.data import io
 from sparingly.data.describe import Description, describe
+from sparingly.data.describe.description import looks_turned
 from sparingly.data.describe.metrics import Correlation
-from sparingly.data.describe.oddities import looks_turned
 from sparingly.data.evalset import EvalSet
 
 NAN = float("nan")

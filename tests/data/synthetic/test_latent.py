@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.data.synthetic.population import draw_abilities, draw_items, draw_quality
+from sparingly.data.synthetic.generate import draw_abilities, draw_items, draw_quality
 
 
 def test_documents_hold_all_items_in_order() -> None:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import sparingly
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import DataError, UsageError
+from sparingly.base.errors import DataError
 from sparingly.published.irt import Priors, fit_irt, success
 from sparingly.published.irt.model import FitMethod, IrtFit, Response
 from tests.published.irt.simulated import log_loss, simulate, with_gaps
@@ -42,20 +42,6 @@ def test_no_order_of_items_or_models_matters(method: FitMethod, response: Respon
     other = fit_irt(scores[np.ix_(rows, columns)], method=method, response=response)
     np.testing.assert_allclose(numbers(other), numbers(fit)[:, rows], rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(other.ability, fit.ability[columns], rtol=1e-6, atol=1e-6)
-    if method == "variational":
-        for ours, theirs in zip(fit.intervals(), other.intervals(), strict=True):
-            np.testing.assert_allclose(theirs.difficulty, ours.difficulty[rows], atol=1e-3)
-            np.testing.assert_allclose(theirs.ability, ours.ability[columns], atol=1e-3)
-
-
-@pytest.mark.parametrize("response", ["continuous", "binary"])
-def test_a_fit_without_intervals_is_the_same_otherwise(response: Response) -> None:
-    scores = with_gaps(simulate(Priors(), 30, 5, 3).scores, 0.1, 4)
-    sure, unsure = (fit_irt(scores, response=response, intervals=wanted) for wanted in (True, False))
-    np.testing.assert_array_equal(numbers(sure), numbers(unsure))
-    np.testing.assert_array_equal(sure.ability, unsure.ability)
-    with pytest.raises(UsageError, match=r"Fit again with intervals=True\.$"):
-        unsure.intervals()
 
 
 @pytest.mark.parametrize(("method", "response"), FITS)
@@ -109,9 +95,6 @@ def test_tiny_and_odd_sets_have_finite_fits(method: FitMethod, response: Respons
     assert np.isfinite(numbers(fit)).all()
     assert np.isfinite(fit.ability).all()
     assert fit.noise is None or fit.noise > 0
-    if method == "variational":
-        low, high = fit.intervals()
-        assert all((getattr(low, name) < values).all() for name, values in vars(high).items())
 
 
 @settings(max_examples=25, deadline=None)

@@ -45,11 +45,3 @@ def test_parameters_are_recovered(
             correlations.append(np.corrcoef(each(fit.estimates)[name], each(drawn.truth)[name])[0, 1])
     means = {name: float(np.mean(correlations)) for name, correlations in found.items()}
     assert all(means[name] > bound for name, bound in least.items()), means
-
-
-def test_more_scores_make_the_fit_surer() -> None:
-    few, many = (fit_irt(simulate(CONTINUOUS, 100, models, 1).scores, scale=False) for models in (6, 40))
-    assert few.spreads is not None
-    assert many.spreads is not None
-    for name in ("discrimination", "difficulty"):
-        assert each(many.spreads)[name].mean() < 0.8 * each(few.spreads)[name].mean()

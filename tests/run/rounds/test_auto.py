@@ -90,6 +90,13 @@ def test_three_items_and_all_items_are_budgets(question: str) -> None:
     np.testing.assert_allclose(found.scores, data.aspects["y"].mean(axis=0))
 
 
+@pytest.mark.parametrize("budget", [5, 6, 7, 10])
+def test_a_small_budget_is_spent_too(budget: int) -> None:
+    data = made([0.3, 0.2, 0.1, 0.0, -0.1, -0.2, -0.3], 60)
+    last = play(data, "auto", budget)[-1]
+    assert 7 * budget - 7 < last.state.spent <= 7 * budget
+
+
 def test_one_round_spends_everything_on_all_models() -> None:
     looks = play(made([1.0, 0.0, -1.0]), "auto:rounds=1", 40)
     assert len(looks[-1].state.rounds) == 1
@@ -126,9 +133,9 @@ def test_a_model_that_nobody_answers_for_is_still_asked_for() -> None:
     data = data.with_aspect("y", labels)
     last = play(data, "auto", 40)[-1]
     assert last.state.asked.sum(axis=0).min() >= 12
-    p_values = last.strategy.expected_p_values(last.state)
-    assert p_values is not None
-    assert np.isfinite(p_values).all()
+    expected = last.strategy.expected(last.state)
+    assert expected is not None
+    assert np.isfinite(expected.p_values).all()
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -183,9 +190,9 @@ def test_expected_p_values_are_those_of_expect() -> None:
     data = made([1.0, 0.9, -2.0, -4.0])
     last = play(data, "auto", 40)[-1]
     right = sparingly.expect(data, np.where(last.state.asked, data.aspects["y"], np.nan)).p_values
-    found = last.strategy.expected_p_values(last.state)
+    found = last.strategy.expected(last.state)
     assert found is not None
-    np.testing.assert_allclose(found, right)
+    np.testing.assert_allclose(found.p_values, right)
 
 
 @pytest.mark.parametrize(

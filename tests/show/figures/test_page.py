@@ -10,7 +10,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 PAGE = "".join(
     (DOCS / name).read_text(encoding="utf-8")
-    for name in ("reference/figures.md", "research/results-analyses.md")
+    for name in ("reference/report.md", "research/results-analyses.md")
 )
 SHOWN = re.findall(r"^!\[[^\]]+\]\(\.\./images/([\w-]+\.svg)\)$", PAGE, re.MULTILINE)
 

@@ -359,3 +359,19 @@ def test_curve_says_why_there_is_none() -> None:
     from sparingly.show.report.report import report_on
 
     assert "The method cannot be played again here: no." in report_on(held, figures=False).markdown()
+
+
+def test_raters_are_numbers_unless_names_are_wanted() -> None:
+    data = sparingly.load_demo()
+    chosen = sparingly.select(data, "local_pivotal", "50%")
+    written = {
+        named: sparingly.report(data, chosen, "mqm", figures=False, curve=False, rater_names=named).markdown()
+        for named in (False, True)
+    }
+    names = data.ratings.raters
+    assert not [name for name in names if name in written[False]]
+    assert [name for name in names if name in written[True]] == list(names)
+    assert f"rater {len(names)}" in written[False]
+    # Nothing else depends on it.
+    lines = [set(text.split("## Raters")[0].splitlines()) for text in written.values()]
+    assert not [line for line in lines[0] ^ lines[1] if "rater" not in line.lower() and "gives" not in line]

@@ -242,7 +242,7 @@ def test_behind_a_proxy_the_public_name_is_good_and_cookies_are_secure(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "public", ["judge.example.org", "https://x/path", "ftp://x", "https://", "https://x?y"]
+    "public", ["judge.example.org", "https://x/a//b", "https://x/a b", "ftp://x", "https://", "https://x?y"]
 )
 def test_a_public_address_is_an_address(tmp_path: Path, public: str) -> None:
     where = tmp_path / "campaign.db"

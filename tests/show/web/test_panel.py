@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from sparingly.base.errors import UsageError
 from sparingly.show.web.panel import Panel
 from tests.run.campaign.made import made_set
-from tests.show.web.visitor import Visitor, ratings, served, web_of
+from tests.show.web.visitor import TestClient, Visitor, ratings, served, small_set, web_of
 
 JOIN = "/join?PROLIFIC_PID={}&STUDY_ID=study1&SESSION_ID=session1"
 
@@ -99,9 +100,40 @@ def test_nobody_joins_without_a_panel_or_in_the_name_of_a_rater(tmp_path: Path) 
 
 
 def test_a_panel_has_a_code_and_pages() -> None:
-    assert Panel("https://example.org/done").address == "https://example.org/done"
-    assert Panel("a b&c").address.endswith("?cc=a%20b%26c")
+    assert Panel("C1").address("https://example.org/done") == "https://example.org/done"
+    assert Panel("C1").address("a b&c").endswith("?cc=a%20b%26c")
     with pytest.raises(UsageError, match="needs a completion code"):
         Panel(" ")
     with pytest.raises(UsageError, match="at least one page"):
         Panel("C0DE", 0)
+
+
+def test_who_does_not_agree_is_screened_out_with_a_code(tmp_path: Path) -> None:
+    options = {"panel": Panel("D0NE", screened="5CREEN")}
+    with served(tmp_path, options=options) as app:
+        web_of(app).campaign.set_guidelines("# Judge\n\n## Consent\nAll is public.\n")
+        client = TestClient(app)
+        page = client.get("/join?PROLIFIC_PID=abcd1234").text
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', page))
+        gone = client.post("/rate/decline", data={"csrf": csrf}).text
+        assert "5CREEN" in gone
+        assert "D0NE" not in gone
+        assert client.get("/rate").status_code == 401
+        # The code is there again for who closed the page, and nothing to judge is.
+        assert "5CREEN" in client.get("/join?PROLIFIC_PID=abcd1234").text
+        # An invited rater cannot be screened out.
+        rater = TestClient(app)
+        page = rater.get(f"/r/{web_of(app).access.invite('rater', 'anna')}").text
+        assert "/rate/decline" not in page
+
+
+def test_who_leaves_gives_the_work_back(tmp_path: Path) -> None:
+    with served(
+        tmp_path, small_set([["a", "b", "c"]]), budget=1, size=1, options={"panel": Panel("D0NE")}
+    ) as app:
+        first, second = TestClient(app), TestClient(app)
+        page = first.get("/join?PROLIFIC_PID=abcd1234").text
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', page))
+        assert 'id="judge"' not in second.get("/join?PROLIFIC_PID=efgh5678").text
+        first.post("/leave", data={"csrf": csrf})
+        assert 'id="judge"' in second.get("/rate").text

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.arrays import Ints
-from sparingly.signals.overlap import ngrams
-from sparingly.signals.overlap.ngrams import TextPlaces, ngram_totals, shared_ngrams
+from sparingly.signals.overlap import similarity
+from sparingly.signals.overlap.similarity import TextPlaces, ngram_totals, shared_ngrams
 from sparingly.signals.overlap.tokens import TokenCodes
 
 Text = Sequence[int]
@@ -84,6 +84,6 @@ def test_nothing_at_all() -> None:
 
 @pytest.mark.parametrize("room", [1, 8, 64])
 def test_a_table_without_room_is_filled_in_parts(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngrams, "_TABLE_CELLS", room)
+    monkeypatch.setattr(similarity, "_TABLE_CELLS", room)
     drawn = np.random.default_rng(3)
     check([[drawn.integers(0, 5, 30).tolist() for _ in range(4)] for _ in range(6)], 5)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.predict.ridge import PRIOR_LABELS, model_intercepts
+from sparingly.signals.predict.regressors import PRIOR_LABELS, model_intercepts
 
 
 def test_intercepts_minimise_what_they_say() -> None:

@@ -11,8 +11,15 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.signals.predict.regressors import Boosting, Neighbours, Ridge, TrainingData, parse_regressor
-from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
+from sparingly.signals.predict.regressors import (
+    Boosting,
+    Neighbours,
+    Ridge,
+    TrainingData,
+    fit_ridge,
+    model_intercepts,
+    parse_regressor,
+)
 
 
 def training(items: int = 20, seed: int = 0, equal: bool = True) -> TrainingData:

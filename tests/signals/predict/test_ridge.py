@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge as TheirRidge
 
 from sparingly.base.arrays import Floats
-from sparingly.signals.predict.ridge import PRIOR_LABELS, RidgeFit, fit_ridge
+from sparingly.signals.predict.regressors import PRIOR_LABELS, RidgeFit, fit_ridge
 
 
 def problem(

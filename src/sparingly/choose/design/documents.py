@@ -208,11 +208,11 @@ class Documents(WholeSetSelector):
     π_d = n/N (``chance=equal``) or π_d = min(1, κ·N_d) (``chance=size``), N_d the number of the document's
     items and κ such that Σ_d π_d N_d = n; every item of a document has its π. The longest documents meet
     first, so that no draw has more than one document's items above or below n. Under a cost a document costs
-    c_d, what its items cost together, Σ_d π_d c_d is the budget, and the dearest documents meet first.
+    c_d, what its items cost together, Σ_d π_d c_d is the budget, and the most expensive documents meet first.
 
     Choose it when people must read documents as a whole. Items of a document are alike, so n of them say less
-    than n single items; ``snippets`` lies between. ``chance=size`` makes for fewer and longer documents:
-    easier on people, harder on the scores.
+    than n single items; ``snippets`` lies between. ``chance=size`` draws fewer and longer documents,
+    which is easier for people but makes scores less precise.
     """
 
     kind: ClassVar[str] = "design"
@@ -289,7 +289,7 @@ class Snippets(WholeSetSelector):
     are drawn, each yields ``length`` segments; ``document``: all of them; ``segment``: single segments.
 
     Choose ``budgeted`` when segments need their context and documents differ in length: every document is
-    spoken for by its share, where ``fixed`` favours short documents. Few documents, or a budget of less than
+    represented by its share, where ``fixed`` favours short documents. Few documents, or a budget of less than
     a segment each, make it no better than single segments.
     """
 
@@ -303,9 +303,11 @@ class Snippets(WholeSetSelector):
         None, "with kind=fixed: how many segments a snippet has, 10 unless given", minimum=1
     )
     chance: Chance = parameter(  # noqa: RUF009 - a field
-        "equal", "with kind=fixed or document: all documents are as likely, or by their length"
+        "equal", "with kind=fixed or document: equal probabilities for documents, or by length"
     )
-    wrap: bool = parameter(False, "snippets go on at the start of the document, so that all are as likely")
+    wrap: bool = parameter(
+        False, "snippets go on at the start of the document, so that all are equally likely"
+    )
     max_length: int | None = parameter(
         None, "documents of more segments are left out, and scores do not include them", minimum=1
     )

@@ -100,15 +100,15 @@ class Guided(Selector):
     tau-b of the models' means. Choosing among draws undoes their probabilities: the result is for rankings
     only.
 
-    It does what people do who look at a sample and draw again, and shows what that is worth. To use metrics
-    and keep honest scores, draw by ``cube``.
+    It shows what redrawing a sample until it looks right is worth. To use metrics and keep scores unbiased,
+    use ``cube``.
     """
 
     reference: ClassVar[str] = "Lo and Knowles 2023, section 3.3"
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
 
     design: Selector = parameter(help="how samples are drawn")  # noqa: RUF009 - a field
-    under: str | None = parameter(None, "the metric; the only one there is unless given")
+    under: str | None = parameter(None, "the metric; default: the only one there is")
     k: int = parameter(13, "how many samples are drawn", minimum=1)
     agreement: Literal["soft", "kendall"] = parameter(
         "soft", "soft pairwise accuracy, or Kendall's tau-b of the means"

@@ -123,9 +123,9 @@ class SubsetSearch(WholeSetSelector):
     kind: Literal["greedy", "bruteforce", "beam"] = kind_parameter(  # type: ignore[misc]
         "greedy", "how subsets are searched"
     )
-    under: str | None = parameter(None, "the metric; the only one there is unless given")
+    under: str | None = parameter(None, "the metric; default: the only one there is")
     oracle: bool = parameter(False, "search under judgements instead of a metric, for experiments")
-    truth: str | None = parameter(None, "with oracle=true: the aspect; the only one there is unless given")
+    truth: str | None = parameter(None, "with oracle=true: the aspect; default: the only one there is")
     n: int = parameter(1000, "how many subsets or extensions are drawn", minimum=1)
     step: int = parameter(10, "how many items an extension has", minimum=1)
     beam: int = parameter(5, "with kind=beam: how many subsets go into the next step", minimum=1)

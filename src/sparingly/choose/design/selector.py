@@ -85,7 +85,7 @@ class Selector(Method, ABC):
 class ListSelector(Selector):
     """A selector that walks down a list of units, within groups, until the budget is spent."""
 
-    balance: str | None = parameter(None, "a column of the items: as much from each of its groups")
+    balance: str | None = parameter(None, "a column of the items: equal numbers from each of its groups")
     quota: Literal["equal", "share"] = parameter("equal", "groups get equal parts, or parts by their size")
     unit: Literal["item", "document"] = parameter("item", "what is chosen: items or whole documents")
     cost: str | None = parameter(None, COST_HELP)

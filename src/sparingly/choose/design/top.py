@@ -36,7 +36,7 @@ class Top(ListSelector):
     needs: ClassVar[tuple[str, ...]] = ("what its utility needs",)
     reference: ClassVar[str] = "Zouhar et al. 2025, eq. 1, 2"
 
-    utility: Utility = parameter(help="how much judging an item teaches")  # noqa: RUF009 - a field
+    utility: Utility = parameter(help="how much judging an item would teach")  # noqa: RUF009 - a field
     floor: float = parameter(
         0.1,
         "utilities are scaled to [floor, floor + 0.5] before they are weighed against costs",

@@ -32,7 +32,7 @@ class Distilled(Utility):
     needs: ClassVar[tuple[str, ...]] = ("sources",)
 
     model: str = parameter(help="the file of the model, made by sparingly distil train")
-    utility: str | None = parameter(None, "which of its utilities; the only one there is unless given")
+    utility: str | None = parameter(None, "which of its utilities; default: the only one there is")
     embedding: str | None = parameter(
         None, "vectors of these sources, where the model learned from vectors that were given"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.distil.out_of_domain import Thresholds
+from sparingly.choose.distil.text_features import Thresholds
 from sparingly.data import schema
 from sparingly.data.values import check_version
 

@@ -133,7 +133,7 @@ class InstantConfidence(Utility):
     needs: ClassVar[tuple[str, ...]] = ("sources", "outputs")
 
     direction: Literal["high", "low"] = parameter("high", "whether expected errors should be high or low")
-    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+    model: str | None = parameter(None, "the folder or checkpoint of a model; default: the published one")
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the sources and the outputs."""
@@ -183,9 +183,9 @@ class PreComet(Utility):
     needs: ClassVar[tuple[str, ...]] = ("sources",)
 
     target: PreCometTarget = parameter("avg", "which utility; each has a model of its own")  # noqa: RUF009 - a field
-    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+    model: str | None = parameter(None, "the folder or checkpoint of a model; default: the published one")
     prefer: Literal["high", "low"] | None = parameter(
-        None, "which end of the model's numbers is worth judging; by the target unless given"
+        None, "which end of the model's numbers is worth judging; default: by the target"
     )
 
     def reads(self, data: EvalSet) -> frozenset[str]:
@@ -228,7 +228,7 @@ class SentinelSrc(Utility):
     needs: ClassVar[tuple[str, ...]] = ("sources",)
 
     scores: Literal["da", "mqm"] = parameter("mqm", "which human scores it was trained on")
-    model: str | None = parameter(None, "the folder or checkpoint of a model; the published one unless given")
+    model: str | None = parameter(None, "the folder or checkpoint of a model; default: the published one")
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the sources."""

@@ -28,7 +28,7 @@ from sparingly.choose.distil.text_features import (
     word_rarity,
 )
 from sparingly.signals.embed.tfidf import singular_axes
-from sparingly.signals.predict.ridge import RidgeFit, fit_ridge
+from sparingly.signals.predict.regressors import RidgeFit, fit_ridge
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -22,8 +22,13 @@ from sparingly.choose.distil.card import NGRAMS, ModelCard
 from sparingly.choose.distil.corpus import vectors_for
 from sparingly.choose.distil.encoder.fitted import EncoderFit, is_encoder, load_encoder, save_encoder
 from sparingly.choose.distil.learner import BITS, BoostedTrees, LightFit, LinearWeights
-from sparingly.choose.distil.out_of_domain import SEEN_BITS, out_of_domain_reasons
-from sparingly.choose.distil.text_features import SURFACE_NAMES, WORD_BITS, blocks
+from sparingly.choose.distil.text_features import (
+    SEEN_BITS,
+    SURFACE_NAMES,
+    WORD_BITS,
+    blocks,
+    out_of_domain_reasons,
+)
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS

@@ -34,11 +34,10 @@ from sparingly.choose.distil.corpus import (
     parse_targets,
 )
 from sparingly.choose.distil.encoder.fitted import EncoderFit
-from sparingly.choose.distil.encoder.network import check_packages
-from sparingly.choose.distil.encoder.settings import EncoderTraining
+from sparingly.choose.distil.encoder.network import EncoderTraining, check_packages
 from sparingly.choose.distil.learner import LightFit, fit_light
 from sparingly.choose.distil.model import DistilledModel
-from sparingly.choose.distil.out_of_domain import ngram_bits, script_shares, thresholds_of
+from sparingly.choose.distil.text_features import ngram_bits, script_shares, thresholds_of
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.signature import LETTERS

@@ -50,13 +50,13 @@ def score_pool(
             model, ``package.module:function``, or a function that takes a list of texts and gives one number
             each.
         id: The column of ids; ``item`` or ``id`` unless given, made from the text where there is neither.
-        text: The column of texts; ``source`` or ``text`` unless given.
-        keep: The further columns to keep; all of them unless given.
+        text: The column of texts; default: ``source`` or ``text``.
+        keep: The further columns to keep; default: all of them.
         against: A corpus to compare with: the share of every source that it contains is stored.
         near: Also compute MinHash for near duplicates, 128 bytes a source.
         language: The column that says the language of a source.
         identify: Identify the language where no column says it.
-        languages: The languages to identify among; all that are known unless given.
+        languages: The languages to identify among; default: all that are known.
         bad: Bad records are skipped and counted, or the first of them is an error.
         longest: The most bytes of a record.
         embed: Also embed the sources: ``hashed`` (character n-grams, no download), a sentence-transformers

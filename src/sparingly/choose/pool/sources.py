@@ -152,7 +152,7 @@ LANGUAGE = "language"
 class Languages:
     """How the languages of sources are determined: by a column of the records, or identified (py3langid).
 
-    ``among`` are the languages to identify among; all that the identifier knows unless given.
+    ``among`` are the languages to identify among; default: all that the identifier knows.
     """
 
     column: str | None = None

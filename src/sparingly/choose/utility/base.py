@@ -46,7 +46,7 @@ class MetricUtility(Utility):
 
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
 
-    metric: str | None = parameter(None, "the metric; the only one there is unless given")
+    metric: str | None = parameter(None, "the metric; default: the only one there is")
 
     def resolve(self, data: EvalSet) -> Self:
         """Resolve the metric."""
@@ -82,7 +82,7 @@ class Mix(Utility):
     """Combines several utilities: a weighted mean (or product) of their ranks, z-scores or 0-1 values.
 
     u_i = Σ_k w_k g(u_ki) / Σ_k |w_k|, or Π_k g(u_ki)^w_k, with g the rank (as a share of the items), the
-    z-score, or the min-max scaled value. An item that one of the utilities cannot judge gets none. A
+    z-score, or the min-max scaled value. An item without one of the utilities gets none. A
     negative weight turns a utility round.
 
     Choose it to hedge between utilities that look at different things, such as hardness and spread.

@@ -15,8 +15,7 @@ from sparingly.choose.utility.base import Utility
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.signals.predict.features import Features
-from sparingly.signals.predict.predict import FEWEST
-from sparingly.signals.predict.residuals import Goal, ResidualSizes, residual_sizes
+from sparingly.signals.predict.predict import FEWEST, Goal, ResidualSizes, residual_sizes
 
 # A design asks for the residuals to find tau, for its probabilities and for its notes, and draws with other
 # seeds ask again.
@@ -40,13 +39,11 @@ class ResidualSize(Utility):
     needs: ClassVar[tuple[str, ...]] = ("metrics", "ratings")
     reference: ClassVar[str] = "Neyman 1934; Isaki and Fuller 1982"
 
-    aspect: str | None = parameter(
-        None, "what was judged in the pilot; the only aspect there is unless given"
-    )
-    goal: Goal = parameter("scores", "what matters: scores, or what sets models apart")  # noqa: RUF009 - a field
-    metrics: tuple[str, ...] = parameter((), "what residuals are learned from; all metrics unless given")
+    aspect: str | None = parameter(None, "what was judged in the pilot; default: the only aspect there is")
+    goal: Goal = parameter("scores", "what residuals are about: scores, or differences between models")  # noqa: RUF009 - a field
+    metrics: tuple[str, ...] = parameter((), "what residuals are learned from; default: all metrics")
     probability: str | None = parameter(
-        None, "a column with the pilot's inclusion probabilities; equal unless given"
+        None, "a column with the pilot's inclusion probabilities; default: equal"
     )
 
     def resolve(self, data: EvalSet) -> Self:

@@ -18,20 +18,13 @@ class EpochVariance:
     With n items of R epochs each, the mean score of a model over inputs like these has the variance
     V(n, R) = σ²_items / n + σ²_epochs / (n·R). Over this set of N items, the mean over the epochs that were
     run has no error; as an estimate of the model's expected score it has σ²_epochs / (N·R).
-
-    Attributes:
-        score: The metric or aspect.
-        cells: How many cells have several epochs.
-        epochs: How many epochs these have on average.
-        between_items: σ²_items.
-        between_epochs: σ²_epochs.
     """
 
-    score: str
-    cells: int
-    epochs: float
-    between_items: float
-    between_epochs: float
+    score: str  # the metric or aspect
+    cells: int  # how many cells have several epochs
+    epochs: float  # how many epochs these have on average
+    between_items: float  # σ²_items
+    between_epochs: float  # σ²_epochs
 
     def variance(self, items: float, epochs: float) -> float:
         """Return the variance of a mean score over so many items with so many epochs each."""

@@ -16,19 +16,14 @@ from sparingly.data.evalset import EvalSet, NamedArrays
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """The range of a metric or an aspect; None where it has no score.
-
-    Attributes:
-        constant: Whether all scores are equal: it says nothing.
-        same_for_models: Whether the models of every item have one score: it cannot tell models apart.
-    """
+    """The range of a metric or an aspect; None where it has no score."""
 
     name: str
     minimum: float | None
     mean: float | None
     maximum: float | None
-    constant: bool
-    same_for_models: bool
+    constant: bool  # whether all scores are equal: it says nothing
+    same_for_models: bool  # whether the models of every item have one score: it cannot tell models apart
 
 
 def scores_of(arrays: NamedArrays) -> tuple[ScoreRange, ...]:
@@ -70,27 +65,20 @@ _NO_SPREAD = 1e-9
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a metric agrees with an aspect, by Pearson's r; None where nothing varies.
-
-    Attributes:
-        pooled: Over all cells that have both.
-        within: Mean over items of the correlation across their models, over the items where both vary.
-        differences: Of the differences between two models on one item, over all items and pairs of models:
-            ``Σᵢ nᵢ Sᵢ(x,y) / √(Σᵢ nᵢ Sᵢ(x,x) · Σᵢ nᵢ Sᵢ(y,y))`` with Sᵢ the sum of products about the
-            item's mean over its nᵢ models. Selections made with a metric are as good as this number.
-        cells: The number of cells that have both.
-        items: The number of items behind ``within``.
-        freedom: The number of independent differences between models, Σᵢ (nᵢ − 1).
-    """
+    """How a metric agrees with an aspect, by Pearson's r; None where nothing varies."""
 
     metric: str
     aspect: str
-    pooled: float | None
+    pooled: float | None  # over all cells that have both
+    # Mean over items of the correlation across their models, over the items where both vary.
     within: float | None
+    # Of the differences between two models on one item, over all items and pairs of models: ``Σᵢ nᵢ Sᵢ(x,y) /
+    # √(Σᵢ nᵢ Sᵢ(x,x) · Σᵢ nᵢ Sᵢ(y,y))`` with Sᵢ the sum of products about the item's mean over its nᵢ models.
+    # Selections made with a metric are as good as this number.
     differences: float | None
-    cells: int
-    items: int
-    freedom: int
+    cells: int  # the number of cells that have both
+    items: int  # the number of items behind ``within``
+    freedom: int  # the number of independent differences between models, Σᵢ (nᵢ − 1)
 
 
 def correlations(data: EvalSet) -> tuple[Correlation, ...]:

@@ -278,40 +278,27 @@ class MeanOfModel:
 
 @dataclass(frozen=True)
 class Representation(Tabular):
-    """A selection against the set that it was chosen from.
+    """A selection against the set that it was chosen from."""
 
-    Attributes:
-        n: Selected items.
-        of: Items of the set.
-        coverage: How many items, documents, domains and outputs the selection touches.
-        domains: Shares by domain.
-        document_lengths: Shares of items by the length of the document that they come from (Lo and Knowles
-            2023, Table 4): samples that favour short documents do not speak for long ones.
-        source_lengths: Shares by quarter of the set's source lengths.
-        metrics: Shares by quarter of every metric's item means.
-        flags: Shares of items that no metric flags (their means lie in the better half of every metric). A
-            selection that has none of them cannot find out what the metrics miss.
-        blind_spots: For every aspect, shares of the judged items that people find bad, by whether a metric
-            flags them.
-        cost: Mean cost of the set's items and of the selected ones, or None.
-        means: Every metric's mean by model. Selected items may be harder or easier than the set.
-        leanings: What is badly over- or under-represented.
-        notes: What to mind.
-    """
-
-    n: int
-    of: int
-    coverage: tuple[Covered, ...]
-    domains: tuple[Share, ...]
+    n: int  # selected items
+    of: int  # items of the set
+    coverage: tuple[Covered, ...]  # how many items, documents, domains and outputs the selection touches
+    domains: tuple[Share, ...]  # shares by domain
+    # Shares of items by the length of the document that they come from (Lo and Knowles 2023, Table 4):
+    # samples that favour short documents do not speak for long ones.
     document_lengths: tuple[Share, ...]
-    source_lengths: tuple[Share, ...]
-    metrics: tuple[MetricShares, ...]
+    source_lengths: tuple[Share, ...]  # shares by quarter of the set's source lengths
+    metrics: tuple[MetricShares, ...]  # shares by quarter of every metric's item means
+    # Shares of items that no metric flags (their means lie in the better half of every metric). A selection
+    # that has none of them cannot find out what the metrics miss.
     flags: tuple[Share, ...]
+    # For every aspect, shares of the judged items that people find bad, by whether a metric flags them.
     blind_spots: tuple[BlindSpots, ...]
-    cost: tuple[float, float] | None
+    cost: tuple[float, float] | None  # mean cost of the set's items and of the selected ones, or None
+    # Every metric's mean by model. Selected items may be harder or easier than the set.
     means: tuple[MeanOfModel, ...]
-    leanings: tuple[Leaning, ...] = ()
-    notes: tuple[str, ...] = ()
+    leanings: tuple[Leaning, ...] = ()  # what is badly over- or under-represented
+    notes: tuple[str, ...] = ()  # what to mind
 
     @property
     def kinds(self) -> dict[str, tuple[Share, ...]]:

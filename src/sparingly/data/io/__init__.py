@@ -38,7 +38,7 @@ def load(
 
     Args:
         path: The file or directory; or several, such as two runs of one harness (see ``data.join``).
-        format: The name of its format; recognised by content and extension unless given.
+        format: The name of its format; default: recognised by content and extension.
         labels: A further file with what people said: items (and models and raters) with their scores.
         roles: What columns of a table are, where their names do not tell: ``{"rating": "human"}``. What was
             said of the file on the command line holds as well, unless something else is said here.

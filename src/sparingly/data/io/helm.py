@@ -57,8 +57,8 @@ class Helm(LogFormat):
         "epoch": "trial",
     }
     options: ClassVar[dict[str, str]] = {
-        "perturbation": "the perturbation whose instances are taken (the unperturbed ones unless given)",
-        "metrics": "the statistics that are metrics (all that judge something unless given)",
+        "perturbation": "the perturbation whose instances are taken (default: the unperturbed ones)",
+        "metrics": "the statistics that are metrics (default: all that judge something)",
     }
 
     def recognises(self, head: Head) -> bool:

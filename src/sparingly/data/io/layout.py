@@ -80,44 +80,30 @@ _SIDES = (
 
 @dataclass
 class LongForm:
-    """A table in long form, and which of its columns are known.
+    """A table in long form, and which of its columns are known."""
 
-    Attributes:
-        source: The columns, one row for each item and model.
-        count: The number of rows in the file; a wide table has that many for each model.
-        columns: The names of the columns in the file.
-        single: Columns by role (item, model, output, rater, score …).
-        inputs: The columns of the input, to be joined.
-        several: Columns by kind (metric, aspect, reference, cell, column) and name in the evaluation set.
-        roles: The roles of columns of the file that are settled.
-        origins: The columns of the file behind a column of the long form, by model.
-        rest: Columns whose values will tell what they are.
-        preference: The column that says which side is better, and the words for each outcome.
-        preference_by_judge: Whether an automatic judge said it.
-        chosen_wins: Whether the first side is better in every row (chosen and rejected).
-        judges: The column with the names of automatic judges.
-        are_ratings: Whether a row is a rating.
-        by_rater: Columns of ratings by aspect and rater.
-        has_judge: Whether a column names the automatic judge of all scores.
-    """
-
-    source: TableSource
-    count: int
-    columns: list[str]
+    source: TableSource  # the columns, one row for each item and model
+    count: int  # the number of rows in the file; a wide table has that many for each model
+    columns: list[str]  # the names of the columns in the file
     said: SaidRoles
+    # Columns by role (item, model, output, rater, score …).
     single: dict[str, str] = field(default_factory=dict)
-    inputs: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)  # the columns of the input, to be joined
+    # Columns by kind (metric, aspect, reference, cell, column) and name in the evaluation set.
     several: dict[str, dict[str, str]] = field(default_factory=dict)
-    roles: list[ColumnRole] = field(default_factory=list)
+    roles: list[ColumnRole] = field(default_factory=list)  # the roles of columns of the file that are settled
+    # The columns of the file behind a column of the long form, by model.
     origins: dict[str, dict[str, str]] = field(default_factory=dict)
-    rest: list[str] = field(default_factory=list)
+    rest: list[str] = field(default_factory=list)  # columns whose values will tell what they are
+    # The column that says which side is better, and the words for each outcome.
     preference: tuple[str, dict[str, float]] | None = None
-    preference_by_judge: bool = False
-    chosen_wins: bool = False
-    judges: str | None = None
-    are_ratings: bool = False
+    preference_by_judge: bool = False  # whether an automatic judge said it
+    chosen_wins: bool = False  # whether the first side is better in every row (chosen and rejected)
+    judges: str | None = None  # the column with the names of automatic judges
+    are_ratings: bool = False  # whether a row is a rating
+    # Columns of ratings by aspect and rater.
     by_rater: dict[str, dict[str, str]] = field(default_factory=dict)
-    has_judge: bool = False
+    has_judge: bool = False  # whether a column names the automatic judge of all scores
 
 
 def lay_out(source: TableSource, said: SaidRoles, name: str) -> LongForm:

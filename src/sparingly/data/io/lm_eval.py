@@ -57,8 +57,8 @@ class LmEvalSamples(LogFormat):
         "epoch": "repeat",
     }
     options: ClassVar[dict[str, str]] = {
-        "model": "the model's name, for the samples of one model (that of its folder unless given)",
-        "filter": "of several filters of a task, the one whose scores are taken (all unless given)",
+        "model": "the model's name, for the samples of one model (default: that of its folder)",
+        "filter": "of several filters of a task, the one whose scores are taken (default: all)",
         "output": "response: what the model wrote (unless given); filtered: what the first filter made of it",
         "prompts": "any: models may have had different prompts for the same document",
         "runs": "latest: of several runs of a task by a model, the last one counts",

@@ -39,7 +39,7 @@ class Subset2Evaluate(Format):
 
     summary: ClassVar[str] = "JSON Lines of subset2evaluate: i, src, tgt, scores"
     options: ClassVar[dict[str, str]] = {
-        "aspects": "which scores people gave, as a,b (found by their names unless given)",
+        "aspects": "which scores people gave, as a,b (default: found by their names)",
         "ids": 'order: number the items in the order of the file, for files without a unique "i"',
     }
     writes: ClassVar[bool] = True

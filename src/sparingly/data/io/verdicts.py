@@ -36,31 +36,18 @@ _LETTERS = 16
 
 @dataclass(frozen=True)
 class VerdictHead:
-    """How a judge was asked: the first line of its file.
+    """How a judge was asked: the first line of its file."""
 
-    Attributes:
-        name: The metric that its verdicts are.
-        model: The model that judged.
-        endpoint: The host that it was reached at; nothing else of the address.
-        ask: Whether ``outputs`` were scored or ``pairs`` compared.
-        low: The lowest score.
-        high: The highest score.
-        temperature: As it was sent; None where none was.
-        prompt: The digest of the instructions, rubric included.
-        date: The day of the first call.
-        version: The version of this package that asked.
-    """
-
-    name: str
-    model: str
-    endpoint: str
-    ask: str
-    low: float
-    high: float
-    temperature: float | None
-    prompt: str
-    date: str
-    version: str
+    name: str  # the metric that its verdicts are
+    model: str  # the model that judged
+    endpoint: str  # the host that it was reached at; nothing else of the address
+    ask: str  # whether ``outputs`` were scored or ``pairs`` compared
+    low: float  # the lowest score
+    high: float  # the highest score
+    temperature: float | None  # as it was sent; None where none was
+    prompt: str  # the digest of the instructions, rubric included
+    date: str  # the day of the first call
+    version: str  # the version of this package that asked
 
     @property
     def scale(self) -> Scale:
@@ -108,17 +95,12 @@ class VerdictHead:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One answer of a judge.
+    """One answer of a judge."""
 
-    Attributes:
-        item: The item.
-        texts: The digests of the texts that it saw: of the output, or of the first and the second of a pair.
-        score: The score, or what the pair is worth to the first (1, 0.5 or 0); None where there was none to
-            read.
-    """
-
-    item: str
+    item: str  # the item
+    # The digests of the texts that it saw: of the output, or of the first and the second of a pair.
     texts: tuple[str, ...]
+    # The score, or what the pair is worth to the first (1, 0.5 or 0); None where there was none to read.
     score: float | None
 
     @property

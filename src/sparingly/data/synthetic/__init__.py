@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sparingly.data.synthetic.generate import make_evalset
-from sparingly.data.synthetic.invented import load_invented
+from sparingly.data.synthetic.generate import load_invented, make_evalset
 
 __all__ = ["load_invented", "make_evalset"]

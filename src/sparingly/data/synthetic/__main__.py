@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sparingly.data.io import save
-from sparingly.data.synthetic.invented import load_invented
+from sparingly.data.synthetic.generate import load_invented
 
 path = Path(sys.argv[1])
 path.parent.mkdir(parents=True, exist_ok=True)

@@ -56,13 +56,13 @@ def compare(
 
     Args:
         data: The evaluation set (or its file, or a frame) with the judgements.
-        first: The model in question; the first of the only two unless given.
+        first: The model in question; default: the first of the only two.
         second: The model that it is compared with.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
         aspect: What was judged; the only aspect unless given, or a metric.
         target: What the answer is about: inputs like these (``population``), or this very ``set``.
         margin: Also ask whether the first is at most so much worse: "2%" for rates and wins, else a number.
-        judge: The rater or metric whose votes on everything are a judge's; all metrics unless given.
+        judge: The rater or metric whose votes on everything are a judge's; default: all metrics.
         estimator: How scores are estimated; see ``estimate``.
         scale: The lowest and the highest possible score.
         alpha: The error rate of the test; one less it is the level of intervals.

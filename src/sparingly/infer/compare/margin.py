@@ -15,21 +15,13 @@ Answer = Literal["yes", "no", "not yet"]
 
 @dataclass(frozen=True)
 class MarginLook:
-    """At which look a question that may be asked again was answered.
+    """At which look a question that may be asked again was answered."""
 
-    Attributes:
-        number: The number of the look; 0 before the first.
-        of: How many looks there are at most.
-        items: How many items it saw.
-        following: After how many items the next look is; None after the last.
-        ready: How many items are judged in the order in which they were drawn.
-    """
-
-    number: int
-    of: int
-    items: int
-    following: int | None
-    ready: int
+    number: int  # the number of the look; 0 before the first
+    of: int  # how many looks there are at most
+    items: int  # how many items it saw
+    following: int | None  # after how many items the next look is; None after the last
+    ready: int  # how many items are judged in the order in which they were drawn
 
 
 @dataclass(frozen=True)

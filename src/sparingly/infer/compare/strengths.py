@@ -57,34 +57,23 @@ from sparingly.infer.rank.ranking import Ranking
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WinMatrix(Tabular):
-    """Many models by votes between two at a time.
-
-    Attributes:
-        models: The models, the strongest first.
-        wins: models × models: how often the model of the row won against that of the column.
-        ties: models × models: how often the two tied, outputs with the same text that nobody was asked about
-            included.
-        strengths: The strengths, in the order of the data.
-        ranking: Ranks and groups by the strengths, corrected for all pairs.
-        same_texts: How many ties nobody was asked about, as both wrote the same.
-        judge: The names of the judge or the metrics whose votes are in the strengths; empty without.
-        judge_items: How many items have these votes.
-        judge_worth: How many comparisons without the judge are worth one with it.
-        position: Whether people prefer what is shown first, where that was saved.
-    """
+    """Many models by votes between two at a time."""
 
     rows_key: ClassVar[str] = "rows"
 
-    models: tuple[str, ...]
-    wins: Floats
+    models: tuple[str, ...]  # the models, the strongest first
+    wins: Floats  # models × models: how often the model of the row won against that of the column
+    # models × models: how often the two tied, outputs with the same text that nobody was asked about
+    # included.
     ties: Floats
-    strengths: BradleyTerry
-    ranking: Ranking
-    same_texts: int = 0
+    strengths: BradleyTerry  # the strengths, in the order of the data
+    ranking: Ranking  # ranks and groups by the strengths, corrected for all pairs
+    same_texts: int = 0  # how many ties nobody was asked about, as both wrote the same
+    # The names of the judge or the metrics whose votes are in the strengths; empty without.
     judge: tuple[str, ...] = ()
-    judge_items: int = 0
-    judge_worth: float = 1.0
-    position: PositionBias | None = None
+    judge_items: int = 0  # how many items have these votes
+    judge_worth: float = 1.0  # how many comparisons without the judge are worth one with it
+    position: PositionBias | None = None  # whether people prefer what is shown first, where that was saved
     notes: tuple[str, ...] = ()
 
     @property

@@ -163,19 +163,12 @@ def text_codes(outputs: Objects) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class CellVotes:
-    """A judge that scores every output: its vote between two is the difference of their scores.
+    """A judge that scores every output: its vote between two is the difference of their scores."""
 
-    Attributes:
-        names: The metrics that it is made of.
-        frame: What comparisons are drawn from.
-        cells: Its scores, items × models.
-        parameters: How many numbers were fitted to people's votes.
-    """
-
-    names: tuple[str, ...]
-    frame: VoteFrame
-    cells: Floats
-    parameters: int = 0
+    names: tuple[str, ...]  # the metrics that it is made of
+    frame: VoteFrame  # what comparisons are drawn from
+    cells: Floats  # its scores, items × models
+    parameters: int = 0  # how many numbers were fitted to people's votes
 
     @property
     def models(self) -> int:

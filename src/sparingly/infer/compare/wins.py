@@ -164,19 +164,12 @@ def percents(low: float, high: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ItemControl:
-    """A judge's votes less their mean over all items.
+    """A judge's votes less their mean over all items."""
 
-    Attributes:
-        judged: Summed over the votes on each judged item.
-        everywhere: What each of all items adds to the mean, times the number of votes.
-        rows: The judged items, as positions among all.
-        parameters: How many numbers were fitted to people's votes.
-    """
-
-    judged: Floats
-    everywhere: Floats
-    rows: Ints
-    parameters: int = 0
+    judged: Floats  # summed over the votes on each judged item
+    everywhere: Floats  # what each of all items adds to the mean, times the number of votes
+    rows: Ints  # the judged items, as positions among all
+    parameters: int = 0  # how many numbers were fitted to people's votes
 
     @property
     def half(self) -> ItemControl:

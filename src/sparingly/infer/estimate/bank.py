@@ -98,20 +98,14 @@ def greg_predictions(
 
 @dataclass(frozen=True, eq=False)
 class BankPredictions:
-    """Predictions of the models that have earlier ones.
+    """Predictions of the models that have earlier ones."""
 
-    Attributes:
-        new: Which models these are.
-        predicted: Items × models, with the slopes; 0 for other models.
-        slopes: 2 × models: how far predictions count, from metrics and what the bank adds; 0 where that tells
-            nothing of the labels.
-        widening: By how much errors exceed those of the residuals.
-    """
-
-    new: Mask
-    predicted: Floats
+    new: Mask  # which models these are
+    predicted: Floats  # items × models, with the slopes; 0 for other models
+    # 2 × models: how far predictions count, from metrics and what the bank adds; 0 where that tells nothing
+    # of the labels.
     slopes: Floats
-    widening: Floats
+    widening: Floats  # by how much errors exceed those of the residuals
 
 
 def bank_notes(models: Sequence[str], new: Mask, slopes: Floats) -> tuple[str, ...]:
@@ -146,27 +140,20 @@ def predict_from_bank(sample: JudgedSample, data: EvalSet, seed: int) -> BankPre
 
 @dataclass(frozen=True, eq=False)
 class LabelBank:
-    """What people's scores of earlier models say of every item, and how far it predicts a model.
+    """What people's scores of earlier models say of every item, and how far it predicts a model."""
 
-    Attributes:
-        known: Of which items it says anything.
-        human: h_i, the shrunk mean of the earlier models' scores on every item; 0 where there is none.
-        metrics: Items × models × features (m and m̄), centred; no features without metrics.
-        with_human: The coefficients of the features and, last, of h; None where a single earlier model gives
-            nothing to learn them from.
-        without: The coefficients of the features alone, for items without h.
-    """
-
-    known: Mask
-    human: Floats
-    metrics: Floats
+    known: Mask  # of which items it says anything
+    human: Floats  # h_i, the shrunk mean of the earlier models' scores on every item; 0 where there is none
+    metrics: Floats  # items × models × features (m and m̄), centred; no features without metrics
+    # The coefficients of the features and, last, of h; None where a single earlier model gives nothing to
+    # learn them from.
     with_human: Floats | None
-    without: Floats
+    without: Floats  # the coefficients of the features alone, for items without h
 
     @classmethod
     def learn(cls, sample: JudgedSample, data: EvalSet, models: Ints, seed: int) -> LabelBank:
         """Learn from the labels of some models."""
-        from sparingly.signals.predict.ridge import fit_ridge
+        from sparingly.signals.predict.regressors import fit_ridge
 
         labels, weights = labels_and_weights(sample, sample.scores)
         labels = np.where(np.isin(np.arange(sample.models), models), labels, np.nan)
@@ -227,7 +214,7 @@ class LabelBank:
         sample: JudgedSample, data: EvalSet, model: int, features: Floats, seed: int
     ) -> tuple[Floats, Floats]:
         """Return the parts by coefficients from the model's own labels, those of other folds for its own."""
-        from sparingly.signals.predict.ridge import fit_ridge
+        from sparingly.signals.predict.regressors import fit_ridge
 
         rows = np.flatnonzero(sample.judged[:, model])
         part = sample.of_model(model)

@@ -262,39 +262,24 @@ UNCONNECTED, NEVER_COMPARED = "not connected to the others by wins and losses", 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BradleyTerry(Tabular):
-    """Strengths of models: the log-odds that one is preferred to another are the difference of theirs.
+    """Strengths of models: the log-odds that one is preferred to another are the difference of theirs."""
 
-    Attributes:
-        models: The models.
-        strengths: Their strengths, which add up to 0 over the models that have one; NaN for the others.
-        standard_errors: Their standard errors, robust to comparisons that share an item.
-        low: The low ends of the intervals, by Student's t at ``freedom``.
-        high: The high ends.
-        covariance: Models × models.
-        freedom: Degrees of freedom of the errors: the items on which models were compared, less one.
-        level: The level of the intervals.
-        status: Why a model has no strength; empty where it has one.
-        ties: How ties were treated.
-        log_ties: The log of Davidson's ν: two equal models tie with the chance ν/(2 + ν); −∞ without ties.
-        effects: What the covariates add to the log-odds, by name, with their standard errors.
-        comparisons: How many comparisons were used.
-        notes: What to mind.
-    """
-
-    models: tuple[str, ...]
-    strengths: Floats
-    standard_errors: Floats
-    low: Floats
-    high: Floats
-    covariance: Floats
-    freedom: float
-    level: float
-    status: tuple[str, ...]
-    ties: str
+    models: tuple[str, ...]  # the models
+    strengths: Floats  # their strengths, which add up to 0 over the models that have one; NaN for the others
+    standard_errors: Floats  # their standard errors, robust to comparisons that share an item
+    low: Floats  # the low ends of the intervals, by Student's t at ``freedom``
+    high: Floats  # the high ends
+    covariance: Floats  # models × models
+    freedom: float  # degrees of freedom of the errors: the items on which models were compared, less one
+    level: float  # the level of the intervals
+    status: tuple[str, ...]  # why a model has no strength; empty where it has one
+    ties: str  # how ties were treated
+    # The log of Davidson's ν: two equal models tie with the chance ν/(2 + ν); −∞ without ties.
     log_ties: float
+    # What the covariates add to the log-odds, by name, with their standard errors.
     effects: dict[str, tuple[float, float]]
-    comparisons: int
-    notes: tuple[str, ...] = ()
+    comparisons: int  # how many comparisons were used
+    notes: tuple[str, ...] = ()  # what to mind
 
     def __repr__(self) -> str:
         models, comparisons = counted(len(self.models), "model"), counted(self.comparisons, "comparison")
@@ -381,7 +366,7 @@ def bradley_terry(
 
     Args:
         data: The evaluation set with preferences (see ``with_preferences_from`` to derive them from scores).
-        aspect: Use the preferences of this aspect only; all of them unless given.
+        aspect: Use the preferences of this aspect only; default: all of them.
         ties: ``davidson`` gives ties a parameter of their own, ``half`` counts one as half a win. Unless
             given, it is ``half`` where preferences are soft (AlpacaEval's weights), else ``davidson``.
         covariates: What else may sway people: ``length`` (how much longer the first output is, in
@@ -408,24 +393,15 @@ def bradley_terry(
 
 @dataclass(frozen=True, eq=False)
 class FittedStrengths:
-    """A fit on an evaluation set: which comparisons it is of, and which models have a strength.
+    """A fit on an evaluation set: which comparisons it is of, and which models have a strength."""
 
-    Attributes:
-        models: All models.
-        rows: The positions of those that have a strength, in the order of the fit.
-        status: Why a model has none; empty where it has one.
-        compared: The comparisons of the fit, models as positions among ``rows``.
-        ties: How ties were treated.
-        covariates: The names of the covariates.
-    """
-
-    models: tuple[str, ...]
-    rows: Ints
-    status: tuple[str, ...]
-    compared: Comparisons
+    models: tuple[str, ...]  # all models
+    rows: Ints  # the positions of those that have a strength, in the order of the fit
+    status: tuple[str, ...]  # why a model has none; empty where it has one
+    compared: Comparisons  # the comparisons of the fit, models as positions among ``rows``
     fit: BradleyTerryFit
-    ties: Ties
-    covariates: tuple[str, ...] = ()
+    ties: Ties  # how ties were treated
+    covariates: tuple[str, ...] = ()  # the names of the covariates
 
     def result(self, level: float, freedom: float | None = None) -> BradleyTerry:
         """Return the strengths with their intervals, strength ± t·se with G − 1 degrees unless given."""

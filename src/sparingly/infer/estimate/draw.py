@@ -14,8 +14,7 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.documents import Documents, Snippets
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.choose.design.selector import ListSelector
-from sparingly.choose.design.stratified import Stratified
-from sparingly.choose.design.verdicts import Verdicts
+from sparingly.choose.design.stratified import Stratified, Verdicts
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection

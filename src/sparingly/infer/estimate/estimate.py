@@ -21,6 +21,7 @@ from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
 from sparingly.infer.estimate.bank import earlier_models
 from sparingly.infer.estimate.draw import frame_of, sample_from
+from sparingly.infer.estimate.epochs import with_epoch_noise
 from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
 from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
 from sparingly.infer.estimate.predictions import guard_predictions
@@ -66,18 +67,17 @@ def estimate(
         selection: What was chosen to be judged. Without it the judged items are taken to be a uniform sample.
             One without inclusion probabilities gives the scores of the chosen items and no more, and says so.
             One drawn from more items than the data has, such as a pool, gives the scores of all of them.
-        aspect: What was judged: an aspect (the only one unless given), or ``sum:of=[fluency,adequacy]``.
+        aspect: What was judged: an aspect (default: the only one), or ``sum:of=[fluency,adequacy]``.
         estimator: ``weighted_mean``, ``greg``, ``control_variate:metric=COMET`` … By default ``bank`` where a
             model was judged on far fewer items than others, else ``greg`` where there are metrics, else
             ``stratified_mean`` or ``weighted_mean``.
-        target: What the scores are about: this ``set`` (without error when everything is judged), or
-            the ``population`` of inputs like these. Where outputs are repeated, the score of an item is the
-            mean over the epochs that were run; errors for the population hold the noise between epochs, those
-            for the set do not (see ``data.describe.epochs``).
+        target: What the scores are about: this ``set`` (without error when everything is judged once), or
+            the ``population`` of inputs like these. Where outputs are repeated, scores are means over the
+            epochs that could be run, and errors hold the noise between those that were (see ``epochs``).
         level: The level of the intervals.
         interval: ``auto`` (by sample size and skewness), ``t``, ``bootstrap``, ``none``, or, from the scale
             alone, ``betting``, ``hoeffding``, ``bernstein``.
-        scale: The lowest and the highest possible score; that of the data unless given.
+        scale: The lowest and the highest possible score; default: that of the data.
         by: A column of the items: also estimate its groups.
         seed: The seed of folds and bootstrap.
 
@@ -133,10 +133,9 @@ def estimate(
         for label in sorted(set(labels[sample.rows].tolist())):
             part = restrict_to(sample, linear, labels == label)
             groups[label] = assemble(*part, view.models, request, aspect=name, estimator=str(method))
+    whole_set = replace(whole_set, n=whole_set.n - skipped, groups=groups)
     return replace(
-        whole_set,
-        n=whole_set.n - skipped,
-        groups=groups,
+        whole_set if skipped or outside else with_epoch_noise(whole_set, view),
         selection=selection,
         signature=_signature(view, selection, name, method, request, by, (sample.rows, sample.scores)),
     )
@@ -169,7 +168,12 @@ def _signature(
 ) -> EstimateSignature:
     """Return the signature; ``used`` are the rows of the judgements that were used, and their scores."""
     columns = {name for name in (fields.DOCUMENT, fields.WEIGHT, by) if name in data.columns}
-    read = {fields.column(name) for name in columns if name} | method.reads(without_truth(data, aspect))
+    repeats = {"repeats"} if request.target == "set" and len(data.repeats) else set()
+    read = (
+        {fields.column(name) for name in columns if name}
+        | method.reads(without_truth(data, aspect))
+        | repeats
+    )
     rows, scores = used
     order = np.argsort(rows, kind="stable")
     return EstimateSignature(
@@ -362,7 +366,7 @@ def estimate_scores(
     Args:
         scores: items × models, NaN where not judged: the judged items (then give ``size``), or all items.
         probability: The inclusion probability: one number, one per row, or rows × models; uniform by default.
-        size: The number of items in the set; the number of rows unless given.
+        size: The number of items in the set; default: the number of rows.
         predictions: Predictions of the scores of *all* items × models, learned from other data or
             cross-fitted; the rows of ``scores`` must then be all items.
         guard: Whether predictions are shrunk, or not used, where few items are judged.

@@ -80,8 +80,8 @@ class Mean(Estimator):
 
     μ̂_j = n_j⁻¹ Σ_S y_ij over the items on which the model was judged (by importance where items have it).
 
-    Use it on uniform samples, where it is unbiased. Where items had unequal chances it is the mean of the
-    items that were drawn and no more, and the estimate says so: take ``weighted_mean``.
+    Use it on uniform samples, where it is unbiased. With unequal probabilities it is the mean of the
+    sampled items and no more, and the estimate says so: take ``weighted_mean``.
     """
 
     reference: ClassVar[str] = "the baseline of Saldías et al. 2022, section 2"
@@ -107,8 +107,8 @@ class WeightedMean(Estimator):
     """The mean of the judged items, weighted by one over their inclusion probabilities.
 
     μ̂_j = Σ_S y_ij/π_ij / Σ_S 1/π_ij (form ``hajek``), or N⁻¹ Σ_S y_ij/π_ij (form ``horvitz_thompson``). On a
-    uniform sample both are the plain mean. With unequal chances the second is exactly unbiased but strays
-    when all scores are shifted; the first does not, and its bias vanishes as 1/n.
+    uniform sample both are the plain mean. With unequal probabilities the second is exactly unbiased but
+    changes when all scores are shifted; the first does not, and its bias vanishes as 1/n.
 
     Use it for any sample with known probabilities when no metric helps.
     """
@@ -137,7 +137,7 @@ class StratifiedMean(Estimator):
 
     reference: ClassVar[str] = "Saldías et al. 2022, eq. 1"
 
-    by: str | None = parameter(None, "a column whose groups are the strata; those of the draw unless given")
+    by: str | None = parameter(None, "a column whose groups are the strata; default: those of the draw")
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the column of the strata."""
@@ -203,15 +203,15 @@ class ControlVariate(Estimator):
     alike). ``crossfit`` takes every item's slope from the other folds, which removes the bias;
     ``covariance=published,crossfit=false,guard=false`` is the paper's own.
 
-    Use it when one metric follows people well and models are few; ``greg`` learns from all at once.
+    Use it when one metric agrees with people and models are few; ``greg`` learns from all at once.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
     reference: ClassVar[str] = "Saldías et al. 2022, eq. 3 and 4; Chaganty et al. 2018"
 
-    metric: str | None = parameter(None, "the metric; the only one there is unless given")
+    metric: str | None = parameter(None, "the metric; default: the only one there is")
     variate: Literal["one", "mean", "several", "knn"] = parameter("one", "what is made of the metrics")
-    metrics: tuple[str, ...] = parameter((), "with mean, several and knn: the metrics; all unless given")
+    metrics: tuple[str, ...] = parameter((), "with mean, several and knn: the metrics; default: all")
     covariance: Literal["centred", "published"] = parameter("centred", "how Cov(X, Z) is estimated")
     crossfit: bool = parameter(True, "whether slopes come from the other folds")
     folds: int = parameter(5, "the number of folds", minimum=2)
@@ -291,17 +291,17 @@ def inverse_products(variates: Floats) -> Floats:
 @register("greg")
 @dataclass(frozen=True)
 class Greg(Estimator):
-    """The mean of learned predictions over all items, corrected by what they miss on the judged ones.
+    """The mean of learned predictions over all items, corrected by their errors on the judged ones.
 
     μ̂_j = N⁻¹ Σ_all f̂_ij + Σ_S (y_ij − f̂_ij)/π_ij / Σ_S 1/π_ij, f̂ learned from all metrics, their means over
     the models and the lengths of the texts, over the judged cells of all models with weights 1/π. With
     ``crossfit`` a judged item is predicted from the other folds (of documents where these were drawn), an
-    unjudged one by the mean of the fold models: then residuals are honest. ``guard`` gives predictions two
+    unjudged one by the mean of the fold models: so residuals are unbiased. ``guard`` gives predictions two
     slopes (what is hard for all models, and what sets them apart), shrinks both, and falls back to the
-    weighted mean below 30 units or where predictions tell nothing.
+    weighted mean below 30 units or where predictions explain nothing.
 
     Use it wherever there are metrics: it is hardly ever worse than the weighted mean, and much better where
-    they follow people. PPI++ is the same with one prediction that is not learned.
+    they agree with people. PPI++ is the same with one prediction that is not learned.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
@@ -348,11 +348,11 @@ class Greg(Estimator):
 @register("ppi")
 @dataclass(frozen=True)
 class Ppi(Estimator):
-    """The mean of a metric over all items, corrected by what it misses on the judged ones (PPI++).
+    """The mean of a metric over all items, corrected by its errors on the judged ones (PPI++).
 
     μ̂_j = λ_j·N⁻¹ Σ_all f_ij + Σ_S (y_ij − λ_j·f_ij)/π_ij / Σ_S 1/π_ij with f the metric as it stands (on the
     scale of the scores), λ_j = Cov(y, f)/Var(f) over the judged and over all items, kept between 0 and
-    1/(1 − n/N); ``power`` fixes it. Published PPI++ speaks of unjudged items as a second sample: its λ is
+    1/(1 − n/N); ``power`` fixes it. Published PPI++ treats unjudged items as a second sample: its λ is
     (1 − n/N) times this one, and its interval is that of the target ``population``.
 
     Use it for an LLM judge that scores on people's own scale; ``greg`` is the same with a learned prediction.
@@ -361,8 +361,8 @@ class Ppi(Estimator):
     needs: ClassVar[tuple[str, ...]] = ("metrics",)
     reference: ClassVar[str] = "Angelopoulos, Duchi and Zrnic 2023 (PPI++), section 6"
 
-    metric: str | None = parameter(None, "the metric; the only one there is unless given")
-    power: float | None = parameter(None, "the factor λ of the metric; tuned for each model unless given")
+    metric: str | None = parameter(None, "the metric; default: the only one there is")
+    power: float | None = parameter(None, "the factor λ of the metric; default: tuned for each model")
     guard: bool = parameter(True, "whether small samples shrink the tuned λ or fall back")
 
     def resolve(self, data: EvalSet) -> Self:

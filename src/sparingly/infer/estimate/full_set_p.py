@@ -11,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.levels import check_alpha
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
@@ -31,24 +31,18 @@ _INFINITE_FREEDOM = 1e6
 
 @dataclass(frozen=True)
 class EffectPrior:
-    """The prior before any label.
+    """The prior before any label."""
 
-    Attributes:
-        centre: The middle of δ: how far models spread, in standard deviations of single items.
-        spread: The standard deviation of log δ.
-        prior_units: For every contrast of models, so many units' worth of belief that the models' errors are
-            alike and, beside what the models of an item share, independent.
-        prior_items: Items' worth of belief that a pair's differences vary as those of all pairs do.
-        document_correlation: The correlation ρ of two items of a document in what they show of two models.
-        document_items: Items' worth of belief in that correlation.
-    """
-
-    centre: float = 0.5
-    spread: float = 0.8
+    centre: float = 0.5  # the middle of δ: how far models spread, in standard deviations of single items
+    spread: float = 0.8  # the standard deviation of log δ
+    # For every contrast of models, so many units' worth of belief that the models' errors are alike and,
+    # beside what the models of an item share, independent.
     prior_units: float = 8.0
+    # Items' worth of belief that a pair's differences vary as those of all pairs do.
     prior_items: float = 10.0
+    # The correlation ρ of two items of a document in what they show of two models.
     document_correlation: float = 0.2
-    document_items: float = 20.0
+    document_items: float = 20.0  # items' worth of belief in that correlation
 
 
 USUAL_EFFECTS = EffectPrior()
@@ -116,21 +110,13 @@ def full_set_p_values(
 
 
 class SetDocuments(NamedTuple):
-    """The documents of a set, by which the error of all its items is larger than that of single items.
+    """The documents of a set, by which the error of all its items is larger than that of single items."""
 
-    Attributes:
-        number: The number of documents in the set.
-        length: The mean length of the document that an item is in, Σm²/Σm.
-        freedom: Degrees of freedom of the errors over all documents.
-        repeated_items: How many judged items tell of the correlation within documents: items less units.
-        inflation: By how much documents raise the variance, as the judged items have it.
-    """
-
-    number: int
-    length: float
-    freedom: float
-    repeated_items: float
-    inflation: float
+    number: int  # the number of documents in the set
+    length: float  # the mean length of the document that an item is in, Σm²/Σm
+    freedom: float  # degrees of freedom of the errors over all documents
+    repeated_items: float  # how many judged items tell of the correlation within documents: items less units
+    inflation: float  # by how much documents raise the variance, as the judged items have it
 
     def expected_inflation(self, prior: EffectPrior) -> float:
         """Return by how much documents raise the variance, where few items tell it: 1 + (length − 1)·ρ."""

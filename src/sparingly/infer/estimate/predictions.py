@@ -156,17 +156,11 @@ FEWEST = 30
 
 @dataclass(frozen=True, eq=False)
 class GuardedPredictions:
-    """Predictions with shrunk slopes.
+    """Predictions with shrunk slopes."""
 
-    Attributes:
-        predicted: N × models.
-        fallen_back: The models for which no prediction is used.
-        too_few: The models that were judged on too few units for one.
-    """
-
-    predicted: Floats
-    fallen_back: Mask
-    too_few: Mask
+    predicted: Floats  # N × models
+    fallen_back: Mask  # the models for which no prediction is used
+    too_few: Mask  # the models that were judged on too few units for one
 
     def linear(self, sample: JudgedSample, parameters: float) -> LinearForm:
         """Return the difference estimator with these predictions, and which models fell back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -19,10 +18,10 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of
-from sparingly.infer.estimate.intervals import EXACT, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.estimate.variance import nearest_covariance
+from sparingly.infer.estimate.widen import widened
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,26 +29,16 @@ class RaterScores:
     """Who gave which score to which output; a rater's repeats of an output are one row, their mean.
 
     Rows stand in the order of items, models and raters.
-
-    Attributes:
-        aspect: What was judged.
-        item: A position in the items of the set.
-        model: A position in its models; ratings of references are left out.
-        rater: A position in ``raters``.
-        score: The mean of what the rater gave.
-        count: How often the rater judged the output.
-        raters: The raters who judged something, in the order of their names.
-        anonymous: Ratings whose rater is not known, left out.
     """
 
-    aspect: str
-    item: Ints
-    model: Ints
-    rater: Ints
-    score: Floats
-    count: Floats
-    raters: tuple[str, ...]
-    anonymous: int
+    aspect: str  # what was judged
+    item: Ints  # a position in the items of the set
+    model: Ints  # a position in its models; ratings of references are left out
+    rater: Ints  # a position in ``raters``
+    score: Floats  # the mean of what the rater gave
+    count: Floats  # how often the rater judged the output
+    raters: tuple[str, ...]  # the raters who judged something, in the order of their names
+    anonymous: int  # ratings whose rater is not known, left out
 
     def __len__(self) -> int:
         return len(self.item)
@@ -137,31 +126,21 @@ class Severity:
 
     y_ijr = μ_j + θ_i + γ_ij + s_r + δ_rj + ε for item i, model j, rater r. A rater with a negative severity
     scores lower than the others would have scored the same outputs.
-
-    Attributes:
-        aspect: What was judged.
-        raters: The raters.
-        judgements: How many outputs each judged.
-        severity: s_r, in points of the scale; sums to 0.
-        standard_errors: Its standard errors; NaN with one rater.
-        covariance: Its covariance, raters × raters.
-        variances: By name, the variance that raters (s), their tastes for models (δ), items (θ), items ×
-            models (γ), documents and noise (ε) add to a rating; what cannot be told is missing.
-        components: Raters that are connected through items which two of them judged, largest group first.
-        models: The number of models that were judged.
-        notes: What to mind.
     """
 
-    aspect: str
-    raters: tuple[str, ...]
-    judgements: Ints
-    severity: Floats
-    standard_errors: Floats
-    covariance: Floats
+    aspect: str  # what was judged
+    raters: tuple[str, ...]  # the raters
+    judgements: Ints  # how many outputs each judged
+    severity: Floats  # s_r, in points of the scale; sums to 0
+    standard_errors: Floats  # its standard errors; NaN with one rater
+    covariance: Floats  # its covariance, raters × raters
+    # By name, the variance that raters (s), their tastes for models (δ), items (θ), items × models (γ),
+    # documents and noise (ε) add to a rating; what cannot be told is missing.
     variances: dict[str, float]
+    # Raters that are connected through items which two of them judged, largest group first.
     components: tuple[tuple[str, ...], ...]
-    models: int
-    notes: tuple[str, ...] = ()
+    models: int  # the number of models that were judged
+    notes: tuple[str, ...] = ()  # what to mind
 
     def __repr__(self) -> str:
         spread = np.sqrt(self.variances.get(RATER, float("nan")))
@@ -383,73 +362,17 @@ def _severity_of(estimate: Estimate, data: EvalSet) -> Severity:
 
 
 def _widen_estimate(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> Estimate:
-    pairs, count = _errors_of(estimate), len(estimate.models)
+    _errors_of(estimate)
     rater_variance = _variance_of(estimate, data, view, severity)
     share = rater_variance.anonymous_share
     unknown = (ANONYMOUS_SHARE.format(share=share),) if share > 1e-9 else ()
-    covariance = estimate.covariance + rater_variance.covariance
-    intervals = IntervalSet(estimate.low, estimate.high, estimate.intervals, estimate.outcome)
-    wider = _widen_intervals(intervals, estimate.scores, *rater_variance.of(np.eye(count)), estimate.level)
-    # Degrees of freedom of a model's distance from the mean (Welch and Satterthwaite).
-    contrast = np.eye(count) - (1.0 / count if count > 1 else 0.0)
-    item_covariance = np.nan_to_num(estimate.covariance)
-    item_variance = float(np.einsum("cj,jk,ck->c", contrast, item_covariance, contrast).mean())
-    variance, freedom = rater_variance.of(contrast)
-    spent = float((variance**2 / freedom).mean()) + (
-        item_variance**2 / estimate.freedom if estimate.freedom > 0 else 0.0
-    )
-    joint_freedom = (item_variance + float(variance.mean())) ** 2 / spent if spent > 0 else estimate.freedom
     return replace(
-        estimate,
-        standard_errors=np.sqrt(np.diag(covariance)),
-        low=wider.low,
-        high=wider.high,
-        intervals=wider.kinds,
-        covariance=covariance,
-        freedom=joint_freedom,
-        notes=(*estimate.notes, OTHER_RATERS, *severity.notes, *unknown),
+        widened(estimate, rater_variance, (OTHER_RATERS, *severity.notes, *unknown)),
         groups={
             name: _widen_estimate(group, data, view, severity) for name, group in estimate.groups.items()
         },
         signature=None,
-        pairs=RaterPairErrors(
-            **{**vars(pairs), "errors": replace(pairs.errors, covariance=covariance), "complete": False},
-            without_raters=pairs,
-            rater_variance=rater_variance,
-        ),
     )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RaterPairErrors(PairErrors):
-    """What differences need, raters included: the errors before, and what raters add to them."""
-
-    without_raters: PairErrors
-    rater_variance: RaterVariance
-
-    def intervals(
-        self, first: Ints, second: Ints, centre: Floats, names: Sequence[str]
-    ) -> tuple[Floats, IntervalSet]:
-        """Return the standard errors of differences, and intervals around them."""
-        errors, found = self.without_raters.intervals(first, second, centre, names)
-        models = np.eye(len(self.rater_variance.taste))
-        variance, freedom = self.rater_variance.of(models[first] - models[second])
-        return np.sqrt(errors**2 + variance), _widen_intervals(found, centre, variance, freedom, self.level)
-
-
-def _widen_intervals(
-    intervals: IntervalSet, centre: Floats, variance: Floats, freedom: Floats, level: float
-) -> IntervalSet:
-    """Return intervals whose halves grow by those of the raters, as independent errors add up."""
-    quantile = np.array([student(level, degrees) for degrees in freedom])
-    # Without variance there is nothing to add, whatever the quantile.
-    half = np.where(variance > 0, quantile * np.sqrt(variance), 0.0)
-    low = centre - np.sqrt((centre - intervals.low) ** 2 + half**2)
-    high = centre + np.sqrt((intervals.high - centre) ** 2 + half**2)
-    kinds = tuple(
-        T if kind == EXACT and more > 0 else kind for kind, more in zip(intervals.kinds, half, strict=True)
-    )
-    return replace(intervals, low=low, high=high, kinds=kinds)
 
 
 def _variance_of(estimate: Estimate, data: EvalSet, view: EvalSet, severity: Severity) -> RaterVariance:

@@ -25,50 +25,37 @@ class JudgedSample:
     """The judged items of a set of ``size`` items, with the probability of every judgement.
 
     Rows stand in the order of the items' ids. Codes are whole numbers from 0.
-
-    Attributes:
-        rows: Where the judged items stand among all of them.
-        scores: items × models, NaN where a model was not judged on an item.
-        probability: items × models: the probability that the item was drawn *and* the model judged on it.
-        size: The number N of items that the scores are about.
-        draw: The probability that the item was drawn, whichever models were judged on it.
-        unit: What was drawn: one code per row; the item itself, its document, or its snippet.
-        stratum: The group within which it was drawn, one code per row.
-        weights: How much every one of the N items matters, mean 1; None where all matter the same.
-        document: The document of every one of the N items; None without documents.
-        stratum_of: The stratum of every one of the N items, coded as ``stratum``; None where it is not known.
-        pool: The probability of the first phase, a factor of ``draw``; None for one phase.
-        pool_unit: What the first phase drew, one code per row; None for one phase.
-        coordinates: Where the rows lie in the space over which the draw was spread; None for other draws.
-        balance: Variables whose totals the draw matched, one column each; None for other draws.
-        unit_by_model: items × models: what was drawn for each model, where every model had a draw of its own;
-            None where all shared one.
-        response_rate: items × models: the share of what was drawn that was judged; where all models share the
-            drawn items, the share of whole items, a factor of ``draw``. None where everything was judged.
-        ordered: Whether units were drawn along a list, so that not all samples were equally likely.
-        design: The draw as text.
-        notes: What to mind.
     """
 
-    rows: Ints
-    scores: Floats
+    rows: Ints  # where the judged items stand among all of them
+    scores: Floats  # items × models, NaN where a model was not judged on an item
+    # items × models: the probability that the item was drawn *and* the model judged on it.
     probability: Floats
-    size: int
-    draw: Floats
-    unit: Ints
-    stratum: Ints
+    size: int  # the number N of items that the scores are about
+    draw: Floats  # the probability that the item was drawn, whichever models were judged on it
+    unit: Ints  # what was drawn: one code per row; the item itself, its document, or its snippet
+    stratum: Ints  # the group within which it was drawn, one code per row
+    # How much every one of the N items matters, mean 1; None where all matter the same.
     weights: Floats | None = None
-    document: Ints | None = None
+    document: Ints | None = None  # the document of every one of the N items; None without documents
+    # The stratum of every one of the N items, coded as ``stratum``; None where it is not known.
     stratum_of: Ints | None = None
-    pool: Floats | None = None
-    pool_unit: Ints | None = None
+    pool: Floats | None = None  # the probability of the first phase, a factor of ``draw``; None for one phase
+    pool_unit: Ints | None = None  # what the first phase drew, one code per row; None for one phase
+    # Where the rows lie in the space over which the draw was spread; None for other draws.
     coordinates: Floats | None = None
+    # Variables whose totals the draw matched, one column each; None for other draws.
     balance: Floats | None = None
+    # items × models: what was drawn for each model, where every model had a draw of its own; None where all
+    # shared one.
     unit_by_model: Ints | None = None
+    # items × models: the share of what was drawn that was judged; where all models share the drawn items, the
+    # share of whole items, a factor of ``draw``. None where everything was judged.
     response_rate: Floats | None = None
+    # Whether units were drawn along a list, so that not all samples were equally likely.
     ordered: bool = False
-    design: str = ""
-    notes: tuple[str, ...] = ()
+    design: str = ""  # the draw as text
+    notes: tuple[str, ...] = ()  # what to mind
 
     @property
     def models(self) -> int:
@@ -289,24 +276,16 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """Scores as a fixed part and weighted residuals.
+    """Scores as a fixed part and weighted residuals."""
 
-    Attributes:
-        fixed: The part of each model's score that has no error.
-        residual: judged items × models, importance included, 0 where not judged.
-        predicted: N × models: what was predicted for every item; None where nothing was.
-        parameters: The number of parameters fitted to the items that they are used on, the mean included.
-        fallen_back: Which models fell back to the weighted mean.
-        notes: What to mind.
-        widening: By how much errors of each model exceed those of its residuals; None for none.
-    """
-
-    fixed: Floats
-    residual: Floats
-    predicted: Floats | None = None
+    fixed: Floats  # the part of each model's score that has no error
+    residual: Floats  # judged items × models, importance included, 0 where not judged
+    predicted: Floats | None = None  # N × models: what was predicted for every item; None where nothing was
+    # The number of parameters fitted to the items that they are used on, the mean included.
     parameters: float = 1.0
-    fallen_back: Mask | None = None
-    notes: tuple[str, ...] = ()
+    fallen_back: Mask | None = None  # which models fell back to the weighted mean
+    notes: tuple[str, ...] = ()  # what to mind
+    # By how much errors of each model exceed those of its residuals; None for none.
     widening: Floats | None = None
 
     def scores(self, sample: JudgedSample) -> Floats:

@@ -202,17 +202,11 @@ def _running(scaled: Floats, bets: Floats, size: float, level: float, means: Flo
 
 @dataclass(frozen=True)
 class ScoreValues:
-    """What is known of the values that scores can take.
+    """What is known of the values that scores can take."""
 
-    Attributes:
-        scale: The lowest and the highest value; None where these are not known.
-        two_valued: Whether every score is one of them: pass or fail.
-        proportion: Whether scores are shares of one: two-valued, or wins with ties as a half.
-    """
-
-    scale: Ends | None = None
-    two_valued: bool = False
-    proportion: bool = False
+    scale: Ends | None = None  # the lowest and the highest value; None where these are not known
+    two_valued: bool = False  # whether every score is one of them: pass or fail
+    proportion: bool = False  # whether scores are shares of one: two-valued, or wins with ties as a half
 
     @property
     def is_rate(self) -> bool:

@@ -48,23 +48,14 @@ _MOST_OF_SET = 0.98
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """The tails of single judgements on either side, over all models (or pairs of models).
+    """The tails of single judgements on either side, over all models (or pairs of models)."""
 
-    Attributes:
-        low: The mean of squared deviations below the centre, of one judgement.
-        high: The same above the centre.
-        skew: The skewness γ of a judgement.
-        kurtosis: The kurtosis of a judgement; 3 for normal ones.
-        models: The number of models it is learned from.
-        fraction: The share f of the set that is judged; 0 for inputs like these.
-    """
-
-    low: float
-    high: float
-    skew: float
-    kurtosis: float
-    models: int
-    fraction: float = 0.0
+    low: float  # the mean of squared deviations below the centre, of one judgement
+    high: float  # the same above the centre
+    skew: float  # the skewness γ of a judgement
+    kurtosis: float  # the kurtosis of a judgement; 3 for normal ones
+    models: int  # the number of models it is learned from
+    fraction: float = 0.0  # the share f of the set that is judged; 0 for inputs like these
 
     @property
     def unseen(self) -> float:

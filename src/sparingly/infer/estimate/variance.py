@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
 NEIGHBOURS = 4
@@ -22,30 +22,21 @@ ONE_DOCUMENT = (
 
 @dataclass(frozen=True, eq=False)
 class ScoreErrors:
-    """The errors of scores with respect to their target.
+    """The errors of scores with respect to their target."""
 
-    Attributes:
-        covariance: models × models.
-        freedom: Degrees of freedom of the variances.
-        units: The number of drawn units (for a population: of documents) that the errors are learned from.
-        shape: units × models: what every drawn unit (or document) contributes, as a deviation from the centre
-            of its stratum, for tails and bootstrap: deviations from neighbours would hide long tails.
-        stratum: One code per unit.
-        unit_name: What the units are, in words.
-        notes: What to mind.
-        units_judged: The number of units on which each model was judged; all units unless given.
-        fraction: The share of the set that was drawn, where only the draw is random.
-    """
-
-    covariance: Floats
-    freedom: float
+    covariance: Floats  # models × models
+    freedom: float  # degrees of freedom of the variances
+    # The number of drawn units (for a population: of documents) that the errors are learned from.
     units: float
+    # units × models: what every drawn unit (or document) contributes, as a deviation from the centre of its
+    # stratum, for tails and bootstrap: deviations from neighbours would hide long tails.
     shape: Floats
-    stratum: Ints
-    unit_name: str = "drawn units"
-    notes: tuple[str, ...] = ()
+    stratum: Ints  # one code per unit
+    unit_name: str = "drawn units"  # what the units are, in words
+    notes: tuple[str, ...] = ()  # what to mind
+    # The number of units on which each model was judged; all units unless given.
     units_judged: Floats | None = None
-    fraction: float = 0.0
+    fraction: float = 0.0  # the share of the set that was drawn, where only the draw is random
 
     @property
     def counts(self) -> Floats:
@@ -240,29 +231,17 @@ def sampling_factor(units: UnitTotals, probability: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class UnitTotals:
-    """The drawn units with the sums of their residuals.
+    """The drawn units with the sums of their residuals."""
 
-    Attributes:
-        total: units × models: Σ residual/π over the unit's items.
-        judged: units × models: whether the model was judged on the unit.
-        probability: units × models: the probability of a judgement, the smallest of the unit's items.
-        draw: The probability that the unit was drawn.
-        stratum: One code per unit.
-        length: The number of the unit's rows.
-        weight: units × models: Σ 1/π over the unit's judged items: the number of items it stands for.
-        in_domain: Which units the scores are about: those outside a part of the set are not.
-        first: A row of each unit.
-    """
-
-    total: Floats
-    judged: Mask
-    probability: Floats
-    draw: Floats
-    stratum: Ints
-    length: Floats
-    weight: Floats
-    in_domain: Mask
-    first: Ints
+    total: Floats  # units × models: Σ residual/π over the unit's items
+    judged: Mask  # units × models: whether the model was judged on the unit
+    probability: Floats  # units × models: the probability of a judgement, the smallest of the unit's items
+    draw: Floats  # the probability that the unit was drawn
+    stratum: Ints  # one code per unit
+    length: Floats  # the number of the unit's rows
+    weight: Floats  # units × models: Σ 1/π over the unit's judged items: the number of items it stands for
+    in_domain: Mask  # which units the scores are about: those outside a part of the set are not
+    first: Ints  # a row of each unit
 
     def __len__(self) -> int:
         return len(self.draw)
@@ -394,19 +373,13 @@ def deviations_from_balance(units: UnitTotals, factor: Floats, balance: Floats) 
 
 @dataclass(frozen=True, eq=False)
 class Nonresponse:
-    """The response rates of a sample.
+    """The response rates of a sample."""
 
-    Attributes:
-        draw: The probability of the draw alone, one per row.
-        item_rate: The share of the drawn items that were judged at all, one per row.
-        cell_rate: items × models: the share r of what was drawn that was judged; 1 where it was not.
-        dependence: models × models: how often both models were judged on an item, as a ratio to how often
-            they would be if their gaps were independent.
-    """
-
-    draw: Floats
-    item_rate: Floats
-    cell_rate: Floats
+    draw: Floats  # the probability of the draw alone, one per row
+    item_rate: Floats  # the share of the drawn items that were judged at all, one per row
+    cell_rate: Floats  # items × models: the share r of what was drawn that was judged; 1 where it was not
+    # models × models: how often both models were judged on an item, as a ratio to how often they would be if
+    # their gaps were independent.
     dependence: Floats
 
     def shared(self, deviation: Floats) -> Floats:
@@ -502,23 +475,14 @@ def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool
 
 
 class PopulationUnits(NamedTuple):
-    """What counts as drawn from the population of inputs.
+    """What counts as drawn from the population of inputs."""
 
-    Attributes:
-        document: The document of every item of the set; None where items are drawn by themselves.
-        number: The number of documents (or items) with a judgement.
-        are_sampling_units: Whether documents were also drawn for judging.
-        factor: By how much squared contributions are too small, κ, one per model.
-        freedom: Degrees of freedom of sums of squares over the units.
-        notes: What to mind.
-    """
-
-    document: Ints | None
-    number: float
-    are_sampling_units: bool
-    factor: Floats
-    freedom: float
-    notes: tuple[str, ...] = ()
+    document: Ints | None  # the document of every item of the set; None where items are drawn by themselves
+    number: float  # the number of documents (or items) with a judgement
+    are_sampling_units: bool  # whether documents were also drawn for judging
+    factor: Floats  # by how much squared contributions are too small, κ, one per model
+    freedom: float  # degrees of freedom of sums of squares over the units
+    notes: tuple[str, ...] = ()  # what to mind
 
 
 def population_errors(

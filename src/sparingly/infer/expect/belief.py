@@ -28,40 +28,25 @@ _NO_SIGNAL = 1e-6
 
 @dataclass(frozen=True)
 class BeliefPrior:
-    """What is believed before any label; chosen on fully judged sets, see docs/research/coverage.md.
+    """What is believed before any label; chosen on fully judged sets, see docs/research/coverage.md."""
 
-    Attributes:
-        distance: ζ: how far apart models usually lie, in standard errors of the whole set.
-        distance_sd: The standard deviation of log ζ.
-        trust: atanh ρ where the metrics explain nothing within items.
-        trust_by_within: How much atanh ρ grows with the correlation within items.
-        trust_sd: Its standard deviation.
-    """
-
-    distance: float = 8.0
-    distance_sd: float = 0.7
-    trust: float = 0.0
-    trust_by_within: float = 2.5
-    trust_sd: float = 0.6
+    distance: float = 8.0  # ζ: how far apart models usually lie, in standard errors of the whole set
+    distance_sd: float = 0.7  # the standard deviation of log ζ
+    trust: float = 0.0  # atanh ρ where the metrics explain nothing within items
+    trust_by_within: float = 2.5  # how much atanh ρ grows with the correlation within items
+    trust_sd: float = 0.6  # its standard deviation
 
 
 USUAL_PRIOR = BeliefPrior()
 
 
 class Belief(NamedTuple):
-    """What is believed of every pair of models.
+    """What is believed of every pair of models."""
 
-    Attributes:
-        z: The mean of the belief.
-        sd: Its standard deviation.
-        label_weight: The share k of what the labels say beyond the metrics, mean over the pairs.
-        trust: The mean of ρ: how well the metrics are believed to order the models; 0 without metrics.
-    """
-
-    z: Floats
-    sd: Floats
-    label_weight: float
-    trust: float
+    z: Floats  # the mean of the belief
+    sd: Floats  # its standard deviation
+    label_weight: float  # the share k of what the labels say beyond the metrics, mean over the pairs
+    trust: float  # the mean of ρ: how well the metrics are believed to order the models; 0 without metrics
 
 
 def believe(

@@ -22,8 +22,7 @@ from sparingly.infer.estimate.estimate import without_truth
 from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.expect.belief import USUAL_PRIOR, Belief, BeliefPrior, believe
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
-from sparingly.signals.predict.regressors import Ridge
-from sparingly.signals.predict.ridge import fit_ridge, model_intercepts
+from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_intercepts
 
 # --- scores as model effect + item effect ---
 
@@ -129,22 +128,16 @@ _NO_SPREAD = 1e-9
 
 
 class MetricFit(NamedTuple):
-    """What a ridge over all metrics learned.
+    """What a ridge over all metrics learned."""
 
-    Attributes:
-        predicted: Items × models, by the metrics alone: no model has an effect of its own.
-        left_out: Items × models: a label less what is predicted of it (model effects included) when its item
-            is left out; 0 without a label.
-        held_out: Items × models: predictions with model effects; that of a label when its item is left out.
-        within: The correlation of those predictions and labels, item and model means taken out.
-        closeness: Of every pair of models: how far apart the metrics see them, with mean about 1.
-    """
-
-    predicted: Floats
+    predicted: Floats  # items × models, by the metrics alone: no model has an effect of its own
+    # Items × models: a label less what is predicted of it (model effects included) when its item is left out;
+    # 0 without a label.
     left_out: Floats
+    # Items × models: predictions with model effects; that of a label when its item is left out.
     held_out: Floats
-    within: float
-    closeness: Floats
+    within: float  # the correlation of those predictions and labels, item and model means taken out
+    closeness: Floats  # of every pair of models: how far apart the metrics see them, with mean about 1
 
 
 # Several commands fit the same labels.
@@ -230,35 +223,26 @@ _NO_NOISE = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expected:
-    """What judging everything is expected to say; everything over pairs is in the order (0, 1), (0, 2), ….
+    """What judging everything is expected to say; everything over pairs is in the order (0, 1), (0, 2), …."""
 
-    Attributes:
-        models: The models.
-        scores: The expected mean of every model over the whole set: the mean of all models, and by how much
-            the model is believed to be above the others.
-        p_values: The one-sided p-value of every pair that the whole set is expected to give (first above
-            second): Φ(−z) at the mean z of the belief.
-        z: The expected z of the whole set's own test.
-        spread: How far z may still be off (a standard deviation): z of the whole set lies within 1.96 of them
-            in 95 % of replays.
-        labels: How many labels each model has.
-        worth: pairs × 2: how much labels of its first and of its second model can still lower the error of
-            the pair's p-value (see ``worth_of_labels``).
-        within: The correlation of predictions and labels within items.
-        trust: How well the metrics are believed to order the models (0: not at all, 1: fully).
-        kept: The share of what labels say beyond the metrics that is believed by now.
-    """
-
-    models: tuple[str, ...]
+    models: tuple[str, ...]  # the models
+    # The expected mean of every model over the whole set: the mean of all models, and by how much the model
+    # is believed to be above the others.
     scores: Floats
+    # The one-sided p-value of every pair that the whole set is expected to give (first above second): Φ(−z)
+    # at the mean z of the belief.
     p_values: Floats
-    z: Floats
+    z: Floats  # the expected z of the whole set's own test
+    # How far z may still be off (a standard deviation): z of the whole set lies within 1.96 of them in 95 %
+    # of replays.
     spread: Floats
-    labels: Floats
+    labels: Floats  # how many labels each model has
+    # pairs × 2: how much labels of its first and of its second model can still lower the error of the pair's
+    # p-value (see ``worth_of_labels``).
     worth: Floats
-    within: float
-    trust: float
-    kept: float
+    within: float  # the correlation of predictions and labels within items
+    trust: float  # how well the metrics are believed to order the models (0: not at all, 1: fully)
+    kept: float  # the share of what labels say beyond the metrics that is believed by now
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -357,7 +341,7 @@ def expect(
 
     Args:
         data: The evaluation set (or its file, or a frame).
-        labels: Items × models, NaN where nobody has judged; the aspect's own unless given.
+        labels: Items × models, NaN where nobody has judged; default: the aspect's own.
         aspect: What was judged: whose labels to take, where none are given, the only one there is unless
             named. A metric that is the truth itself predicts nothing.
         prior: The prior before any label.

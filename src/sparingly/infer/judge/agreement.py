@@ -18,21 +18,13 @@ FEWEST_OUTPUTS = 10
 
 @dataclass(frozen=True)
 class PairCoefficients:
-    """How two judge alike.
+    """How two judge alike."""
 
-    Attributes:
-        outputs: The outputs that both judged.
-        kappa: Cohen's κ for pass and fail; with quadratic weights, which is Lin's concordance, for grades.
-        ac1: Gwet's AC1 for pass and fail; None for grades.
-        correlation: Pearson's; φ for pass and fail.
-        exact: The share of outputs to which both gave the same.
-    """
-
-    outputs: int
-    kappa: Rate
-    ac1: Rate | None
-    correlation: Rate
-    exact: float
+    outputs: int  # the outputs that both judged
+    kappa: Rate  # cohen's κ for pass and fail; with quadratic weights, which is Lin's concordance, for grades
+    ac1: Rate | None  # gwet's AC1 for pass and fail; None for grades
+    correlation: Rate  # pearson's; φ for pass and fail
+    exact: float  # the share of outputs to which both gave the same
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,13 @@ EPSILON = 0.2
 
 @dataclass(frozen=True)
 class AlternativeAnnotator:
-    """Whether the judge does as well as a person beside the other people (Calderon et al. 2025).
+    """Whether the judge does as well as a person beside the other people (Calderon et al. 2025)."""
 
-    Attributes:
-        winning_rate: ω, the share of people whom it can stand in for; it passes from one half on.
-        advantage: ρ, how often, on average over people, it is at least as close to the others as the person.
-        people: The people who were compared, each on 30 items or more.
-        epsilon: How much less often than the person it may win: what a judge saves is worth as much.
-    """
-
-    winning_rate: float
+    winning_rate: float  # ω, the share of people whom it can stand in for; it passes from one half on
+    # ρ, how often, on average over people, it is at least as close to the others as the person.
     advantage: float
-    people: int
+    people: int  # the people who were compared, each on 30 items or more
+    # How much less often than the person it may win: what a judge saves is worth as much.
     epsilon: float = EPSILON
 
     @property

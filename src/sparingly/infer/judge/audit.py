@@ -194,11 +194,11 @@ def judge(
 
     Args:
         data: The evaluation set (or its file, or a frame): a judge's scores as a metric, and some labels.
-        selection: What was chosen to be labelled; a uniform sample unless given.
-        aspect: What people judged; the only aspect unless given.
+        selection: What was chosen to be labelled; default: a uniform sample.
+        aspect: What people judged; default: the only aspect.
         judge: The metric that is the judge, or several to compare, the first in detail. All metrics unless
             given, in detail the one that saves most labels.
-        cut: From which score on a graded judge passes an output; above the middle of its scale unless given.
+        cut: From which score on a graded judge passes an output; default: above the middle of its scale.
         labels_from: Other data with labels and the same judge, where these outputs have no labels.
         true_scores: The estimate of the true scores, where there is one already (of a campaign).
         level: The level of the intervals.

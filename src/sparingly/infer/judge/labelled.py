@@ -25,43 +25,24 @@ _SUSPICIOUS = 30
 
 @dataclass(frozen=True, eq=False)
 class LabelledOutputs:
-    """Labels and verdicts of one judge, a row for every output that has both.
+    """Labels and verdicts of one judge, a row for every output that has both."""
 
-    Attributes:
-        judge: The metric that holds the judge's scores.
-        data: The set that both are from.
-        item: The item of every row, a position in the set.
-        model: Its model.
-        human: People's score.
-        score: The judge's score, as it was given.
-        weight: How many outputs of the set a row stands for, 1/π with importance; mean 1.
-        cluster: Rows of one code hang together: a document, else an item.
-        verdicts: The judge's scores of all outputs of the set, labelled or not.
-        verdict_models: The model of each.
-        unscored: The number of outputs that the judge gave no score.
-        people: People's scale.
-        own: The judge's scale; None where its scores are on no usual one.
-        two_valued: Whether people say pass or fail.
-        cut: The lowest score that counts as a pass.
-        cut_is_given: Whether the user named it.
-    """
-
-    judge: str
-    data: EvalSet
-    item: Ints
-    model: Ints
-    human: Floats
-    score: Floats
-    weight: Floats
-    cluster: Ints
-    verdicts: Floats
-    verdict_models: Ints
-    unscored: int
-    people: Scale
-    own: Scale | None
-    two_valued: bool
-    cut: float
-    cut_is_given: bool
+    judge: str  # the metric that holds the judge's scores
+    data: EvalSet  # the set that both are from
+    item: Ints  # the item of every row, a position in the set
+    model: Ints  # its model
+    human: Floats  # people's score
+    score: Floats  # the judge's score, as it was given
+    weight: Floats  # how many outputs of the set a row stands for, 1/π with importance; mean 1
+    cluster: Ints  # rows of one code hang together: a document, else an item
+    verdicts: Floats  # the judge's scores of all outputs of the set, labelled or not
+    verdict_models: Ints  # the model of each
+    unscored: int  # the number of outputs that the judge gave no score
+    people: Scale  # people's scale
+    own: Scale | None  # the judge's scale; None where its scores are on no usual one
+    two_valued: bool  # whether people say pass or fail
+    cut: float  # the lowest score that counts as a pass
+    cut_is_given: bool  # whether the user named it
 
     def __len__(self) -> int:
         return len(self.item)

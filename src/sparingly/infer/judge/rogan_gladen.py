@@ -21,17 +21,11 @@ ELSEWHERE = (
 
 @dataclass(frozen=True)
 class CorrectedScore:
-    """The judge's mean, corrected by errors that were learned elsewhere.
+    """The judge's mean, corrected by errors that were learned elsewhere."""
 
-    Attributes:
-        score: The corrected mean, with its interval.
-        labels: The labels that the errors were learned from.
-        method: ``Rogan–Gladen`` for pass and fail, ``regression`` for grades.
-    """
-
-    score: Rate
-    labels: int
-    method: str
+    score: Rate  # the corrected mean, with its interval
+    labels: int  # the labels that the errors were learned from
+    method: str  # ``Rogan–Gladen`` for pass and fail, ``regression`` for grades
 
 
 def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -> CorrectedScore:

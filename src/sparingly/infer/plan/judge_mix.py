@@ -20,28 +20,17 @@ _MOST_JUDGES = 3
 
 @dataclass(frozen=True)
 class JudgeMix:
-    """The cheapest way to the goal of a plan, and what people alone would cost.
+    """The cheapest way to the goal of a plan, and what people alone would cost."""
 
-    Attributes:
-        judges: The judges that are worth their price; empty where people alone are cheapest.
-        items: How many items people judge.
-        judged: How many items the judges judge; those of people are among them.
-        cost: What that costs.
-        items_alone: How many items people judge without any judge.
-        cost_alone: What that costs.
-        size: How many items there are.
-        models: How many outputs an item has.
-        saving: The share of the variance that the judges explain beyond the metrics without a price.
-    """
-
-    judges: tuple[str, ...]
-    items: int
-    judged: int
-    cost: float
-    items_alone: int
-    cost_alone: float
-    size: int
-    models: int
+    judges: tuple[str, ...]  # the judges that are worth their price; empty where people alone are cheapest
+    items: int  # how many items people judge
+    judged: int  # how many items the judges judge; those of people are among them
+    cost: float  # what that costs
+    items_alone: int  # how many items people judge without any judge
+    cost_alone: float  # what that costs
+    size: int  # how many items there are
+    models: int  # how many outputs an item has
+    # The share of the variance that the judges explain beyond the metrics without a price.
     saving: float = 0.0
 
     def sentence(self, goal: str) -> str:

@@ -15,18 +15,20 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.levels import check_level
-from sparingly.base.stats.cluster_correction import cluster_correction
+from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
+from sparingly.infer.estimate.epochs import EpochNoise, epoch_noise
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.predictions import FEWEST
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
 from sparingly.infer.estimate.scale import proportions_of, values_of
+from sparingly.infer.estimate.tails import student_quantile
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
@@ -36,29 +38,20 @@ from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detecta
 
 @dataclass(frozen=True)
 class Precision:
-    """What a number of judged items is expected to tell.
+    """What a number of judged items is expected to tell."""
 
-    Attributes:
-        n: Judged items.
-        share: The same as a share of the set.
-        half_width: Half the width of the interval of a score of this set, of a middle model; NaN where no
-            interval would be printed.
-        detectable: The smallest difference of two models that is significant with the power, corrected for
-            all pairs, of a middle pair; NaN where none can be, and with one model.
-        right_winner: The probability that the model that is best on the whole set comes out as the best.
-        right_pairs: The expected share of pairs of models in the right order.
-        right_order: The probability that all models come out in the right order.
-        hours: Hours of judging; None where no time is known.
-    """
-
-    n: int
-    share: float
+    n: int  # judged items
+    share: float  # the same as a share of the set
+    # Half the width of the interval of a score of this set, of a middle model; NaN where no interval would be
+    # printed.
     half_width: float
+    # The smallest difference of two models that is significant with the power, corrected for all pairs, of a
+    # middle pair; NaN where none can be, and with one model.
     detectable: float
-    right_winner: float
-    right_pairs: float
-    right_order: float
-    hours: float | None = None
+    right_winner: float  # the probability that the model that is best on the whole set comes out as the best
+    right_pairs: float  # the expected share of pairs of models in the right order
+    right_order: float  # the probability that all models come out in the right order
+    hours: float | None = None  # hours of judging; None where no time is known
 
 
 def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> int | None:
@@ -100,25 +93,17 @@ SURE_OF_WINNER = 0.9
 
 @dataclass(frozen=True)
 class PlanGoals:
-    """The goals of a plan, checked.
+    """The goals of a plan, checked."""
 
-    Attributes:
-        width: The half-width (±) that intervals of scores should have; None where it does not matter.
-        detect: The difference between two models that is to be found; None likewise.
-        unit: What is drawn: items, or whole documents.
-        target: Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
-        level: The level of intervals and tests.
-        power: The probability of finding the difference.
-        seed: Of all that is drawn.
-    """
-
+    # The half-width (±) that intervals of scores should have; None where it does not matter.
     width: float | None = None
-    detect: float | None = None
-    unit: PlanUnit = "item"
+    detect: float | None = None  # the difference between two models that is to be found; None likewise
+    unit: PlanUnit = "item"  # what is drawn: items, or whole documents
+    # Whether differences on this ``set`` or on inputs like these (``population``) are to be found.
     target: Target = "population"
-    level: float = 0.95
-    power: float = 0.8
-    seed: int = 0
+    level: float = 0.95  # the level of intervals and tests
+    power: float = 0.8  # the probability of finding the difference
+    seed: int = 0  # of all that is drawn
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -238,12 +223,24 @@ class PlanOutlook:
 
     def half_width(self, n: int) -> float:
         """Return the half-width of a score's interval after n judged items, of a middle model."""
-        return self.printed_at(n).half_width
+        half = self.printed_at(n).half_width
+        if self._epochs is None:
+            return half
+        quantiles = student_quantile(self._epochs.freedom, 0.5 + self.goals.level / 2.0)
+        return math.hypot(half, float(np.median(quantiles * np.sqrt(self._epochs.variance))))
+
+    @cached_property
+    def _epochs(self) -> EpochNoise | None:
+        """What noise between epochs adds to scores of this set, however many of its items are judged."""
+        return epoch_noise(self.pilot.data, self.pilot.truth, self._sample, self._scale)
 
     def detectable(self, n: int) -> float:
         """Return the smallest difference that n judged items find; infinite where no difference would do."""
         covariance, beyond = self.printed_at(n).covariance, self._population_covariance
-        covariance = covariance if beyond is None else covariance + beyond
+        if beyond is not None:
+            covariance = covariance + beyond
+        elif self._epochs is not None:
+            covariance = covariance + self._epochs.covariance
         return detectable(covariance, self.deciding_ratio(n), self.goals.power)
 
     def items_needed(self) -> int | None:
@@ -280,7 +277,9 @@ class PlanOutlook:
         The median over pairs, both directions and some parts of the pilot; 0 where nothing is left to chance.
         """
         if n >= self._sample.size and self._population_covariance is None:
-            return 0.0
+            if self._epochs is None:
+                return 0.0
+            n = self._sample.size - 1
         if n not in self._ratios:
             near = min(n, self.items(_MOST_UNITS))
             level, ratios = pair_level(self._sample.models, self.goals.level), []

@@ -33,7 +33,7 @@ from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total
 from sparingly.signals.predict.features import has_features
-from sparingly.signals.predict.residuals import centre_on_items, expected_squares
+from sparingly.signals.predict.predict import centre_on_items, expected_squares
 
 if TYPE_CHECKING:
     from sparingly.signals.predict import Predictions
@@ -112,21 +112,13 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Unequal:
-    """What unequal probabilities would do to the variance.
+    """What unequal probabilities would do to the variance."""
 
-    Attributes:
-        scores: The share of the variance of scores left by the best probabilities, (mean û)²/mean(û²).
-        differences: The same for differences between models.
-        within: The cross-fitted correlation of prediction and score across the models of an item.
-        earned: Whether the pilot says that probabilities by the trial are better than equal ones.
-        trial: The best utility that can be named, tried on the pilot; None where there is none.
-    """
-
-    scores: float
-    differences: float
-    within: float
-    earned: bool
-    trial: Trial | None
+    scores: float  # the share of the variance of scores left by the best probabilities, (mean û)²/mean(û²)
+    differences: float  # the same for differences between models
+    within: float  # the cross-fitted correlation of prediction and score across the models of an item
+    earned: bool  # whether the pilot says that probabilities by the trial are better than equal ones
+    trial: Trial | None  # the best utility that can be named, tried on the pilot; None where there is none
 
 
 def method_text(trial: Trial) -> str:
@@ -204,60 +196,38 @@ TOO_SMALL = f"with fewer than {FEWEST} judged items, what the metrics would save
 
 @dataclass(frozen=True)
 class Saving:
-    """The share of the variance that predictions from the metrics explain, cross-fitted.
+    """The share of the variance that predictions from the metrics explain, cross-fitted."""
 
-    Attributes:
-        scores: Of the models' scores: so much fewer items give the same interval.
-        differences: Of differences between models, which is what a ranking depends on.
-        correlation: Of predictions and scores over all outputs, model means taken out.
-        within: The mean over items of their correlation across models.
-    """
-
-    scores: float
-    differences: float
-    correlation: float
-    within: float
+    scores: float  # of the models' scores: so much fewer items give the same interval
+    differences: float  # of differences between models, which is what a ranking depends on
+    correlation: float  # of predictions and scores over all outputs, model means taken out
+    within: float  # the mean over items of their correlation across models
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What a pilot tells of the scores and their spread.
+    """What a pilot tells of the scores and their spread."""
 
-    Attributes:
-        data: The items that the plan speaks about.
-        truth: What is planned for: an aspect, or the metric that stands in for people.
-        stands_in: Whether a metric stands in.
-        sample: What was judged.
-        scores: draws × models: plausible true scores.
-        spread: models × models: the spread of the scores over the items.
-        residual_spread: The spread of what predictions leave; as ``spread`` where there are none.
-        predicted: items × models: what was learned from the metrics; None where nothing was.
-        learning_loss: Of the variance that predictions explain, the share that they lose when learned from
-            30 items.
-        correlations: Of every metric with what was judged, the best by differences first.
-        saving: What predictions save; None where it cannot be told.
-        unequal: What unequal probabilities would do; None where it cannot be told.
-        documents: What drawing whole documents would do; None where it cannot be told.
-        population_covariance: models × models: how much scores of inputs like these vary beyond those of
-            this set, S/N with the design effect of documents.
-        notes: What to mind.
-    """
-
-    data: EvalSet
-    truth: str
-    sample: JudgedSample
-    scores: Floats
-    spread: Floats
-    residual_spread: Floats
+    data: EvalSet  # the items that the plan speaks about
+    truth: str  # what is planned for: an aspect, or the metric that stands in for people
+    sample: JudgedSample  # what was judged
+    scores: Floats  # draws × models: plausible true scores
+    spread: Floats  # models × models: the spread of the scores over the items
+    residual_spread: Floats  # the spread of what predictions leave; as ``spread`` where there are none
+    # Of every metric with what was judged, the best by differences first.
     correlations: tuple[Correlation, ...]
-    documents: DocumentEffects | None
+    documents: DocumentEffects | None  # what drawing whole documents would do; None where it cannot be told
+    # models × models: how much scores of inputs like these vary beyond those of this set, S/N with the design
+    # effect of documents.
     population_covariance: Floats
-    notes: tuple[str, ...]
-    stands_in: bool = False
+    notes: tuple[str, ...]  # what to mind
+    stands_in: bool = False  # whether a metric stands in
+    # items × models: what was learned from the metrics; None where nothing was.
     predicted: Floats | None = None
+    # Of the variance that predictions explain, the share that they lose when learned from 30 items.
     learning_loss: float = 0.0
-    saving: Saving | None = None
-    unequal: Unequal | None = None
+    saving: Saving | None = None  # what predictions save; None where it cannot be told
+    unequal: Unequal | None = None  # what unequal probabilities would do; None where it cannot be told
 
     @property
     def n(self) -> int:
@@ -474,8 +444,9 @@ def _most_typical(data: EvalSet) -> str:
     names = sorted(likeliest_metrics(data.metrics, data.roles))
     if not names:
         raise MissingDataError(
-            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge a few items first, or "
-            f"plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+            "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "
+            f"{either('sparingly serve DATA --budget 40', 'sparingly.select(data, budget=40)')}. "
+            f"Or plan without data: {_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
         )
     rows = np.argsort(data.keys, kind="stable")[:_TO_CHOOSE_ON]
     scores = [data.metrics[name][rows] for name in names]

@@ -62,26 +62,17 @@ PART_JUDGED = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do.
+    """What to do."""
 
-    Attributes:
-        method: The method for ``sparingly select``, ``auto`` for its default; None where everything is to be
-            judged.
-        estimator: What an estimate from so many items will use, as text.
-        budget: How many items to judge.
-        aspect: What to estimate; None where nothing was judged yet.
-        unit: What is drawn.
-        sentences: The recommendation in words, the answer first.
-        result: The command that shows what was planned for, with its options: ``estimate`` for the width of
-            intervals, ``rank`` for differences and for the best model.
-    """
-
+    # The method for ``sparingly select``, ``auto`` for its default; None where everything is to be judged.
     method: str | None
-    estimator: str
-    budget: int
-    aspect: str | None
-    unit: str
-    sentences: tuple[str, ...]
+    estimator: str  # what an estimate from so many items will use, as text
+    budget: int  # how many items to judge
+    aspect: str | None  # what to estimate; None where nothing was judged yet
+    unit: str  # what is drawn
+    sentences: tuple[str, ...]  # the recommendation in words, the answer first
+    # The command that shows what was planned for, with its options: ``estimate`` for the width of intervals,
+    # ``rank`` for differences and for the best model.
     result: tuple[str, ...] = ("estimate",)
 
     def commands(self, data: str | Sequence[str] = "DATA", selection: str = "chosen.json") -> tuple[str, ...]:
@@ -440,21 +431,21 @@ def plan(
 
     Args:
         data: The evaluation set (or its file, or a frame), with the ratings of a pilot or without.
-        selection: How the pilot was drawn; a uniform sample unless given.
+        selection: How the pilot was drawn; default: a uniform sample.
         aspect: What was judged, or a metric that stands in; the only aspect or a typical metric by default.
-        budgets: Budgets of the table, as for ``select``: 100, "10%", "8h"; shares of the set unless given.
+        budgets: Budgets of the table, as for ``select``: 100, "10%", "8h"; default: shares of the set.
         width: The half-width (±) that intervals of scores are to have; "4%" for rates between 0 and 1.
         detect: The difference between two models that is to be found, in the unit of the scores; "0.3sd" in
             standard deviations of a middle pair's differences from item to item.
         unit: What is drawn: items, or whole documents.
         cost: The seconds of an item: a column, ``fit`` (to the set's own seconds), or ``length`` (Zouhar et
-            al. 2025); the first of ``cost``, ``fit`` and ``length`` that there is unless given.
+            al. 2025); default: the first of ``cost``, ``fit`` and ``length`` that there is.
         prices: What one output costs: ``{"human": 0.8, "gpt-4o": 0.01}``, judges by their metrics (``judge``
             where only one metric can be meant). The plan is then the cheapest mix of people and judges.
         target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
         level: The level of intervals and tests.
         power: The probability of finding the difference.
-        scale: The lowest and the highest possible score; what the data tells of it unless given.
+        scale: The lowest and the highest possible score; default: what the data tells of it.
         seed: Of folds and simulations.
 
     Examples:

@@ -40,20 +40,14 @@ def item_covariance(sample: JudgedSample, residual: Floats, parameters: float = 
 
 @dataclass(frozen=True)
 class DocumentEffects:
-    """What drawing whole documents does to the variance.
+    """What drawing whole documents does to the variance."""
 
-    Attributes:
-        length: The mean number of items in an item's document, itself included (Σm²/Σm).
-        shared: The design effect on what all models share (the mean over models): how much larger its
-            variance is than that of as many items drawn one by one.
-        differences: The design effect on differences between models.
-        scores: The design effect on the scores of single models, which have a part of both.
-    """
-
-    length: float
+    length: float  # the mean number of items in an item's document, itself included (Σm²/Σm)
+    # The design effect on what all models share (the mean over models): how much larger its variance is than
+    # that of as many items drawn one by one.
     shared: float
-    differences: float
-    scores: float
+    differences: float  # the design effect on differences between models
+    scores: float  # the design effect on the scores of single models, which have a part of both
 
     def raised(self, spread: Floats) -> Floats:
         """Return the spread that items have when whole documents are drawn, as if drawn one by one.

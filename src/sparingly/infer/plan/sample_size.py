@@ -102,26 +102,17 @@ class Alternative:
 
 @dataclass(frozen=True, repr=False)
 class SampleSize(Tabular):
-    """The labels that a question needs.
-
-    Attributes:
-        n: Items to judge; comparisons for a win rate.
-        unit: What is counted: ``items`` or ``comparisons``.
-        answer: The result in one sentence.
-        goal: The goal in words, as among the ``alternatives``.
-        notes: What was assumed.
-        commands: What to type next; ``DATA`` stands for the data file.
-    """
+    """The labels that a question needs."""
 
     rows_key: ClassVar[str] = "alternatives"
 
-    n: int
-    unit: str
-    answer: str
-    goal: str
+    n: int  # items to judge; comparisons for a win rate
+    unit: str  # what is counted: ``items`` or ``comparisons``
+    answer: str  # the result in one sentence
+    goal: str  # the goal in words, as among the ``alternatives``
     alternatives: tuple[Alternative, ...]
-    notes: tuple[str, ...]
-    commands: tuple[str, ...]
+    notes: tuple[str, ...]  # what was assumed
+    commands: tuple[str, ...]  # what to type next; ``DATA`` stands for the data file
 
     def __repr__(self) -> str:
         return f"SampleSize({self.answer})"

@@ -24,22 +24,14 @@ from sparingly.infer.rank.winners import pair_margins
 
 @dataclass(frozen=True, eq=False)
 class FullSet:
-    """The evaluation that judges everything: each of its results is computed once, when first needed.
+    """The evaluation that judges everything: each of its results is computed once, when first needed."""
 
-    Attributes:
-        values: True scores, items × models, higher is better, NaN where not judged.
-        keys: One key per item, made from its id, so that sign flips do not depend on the order of items.
-        seed: Seed of the sign flips.
-        flips: Number of sign flips where enumeration is out of reach.
-        method: How p-values are computed (``sparingly.base.stats.sign_flip``).
-        weights: Importance per item, for means and sign-flip tests (rank tests do not use it).
-    """
-
-    values: Floats
-    keys: Keys
-    seed: int = 0
-    flips: int = 1000
-    method: FlipTest = "auto"
+    values: Floats  # true scores, items × models, higher is better, NaN where not judged
+    keys: Keys  # one key per item, made from its id, so that sign flips do not depend on the order of items
+    seed: int = 0  # seed of the sign flips
+    flips: int = 1000  # number of sign flips where enumeration is out of reach
+    method: FlipTest = "auto"  # how p-values are computed (``sparingly.base.stats.sign_flip``)
+    # Importance per item, for means and sign-flip tests (rank tests do not use it).
     weights: Floats | None = None
 
     def __post_init__(self) -> None:
@@ -127,15 +119,11 @@ class FullSet:
 
 @dataclass(frozen=True, eq=False)
 class SelectedCells:
-    """The cells (item × model) that a selection asks for.
+    """The cells (item × model) that a selection asks for."""
 
-    Attributes:
-        rows: The selected items, each once, in the order of the selection.
-        values: Scores of all items × models, NaN where a model is not judged on a selected item; None where
-            all models are judged on all selected items.
-    """
-
-    rows: Ints
+    rows: Ints  # the selected items, each once, in the order of the selection
+    # Scores of all items × models, NaN where a model is not judged on a selected item; None where all models
+    # are judged on all selected items.
     values: Floats | None = None
 
     def scores(self, full_values: Floats) -> Floats:

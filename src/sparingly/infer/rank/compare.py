@@ -51,18 +51,12 @@ class PairOutcome:
 
     Ashury Tahan et al. (2024) call a pair a success when the subset names the model that wins more items
     of the whole set.
-
-    Attributes:
-        success_rate: Share of the pairs with a winner on the whole set that the selection gets right.
-        distance: Mean winning distance |P_A − P_B| on the whole set, over the pairs with a winner.
-        estimated_distance: The same on the selection, positive towards the true winner.
-        tied: Pairs without a winner on the whole set, which are not in the rate.
     """
 
-    success_rate: float
-    distance: float
-    estimated_distance: float
-    tied: int
+    success_rate: float  # share of the pairs with a winner on the whole set that the selection gets right
+    distance: float  # mean winning distance |P_A − P_B| on the whole set, over the pairs with a winner
+    estimated_distance: float  # the same on the selection, positive towards the true winner
+    tied: int  # pairs without a winner on the whole set, which are not in the rate
 
 
 def _ranks(means: Floats) -> list[int | None]:

@@ -40,23 +40,16 @@ class CrowdCurve:
 
     The intervals are of means over the crowds that can be drawn from this set: they say what another crowd
     would have done here, not what the method does on another set.
-
-    Attributes:
-        crowds: The models of every crowd.
-        judged: How many models are left to judge.
-        shares: The shares of the items that are judged.
-        values: The method's agreement with the full set by ``measure``, crowds × shares.
-        random: That of random selection on the same models, crowds × shares.
     """
 
     truth: str
     method: str
     measure: str
-    crowds: tuple[tuple[str, ...], ...]
-    judged: int
-    shares: tuple[float, ...]
-    values: Floats
-    random: Floats
+    crowds: tuple[tuple[str, ...], ...]  # the models of every crowd
+    judged: int  # how many models are left to judge
+    shares: tuple[float, ...]  # the shares of the items that are judged
+    values: Floats  # the method's agreement with the full set by ``measure``, crowds × shares
+    random: Floats  # that of random selection on the same models, crowds × shares
 
     @property
     def average(self) -> MeanOverCrowds:

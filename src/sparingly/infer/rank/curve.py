@@ -237,24 +237,16 @@ _STEP = 48
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Parity:
-    """What a method needs for random selection's agreement.
+    """What a method needs for random selection's agreement."""
 
-    Attributes:
-        share: the answer: data needed relative to random selection (0.8: a fifth of the labels saved).
-            NaN when some target is never reached.
-        raw: the same before dividing by what random orders need themselves.
-        random_raw: what held-out random orders need on average.
-        targets: random's mean agreement at each share of the data.
-        target_sizes: the sizes of those shares.
-        sizes: the method's sizes that reach the targets (NaN: never).
-    """
-
+    # the answer: data needed relative to random selection (0.8: a fifth of the labels saved). NaN when some
+    # target is never reached.
     share: float
-    raw: float
-    random_raw: float
-    targets: Floats
-    target_sizes: Ints
-    sizes: Floats
+    raw: float  # the same before dividing by what random orders need themselves
+    random_raw: float  # what held-out random orders need on average
+    targets: Floats  # random's mean agreement at each share of the data
+    target_sizes: Ints  # the sizes of those shares
+    sizes: Floats  # the method's sizes that reach the targets (NaN: never)
 
     def __repr__(self) -> str:
         return f"Parity(share={self.share:.3f}, raw={self.raw:.3f}, random_raw={self.random_raw:.3f})"

@@ -21,19 +21,12 @@ _NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Which models are decided to be better than which, with at most α chance of any false decision.
+    """Which models are decided to be better than which, with at most α chance of any false decision."""
 
-    Attributes:
-        better: models × models: whether the model of the row is decided better than that of the column.
-        adjusted: models × models: the p-values corrected for all pairs, NaN where no test was made.
-        scores: The models' scores, NaN for a model without one.
-        alpha: The error rate.
-    """
-
-    better: Mask
-    adjusted: Floats
-    scores: Floats
-    alpha: float
+    better: Mask  # models × models: whether the model of the row is decided better than that of the column
+    adjusted: Floats  # models × models: the p-values corrected for all pairs, NaN where no test was made
+    scores: Floats  # the models' scores, NaN for a model without one
+    alpha: float  # the error rate
 
     @property
     def pairs(self) -> int:

@@ -58,15 +58,11 @@ def checked_scores(scores: Floats, covariance: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class PairTests:
-    """One-sided p-values of all pairs, from which the two-sided ones follow.
+    """One-sided p-values of all pairs, from which the two-sided ones follow."""
 
-    Attributes:
-        test: The name of the test.
-        worse: models × models; [j, k] is the p-value that model j is worse than model k, NaN on the diagonal
-            and where the two were never judged together.
-    """
-
-    test: str
+    test: str  # the name of the test
+    # models × models; [j, k] is the p-value that model j is worse than model k, NaN on the diagonal and where
+    # the two were never judged together.
     worse: Floats
 
     @cached_property

@@ -226,7 +226,7 @@ def rank(
     Args:
         data: The evaluation set (or its file, or a frame) with the judgements.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
-        aspect: What was judged; the only aspect unless given.
+        aspect: What was judged; default: the only aspect.
         estimator: How scores are estimated; see ``estimate``.
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores and intervals are those of this set and decisions those of inputs like these.
@@ -235,7 +235,7 @@ def rank(
         groups_by: ``decisions``, or a published rule without correction: ``algorithm1`` of Zouhar et al.
             2025, or that of ``mt_metrics_eval``.
         alpha: The error rate of all decisions together; one less it is the level of intervals.
-        scale: The lowest and the highest score that there can be; what the data tells of it unless given.
+        scale: The lowest and the highest score that there can be; default: what the data tells of it.
         expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
         seed: Seed of the draws; the same seed gives the same answer.
 

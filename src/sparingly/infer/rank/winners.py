@@ -91,27 +91,16 @@ Chooser = Callable[[Ints, int], Ints]
 
 @dataclass(frozen=True)
 class SuccessRate:
-    """How often subsets find the winning model, over pairs of models and seeds.
+    """How often subsets find the winning model, over pairs of models and seeds."""
 
-    Attributes:
-        rate: share of the decided runs whose subset names the same winner.
-        standard_error: √(rate·(1 − rate)/runs), as if runs were independent.
-        runs: pairs × seeds with a winner on the full (sub)sample.
-        inconclusive: share of those runs whose subset ends in a tie (never a success).
-        tied: pairs × seeds without a winner on the full (sub)sample: not in ``runs``.
-        distance: mean winning distance on the full (sub)sample.
-        estimated_distance: mean margin on the subset, positive towards the true winner.
-        bias: mean of estimated minus true distance: above 0 when subsets exaggerate the winner's lead.
-    """
-
-    rate: float
-    standard_error: float
-    runs: int
-    inconclusive: float
-    tied: int
-    distance: float
-    estimated_distance: float
-    bias: float
+    rate: float  # share of the decided runs whose subset names the same winner
+    standard_error: float  # √(rate·(1 − rate)/runs), as if runs were independent
+    runs: int  # pairs × seeds with a winner on the full (sub)sample
+    inconclusive: float  # share of those runs whose subset ends in a tie (never a success)
+    tied: int  # pairs × seeds without a winner on the full (sub)sample: not in ``runs``
+    distance: float  # mean winning distance on the full (sub)sample
+    estimated_distance: float  # mean margin on the subset, positive towards the true winner
+    bias: float  # mean of estimated minus true distance: above 0 when subsets exaggerate the winner's lead
 
     def _repr_html_(self) -> str:
         rows = [(name.replace("_", " "), value) for name, value in vars(self).items()]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
-from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_level
 
 # --- what is believed of items and models before any score is seen ---
 # All four are normal: discrimination a, difficulty b, the logit of feasibility c, and ability θ (Zouhar et
@@ -166,9 +163,8 @@ class Parameters:
 class IrtFit:
     """What a fit found; NaN for items and models without a score.
 
-    ``centres`` and ``spreads`` are posterior means and standard deviations with items that follow the
-    abilities (see ``posterior``); intervals lie about these. Fits of points, and fits made without intervals,
-    have none.
+    The variational distributions are too sure of themselves to make intervals; ``benchmarks.irt_intervals``
+    finds ones that hold.
     """
 
     response: Response  # whether scores were scaled to 0–1 or cut into success and failure
@@ -178,8 +174,6 @@ class IrtFit:
     objective: float  # what was maximised: the log posterior density, or the evidence lower bound
     priors: Priors
     sds: Parameters | None = None  # of the variational distribution; with its means they maximise the bound
-    centres: Parameters | None = None
-    spreads: Parameters | None = None
 
     @property
     def discrimination(self) -> Floats:
@@ -209,26 +203,6 @@ class IrtFit:
     def predicted(self) -> Floats:
         """Return the response that is predicted for every item and model."""
         return self.curves(self.ability)
-
-    def intervals(self, level: float = 0.9) -> tuple[Parameters, Parameters]:
-        """Return where every parameter lies with the given probability: the lower and the upper ends.
-
-        They come from a distribution in which items follow the abilities (see ``posterior``), and lie about
-        its means, not about the estimates. Scores drawn from the model were covered by 90 % intervals 80 to
-        97 % of the time in every setting that was tried: 50 to 1000 items, 6 to 30 models, with and without
-        gaps. They hold if the model and its priors do.
-        """
-        if self.method == "map":
-            raise UsageError("Only the variational fit knows how sure it is. Use fit=variational.")
-        if self.centres is None or self.spreads is None:
-            raise UsageError("This fit was made without intervals. Fit again with intervals=True.")
-        check_level(level)
-        reach = NormalDist().inv_cdf(0.5 + level / 2.0)
-        pairs = list(zip(vars(self.centres).values(), vars(self.spreads).values(), strict=True))
-        low, high = (
-            Parameters(*(centre + sign * reach * spread for centre, spread in pairs)) for sign in (-1.0, 1.0)
-        )
-        return low, high
 
 
 def expit(value: Floats) -> Floats:

@@ -37,9 +37,7 @@ class Irt(MetricUtility):
     response: Literal["continuous", "binary"] = parameter(
         "continuous", "whether scores are fitted as they are or as success and failure"
     )
-    threshold: float | None = parameter(
-        None, "binary: a score above it is a success; the median unless given"
-    )
+    threshold: float | None = parameter(None, "binary: a score above it is a success; default: the median")
     fit: Literal["variational", "map"] = parameter(
         "variational", "the evidence lower bound is maximised, or (faster) the posterior density"
     )
@@ -61,18 +59,9 @@ class Irt(MetricUtility):
             return np.full(len(scores), np.nan)
         return self.of_fit(self.fit_scores(scores))
 
-    def fit_scores(self, scores: Floats, *, intervals: bool = False) -> IrtFit:
-        """Return the model that the utility is computed from, for scores that are items x models.
-
-        How sure the parameters are takes longer to find than they do, and no utility asks for it.
-        """
-        return fit_irt(
-            scores,
-            method=self.fit,
-            response=self.response,
-            threshold=self.threshold,
-            intervals=intervals,
-        )
+    def fit_scores(self, scores: Floats) -> IrtFit:
+        """Return the model that the utility is computed from, for scores that are items x models."""
+        return fit_irt(scores, method=self.fit, response=self.response, threshold=self.threshold)
 
     def of_fit(self, fit: IrtFit) -> Floats:
         """Return the utility of every item of a fitted model."""

@@ -62,7 +62,9 @@ class Audit:
 
 # --- Links ---
 
-Role = Literal["rater", "organiser"]
+Role = Literal["rater", "organiser", "reviewer", "viewer"]
+# Whom the organiser's pages open to: a reviewer also adjudicates, a viewer only reads.
+STAFF: tuple[Role, ...] = ("organiser", "reviewer", "viewer")
 _BYTES = 32
 _LONGEST_NAME = 100
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -70,17 +72,11 @@ _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class AccessLink:
-    """One link that was made, until it is retired.
+    """One link that was made, until it is retired."""
 
-    Attributes:
-        digest: The SHA-256 digest of its token.
-        role: What it opens: the pages of a ``rater``, or those of the ``organiser``.
-        rater: Whose it is; empty for the organiser.
-    """
-
-    digest: str
-    role: Role
-    rater: str
+    digest: str  # the SHA-256 digest of its token
+    role: Role  # what it opens: the pages of a ``rater``, or the organiser's (others read them)
+    rater: str  # whose it is; empty for the organiser
     made_at: str
     retired_at: str | None = None
 
@@ -92,31 +88,33 @@ class Access:
         self.database, self.campaign, self.clock = database, campaign, clock
         self._audit = Audit(database, campaign, clock)
 
-    def invite(self, role: Role, rater: str = "", *, by: str = "organiser") -> str:
-        """Make a link and return its token, which is stored nowhere."""
-        name = checked_rater(rater) if role == "rater" else ""
-        token = secrets.token_urlsafe(_BYTES)
+    def invite(self, role: Role, rater: str = "", *, by: str = "organiser", token: str | None = None) -> str:
+        """Make a link and return its token, which is stored nowhere; a token can open several campaigns."""
+        name = "" if role == "organiser" else checked_rater(rater)
+        token = token or secrets.token_urlsafe(_BYTES)
         row = {"campaign": self.campaign, "digest": digest_of(token), "role": role, "rater": name}
         with self.database.writing() as connection:
             connection.execute(insert(ACCESS), {**row, "made_at": timestamp(self.clock())})
             self._audit.note(connection, by, "link made", role=role, rater=name)
         return token
 
-    def retire(self, rater: str, *, by: str = "organiser") -> int:
-        """Take back all links of a rater, whose pages close at once; return how many there were."""
+    def retire(self, rater: str, role: Role = "rater", *, by: str = "organiser") -> int:
+        """Take back all links of a person, whose pages close at once; return how many there were."""
         table = ACCESS.c
         with self.database.writing() as connection:
-            query = select(table.rater).where(table.campaign == self.campaign, table.role == "rater")
-            raters = sorted(set(connection.execute(query).scalars()))
-            if rater not in raters:
-                raise UnknownNameError("rater", rater, raters)
-            links = self._retire(connection, table.role == "rater", table.rater == rater)
-            # The rater's leases end: others may take these items at once.
-            connection.execute(
-                delete(LEASES).where(LEASES.c.campaign == self.campaign, LEASES.c.rater == rater)
-            )
-            self._audit.note(connection, by, "rater retired", rater=rater, links=links)
+            query = select(table.rater).where(table.campaign == self.campaign, table.role == role)
+            names = sorted(set(connection.execute(query).scalars()))
+            if rater not in names:
+                raise UnknownNameError(role, rater, names)
+            links = self._retire(connection, table.role == role, table.rater == rater)
+            if role == "rater":
+                self.give_back(connection, rater)
+            self._audit.note(connection, by, f"{role} retired", rater=rater, links=links)
         return links
+
+    def give_back(self, connection: Connection, rater: str) -> None:
+        """End what is lent to a rater: others may take it at once."""
+        connection.execute(delete(LEASES).where(LEASES.c.campaign == self.campaign, LEASES.c.rater == rater))
 
     def retire_organiser(self, *, by: str = "organiser") -> int:
         """Take back all links of the organiser, whose pages close at once; return how many there were."""

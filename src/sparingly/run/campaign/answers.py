@@ -51,23 +51,39 @@ def read_answers(path: str | Path) -> Iterator[Numbered]:
         yield from parse_answers(files.text_lines(Path(path)), Path(path))
 
 
+def file_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a CSV or JSON Lines file with the columns of answers, each with its line."""
+    for number, row in _rows(files.text_lines(path), path):
+        if isinstance(row, InputError):
+            raise row.at(file=path, line=number)
+        yield number, row
+
+
 def parse_answers(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[Numbered]:
     """Yield the answers of some numbered lines."""
-    stripped = ((number, line.rstrip("\r\n")) for number, line in lines)
-    first = next(((number, line) for number, line in stripped if line.strip()), None)
-    if first is None:
-        return
-    reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
-    for number, row in reader(chain([first], stripped), path):
+    for number, row in _rows(lines, path):
         try:
             if isinstance(row, InputError):
                 raise row
-            answer = Answer.from_values(row, from_text=reader is _csv_rows)
+            answer = Answer.from_values(row, from_text=isinstance(row, _TextRow))
         except InputError as error:
             yield number, error.at(file=path, line=number)
         else:
             if answer is not None:
                 yield number, answer
+
+
+class _TextRow(dict[str, Any]):
+    """A row of a table, in which numbers are text and what is empty is missing."""
+
+
+def _rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
+    stripped = ((number, line.rstrip("\r\n")) for number, line in lines)
+    first = next(((number, line) for number, line in stripped if line.strip()), None)
+    if first is None:
+        return
+    reader = _json_rows if first[1].lstrip().startswith("{") else _csv_rows
+    yield from reader(chain([first], stripped), path)
 
 
 def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
@@ -100,7 +116,7 @@ def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRo
         check_columns(header)
         for row in reader:
             if len(row) == len(header):
-                yield place["line"], dict(zip(header, row, strict=True))
+                yield place["line"], _TextRow(zip(header, row, strict=True))
             elif row:
                 problem = f"there are {len(row)} fields below {len(header)} columns"
                 yield place["line"], InputError(problem, fix="Put quotes around fields with commas")
@@ -345,6 +361,7 @@ class AnswerBatch:
         save_marks(self.connection, name, self.new_marks)
         placements = [
             {"campaign": name, "seq": seq, **vars(placement), "turned": int(placement.turned)}
+            | {"helped": None if placement.helped is None else int(placement.helped)}
             for seq, placement in sorted(self.placements.items())
         ]
         if placements:
@@ -421,11 +438,18 @@ def placement_rows(connection: Connection, campaign: str, seq: int) -> list[dict
     """
     table = PLACEMENTS.c
     rows = connection.execute(
-        select(table.seq, table.place, table.cards, table.turned)
+        select(table.seq, table.place, table.cards, table.turned, table.helped, table.help_probability)
         .where(table.campaign == campaign, table.seq <= seq)
         .order_by(table.seq)
     )
-    return [{**dict(row), "turned": bool(row["turned"])} for row in rows.mappings()]
+    return [
+        {
+            name: bool(value) if name in ("turned", "helped") else value
+            for name, value in row.items()
+            if value is not None
+        }
+        for row in rows.mappings()
+    ]
 
 
 # --- Marked errors ---

@@ -30,6 +30,7 @@ from sparingly.run.campaign.answers import (
     read_answers,
     with_line,
 )
+from sparingly.run.campaign.backup import back_up
 from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
@@ -115,7 +116,7 @@ class Campaign(CampaignReader):
             where: A file to make (or one that holds other campaigns), or the URL of a PostgreSQL database.
             data: The evaluation set, or several by name (language pairs, say). What people said in it is left
                 out: a campaign knows only the answers that it asked for.
-            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …; ``auto`` unless given.
+            strategy: A strategy, a selector or a utility: ``waves``, ``uniform`` …; default: ``auto``.
             budget: How many items may be judged on all models (or comparisons made), over all rounds: a
                 count or a share. One budget is divided over data sets by size; a mapping says who gets what.
             name: The campaign's name in its database.
@@ -123,7 +124,7 @@ class Campaign(CampaignReader):
             aspect: What the evaluation is about, where there are several: one aspect, or a combination.
             scale: The lowest and the highest score of every aspect.
             stop: When to stop before the budget is spent: ``best_settled`` …, or several such rules.
-            size: How many items a round asks for; the strategy's own number unless given.
+            size: How many items a round asks for; default: the strategy's own number.
             seed: Settles ties and draws.
             clock: What tells the time; only for what is written beside the entries, never for their order.
         """
@@ -154,7 +155,7 @@ class Campaign(CampaignReader):
 
         While answers are missing this is the last round; when all are there, the next one is drawn. With
         ``early`` it is drawn although answers are missing. With ``models`` it is a round of models that came
-        with a budget of their own (``new``: those that came last), of ``size`` items (all unless given).
+        with a budget of their own (``new``: those that came last), of ``size`` items (default: all).
         """
         if size is not None and (size < 1 or not models):
             raise UsageError("The size of a round goes with models that have a budget of their own.")
@@ -284,8 +285,8 @@ class Campaign(CampaignReader):
         """Rank the models of a data set from what is judged so far, by the joint errors of all rounds.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which models are ranked; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which models are ranked; default: the last one.
             options: ``target``, ``alpha``, ``expect``, ``seed``, ``estimator``, as ``rank`` has them.
         """
         return rank_so_far(self, data, at=at, **options)
@@ -317,13 +318,20 @@ class Campaign(CampaignReader):
         Args:
             path: The folder to make, or the ``.zip`` to write.
             licence: The licence, such as ``CC-BY-4.0``; it goes into the data card.
-            title: The title of the data card; the campaign's name unless given.
+            title: The title of the data card; default: the campaign's name.
             comments: Include the raters' comments. Read them first: they may contain names.
             texts: Include the data sets; without them there are the ratings, by ids.
-            seed: Decides which rater gets which number; a new random one unless given. Keep it to make the
+            seed: Decides which rater gets which number; default: a new random one. Keep it to make the
                 same numbers again, and do not publish it.
         """
         return release(self, path, licence=licence, title=title, comments=comments, texts=texts, seed=seed)
+
+    def back_up(self, path: str | Path) -> int:
+        """Copy the campaign into a new file while people answer; return the number of its last entry.
+
+        A campaign on a server becomes a file, too. Links open the copy as well; it is a campaign like any.
+        """
+        return back_up(self.database, self.name, Path(path))
 
     def set_guidelines(self, text: str) -> Guidelines:
         """Give raters new guidelines, in Markdown; the same text again changes nothing.
@@ -355,7 +363,7 @@ class Campaign(CampaignReader):
 
         Args:
             held: The data set with more models, or the new models alone on the same items.
-            data: The data set; the only one unless given.
+            data: The data set; default: the only one.
             budget: How many items the new models are judged on: a count, or a share of all items.
             anchors: How many judged outputs of earlier models are judged again in each round of the new ones,
                 as a share of its outputs: that shows whether raters have become more severe.

@@ -20,21 +20,14 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class RaterDrift:
-    """How outputs that were judged again compare with what was said of them before.
-
-    Attributes:
-        outputs: How many were judged again.
-        difference: The mean difference, later less earlier; negative where raters are more severe now.
-        low: The low end of its 95 % interval; None below 10 outputs.
-        high: The high end.
-    """
+    """How outputs that were judged again compare with what was said of them before."""
 
     data: str
     aspect: str
-    outputs: int
-    difference: float
-    low: float | None = None
-    high: float | None = None
+    outputs: int  # how many were judged again
+    difference: float  # the mean difference, later less earlier; negative where raters are more severe now
+    low: float | None = None  # the low end of its 95 % interval; None below 10 outputs
+    high: float | None = None  # the high end
 
     @property
     def has_drifted(self) -> bool:

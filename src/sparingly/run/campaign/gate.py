@@ -41,24 +41,17 @@ def look_ends(items: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class BatchedModels:
-    """What looks at new models go by.
+    """What looks at new models go by."""
 
-    Attributes:
-        data: All models with the labels of now.
-        predictions: What labels predict of the new models that were there before their first round.
-        full: All items that the new models may be judged on, in the order of the rounds.
-        drawn_from: What they were drawn from, with those models that were not withdrawn.
-        skipped: Which outputs (items × these models) cannot be judged, as raters said: no look waits for any.
-        start: The set with all models of that time, also those that were withdrawn since.
-        estimate: The scores of the earlier models at that time; None where both models are new.
-    """
-
-    data: EvalSet
+    data: EvalSet  # all models with the labels of now
+    # What labels predict of the new models that were there before their first round.
     predictions: EarlierPredictions
-    full: Selection
-    drawn_from: EvalSet
+    full: Selection  # all items that the new models may be judged on, in the order of the rounds
+    drawn_from: EvalSet  # what they were drawn from, with those models that were not withdrawn
+    # Which outputs (items × these models) cannot be judged, as raters said: no look waits for any.
     skipped: Mask
-    start: EvalSet
+    start: EvalSet  # the set with all models of that time, also those that were withdrawn since
+    # The scores of the earlier models at that time; None where both models are new.
     estimate: Estimate | None = None
 
 

@@ -16,6 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
+from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, RATINGS, ROUNDS
@@ -32,46 +33,30 @@ RATING_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class OwnDraw:
-    """Models that came with a budget of their own, and the rounds that were drawn for them so far.
+    """Models that came with a budget of their own, and the rounds that were drawn for them so far."""
 
-    Attributes:
-        models: The models; each of their rounds is about all of them.
-        budget: How many items they may be judged on.
-        anchors: How many judged outputs of earlier models are judged again, as a share of each round.
-        rounds: Their rounds, in order.
-        first_as_of: The number up to which the first of them knew the answers, which all are drawn by.
-    """
-
-    models: tuple[str, ...]
-    budget: str
-    anchors: float
-    rounds: tuple[Selection, ...] = ()
+    models: tuple[str, ...]  # the models; each of their rounds is about all of them
+    budget: str  # how many items they may be judged on
+    anchors: float  # how many judged outputs of earlier models are judged again, as a share of each round
+    rounds: tuple[Selection, ...] = ()  # their rounds, in order
+    # The number up to which the first of them knew the answers, which all are drawn by.
     first_as_of: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class DataSnapshot:
-    """A data set of a campaign at a number of the journal.
-
-    Attributes:
-        drawn_from: The set with the models of the first round, which all rounds are drawn from.
-        data: The set with the models that are in it at that number, which estimates speak about.
-        rounds: The rounds of the strategy.
-        numbers: Their numbers in the campaign, which also counts the rounds of models with own draws.
-        finished: Why no more is asked; None while it goes on.
-        own_draws: Models that came with a budget of their own.
-        round_count: How many rounds there are of all kinds.
-    """
+    """A data set of a campaign at a number of the journal."""
 
     name: str
     seq: int
-    drawn_from: EvalSet
-    data: EvalSet
-    rounds: tuple[Selection, ...]
+    drawn_from: EvalSet  # the set with the models of the first round, which all rounds are drawn from
+    data: EvalSet  # the set with the models that are in it at that number, which estimates speak about
+    rounds: tuple[Selection, ...]  # the rounds of the strategy
+    # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
-    finished: Finished | None
-    own_draws: tuple[OwnDraw, ...] = ()
-    round_count: int = 0
+    finished: Finished | None  # why no more is asked; None while it goes on
+    own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
+    round_count: int = 0  # how many rounds there are of all kinds
 
     @property
     def strategy_data(self) -> EvalSet:
@@ -162,7 +147,7 @@ class History:
         """Return the answers that count at a number: of each rater about each cell the last."""
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS), table.round)
+            select(*(table[name] for name in _COLUMNS), table.round, table.seq)
             .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
             .order_by(table.seq)
         )
@@ -176,8 +161,17 @@ class History:
             for row in rows.mappings()
             if (row["item"], row["model"], row["round"]) not in anchor_cells
         }
+        places = PLACEMENTS.c
+        help_shown = {
+            row.seq: {HELPED: row.helped, HELP_PROBABILITY: row.help_probability}
+            for row in connection.execute(
+                select(places.seq, places.helped, places.help_probability).where(
+                    places.campaign == self.settings.name, places.seq <= seq, places.helped.is_not(None)
+                )
+            )
+        }
         # In the order of what they are about, not of their arrival: the same answers give the same set.
-        return [dict(last[key]) for key in sorted(last)]
+        return [{**last[key], **help_shown.get(last[key]["seq"], {})} for key in sorted(last)]
 
     def round_count(self, connection: Connection, data: str) -> int:
         """Return how many rounds a data set has now."""
@@ -330,22 +324,22 @@ def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[
     return int(connection.execute(query).scalar_one())
 
 
-def rating_rows(connection: Connection, campaign: str, seq: int) -> list[dict[str, Any]]:
-    """Return every answer up to a number as it came in, with the columns that ``record`` reads and more."""
+def rating_rows(connection: Connection, campaign: str, seq: int, since: int = 0) -> list[dict[str, Any]]:
+    """Return every answer of some entries as it came in, with the columns that ``record`` reads and more."""
     table, asked_cells = RATINGS.c, ASKED.c
     cell = [table[name] == asked_cells[name] for name in ("campaign", "data", "item", "model", "other")]
     query = (
         select(RATINGS, asked_cells.probability)
         .join(ASKED, and_(*cell))
-        .where(table.campaign == campaign, table.seq <= seq)
+        .where(table.campaign == campaign, table.seq > since, table.seq <= seq)
         .order_by(table.seq)
     )
     rows = []
     for row in connection.execute(query).mappings():
-        models = {"model": row["model"], "first": None, "second": None}
+        values = {**row, "first": None, "second": None}
         if row["other"]:
-            models = {"model": None, "first": row["model"], "second": row["other"]}
-        rows.append({name: {**row, **models}[name] for name in RATING_COLUMNS})
+            values |= {"model": None, "first": row["model"], "second": row["other"]}
+        rows.append({name: values[name] for name in RATING_COLUMNS})
     return rows
 
 
@@ -379,7 +373,11 @@ def with_answers(
     scored = [row for row in answers if not row["other"] and row["model"] in models]
     compared = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
     comments = np.array([row["comment"] for row in scored], object)
+    extra = {}
+    if any(HELPED in row for row in scored):
+        extra = {name: _objects([row.get(name) for row in scored]) for name in (HELPED, HELP_PROBABILITY)}
     ratings = Ratings(
+        extra=extra,
         model=_codes(scored, "model", data.models),
         score=np.array([row["score"] for row in scored], np.float64),
         comment=comments if any(text is not None for text in comments) else None,
@@ -414,6 +412,12 @@ def _shared_columns(
         "rater": _codes(rows, "rater", raters),
         "seconds": np.array(seconds, np.float64),
     }
+
+
+def _objects(values: Sequence[Any]) -> Any:
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
 
 
 def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:

@@ -114,19 +114,14 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How a judge that fails is asked again.
+    """How a judge that fails is asked again."""
 
-    Attributes:
-        retries: How often a failed call is made again.
-        pause: How many seconds to wait before the first of them; twice as long before each further one.
-        most_calls: How many calls may be made in the whole campaign, failed ones too; None for any number.
-        sleep: What waits.
-    """
-
-    retries: int = 3
+    retries: int = 3  # how often a failed call is made again
+    # How many seconds to wait before the first of them; twice as long before each further one.
     pause: float = 1.0
+    # How many calls may be made in the whole campaign, failed ones too; None for any number.
     most_calls: int | None = None
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = time.sleep  # what waits
 
 
 class CallsSpentError(DataError):
@@ -135,19 +130,13 @@ class CallsSpentError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class Caller:
-    """Asks a judge about claimed questions, several at a time, and hands every answer over when it is there.
+    """Asks a judge about claimed questions, several at a time, and hands over every answer as it comes."""
 
-    Attributes:
-        oracle: The judge: a question in, a score (or one per aspect) out.
-        check: Raises an error for an answer that would be refused.
-        record: Stores the answers to one question in one transaction.
-    """
-
-    oracle: Oracle
+    oracle: Oracle  # the judge: a question in, a score (or one per aspect) out
     rater: str
     claims: Claims
-    check: Callable[[Answer], None]
-    record: Callable[[list[Answer]], object]
+    check: Callable[[Answer], None]  # raises an error for an answer that would be refused
+    record: Callable[[list[Answer]], object]  # stores the answers to one question in one transaction
     patience: Patience
 
     def answer(self, questions: list[Question], workers: int) -> Iterator[Question]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, func, select
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
 from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells
+from sparingly.run.campaign.journal import timestamp
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
 
@@ -96,6 +98,7 @@ class Overview:
         raters: Everybody who has answered.
         finished: Why a data set asks no more, by its name.
         skipped: How many of the answers that were asked for cannot be given, as raters said.
+        per_hour: How many answers came in an hour of the last day; None where that cannot be told.
     """
 
     campaign: str
@@ -106,6 +109,12 @@ class Overview:
     raters: tuple[RaterProgress, ...]
     finished: Mapping[str, str]
     skipped: int = 0
+    per_hour: float | None = None
+
+    @property
+    def left(self) -> int:
+        """How many answers are still to come."""
+        return max(0, self.asked - self.answered - self.skipped)
 
     @property
     def asked(self) -> int:
@@ -158,6 +167,7 @@ def overview(campaign: CampaignReader) -> Overview:
         return Overview(
             campaign=name,
             seq=row.last_seq,
+            per_hour=_pace(connection, name),
             closed=row.closed is not None,
             pause=paused_at(connection, name),
             rounds=_rounds(connection, campaign),
@@ -180,6 +190,18 @@ def overview(campaign: CampaignReader) -> Overview:
                 ).values()
             ),
         )
+
+
+def _pace(connection: Connection, name: str) -> float | None:
+    """Return how many answers came in an hour of the day before the last one, nights included."""
+    at, mine = RATINGS.c.at, RATINGS.c.campaign == name
+    first, last = connection.execute(select(func.min(at), func.max(at)).where(mine)).one()
+    if first is None or first == last:
+        return None
+    end = datetime.fromisoformat(last)
+    start = max(datetime.fromisoformat(first), end - timedelta(days=1))
+    count = connection.execute(select(func.count()).where(mine, at > timestamp(start))).scalar_one()
+    return count * 3600 / (end - start).total_seconds()
 
 
 def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProgress, ...]:

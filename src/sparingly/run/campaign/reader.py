@@ -27,6 +27,14 @@ from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
+from sparingly.infer.estimate.help_effect import (
+    HELP_UNKNOWN,
+    HelpEffects,
+    help_effects,
+    was_helped,
+    with_help_errors,
+    without_help,
+)
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
@@ -186,7 +194,7 @@ def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[Sta
     strategy: Strategy = saved_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
         strategy = DrawnBefore(selector=strategy.selector, rounds=strategy.rounds, drawn_from=unlabelled)
-    data = snapshot.strategy_data
+    data = without_help(snapshot.strategy_data)
     rounds = tuple(_without_withdrawn(selection, data) for selection in _answered_rounds(snapshot))
     revealed = data.reveal(asked_cells(data, rounds), compared_rows(data, rounds))
     return State(revealed, settings.aspect, rounds, budget, settings.size, settings.seed), strategy
@@ -327,18 +335,27 @@ class CampaignReader:
         """Return the models' scores from what is judged so far, for the models that are in the data set.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which the estimate is made; default: the last one.
             options: Those of ``estimate``: ``estimator``, ``target``, ``level``, ``interval`` …
         """
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
         estimate = strategy.estimate(state, **options)
         estimate = replace(estimate, notes=(*estimate.notes, *self._notes(snapshot)))
-        if not snapshot.own_draws:
-            return estimate
-        with self.database.reading() as connection:
-            return with_own_draws(estimate, connection, self.history, snapshot, options)
+        if snapshot.own_draws:
+            unaided = replace(snapshot, data=without_help(snapshot.data))
+            with self.database.reading() as connection:
+                estimate = with_own_draws(estimate, connection, self.history, unaided, options)
+        effects = help_effects(snapshot.data, self.settings.aspect)
+        if effects is not None:
+            return with_help_errors(estimate, effects, self.settings.aspects.get(self.settings.aspect))
+        more = (HELP_UNKNOWN,) if was_helped(snapshot.data) else ()
+        return replace(estimate, notes=(*estimate.notes, *more))
+
+    def help_effects(self, data: str | None = None, *, at: int | None = None) -> HelpEffects | None:
+        """Return what the suggestions on the pages did to scores; None where that cannot be told."""
+        return help_effects(self._snapshot(data, at).data, self.settings.aspect)
 
     def expected(self, data: str | None = None, *, at: int | None = None) -> Expected:
         """Return what judging everything is expected to say, from every answer so far (see ``expect``)."""
@@ -352,8 +369,8 @@ class CampaignReader:
         count alike.
 
         Args:
-            data: The data set; the only one unless given.
-            at: The number of the journal at which the estimate is made; the last one unless given.
+            data: The data set; default: the only one.
+            at: The number of the journal at which the estimate is made; default: the last one.
             options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)

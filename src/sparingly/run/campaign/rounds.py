@@ -41,22 +41,14 @@ from sparingly.run.rounds.strategy import Finished
 
 @dataclass(frozen=True, eq=False)
 class NextStep:
-    """Where a data set stands when the next round is asked for.
-
-    Attributes:
-        number: The number of its last round; 0 before the first.
-        selection: That round; None where there is none.
-        new: Whether the round was drawn just now.
-        outstanding: How many answers are still to come, of this round and the ones before.
-        finished: Why no more is asked; None while it goes on.
-    """
+    """Where a data set stands when the next round is asked for."""
 
     data: str
-    number: int
-    selection: Selection | None
-    new: bool
-    outstanding: int
-    finished: Finished | None = None
+    number: int  # the number of its last round; 0 before the first
+    selection: Selection | None  # that round; None where there is none
+    new: bool  # whether the round was drawn just now
+    outstanding: int  # how many answers are still to come, of this round and the ones before
+    finished: Finished | None = None  # why no more is asked; None while it goes on
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as plain values."""
@@ -339,29 +331,18 @@ class NextItem:
 
 @dataclass(frozen=True)
 class CampaignOutlook:
-    """What would follow in a data set.
-
-    Attributes:
-        number: The number of the next round.
-        waiting: How many answers to the rounds before are still to come.
-        items: What the next round would ask about; empty where there would be none.
-        outputs: How many outputs (or comparisons) that is.
-        finished: Why no round would follow; None where one would.
-        spent: How many outputs (or comparisons) were asked for so far, of the ``limit`` of the budget.
-        rounds_left: How many rounds of this size the budget leaves.
-        stops: The rules by which it may end earlier.
-    """
+    """What would follow in a data set."""
 
     data: str
-    number: int
-    waiting: int
-    items: tuple[NextItem, ...]
-    outputs: int
-    finished: str | None
-    spent: int
+    number: int  # the number of the next round
+    waiting: int  # how many answers to the rounds before are still to come
+    items: tuple[NextItem, ...]  # what the next round would ask about; empty where there would be none
+    outputs: int  # how many outputs (or comparisons) that is
+    finished: str | None  # why no round would follow; None where one would
+    spent: int  # how many outputs (or comparisons) were asked for so far, of the ``limit`` of the budget
     limit: int
-    rounds_left: int
-    stops: tuple[str, ...]
+    rounds_left: int  # how many rounds of this size the budget leaves
+    stops: tuple[str, ...]  # the rules by which it may end earlier
     notes: tuple[str, ...] = ()
 
     @property

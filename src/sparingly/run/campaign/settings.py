@@ -22,28 +22,19 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy, as_strategy
 
 @dataclass(frozen=True)
 class Settings:
-    """What is decided when a campaign begins.
+    """What is decided when a campaign begins."""
 
-    Attributes:
-        name: The campaign's name in its database.
-        aspect: What the strategy learns from and estimates are about: an aspect, or a combination of aspects.
-        aspects: What people are asked for, each with its lowest and highest score (None: any number).
-        strategy: The strategy, with every parameter spelled out.
-        stops: The rules by which to stop before the budget is spent.
-        budgets: What each data set may spend; ``budget`` was given for all of them.
-        size: How many items a round asks for; None leaves it to the strategy.
-        seed: Settles ties and draws.
-    """
-
-    name: str
+    name: str  # the campaign's name in its database
+    # What the strategy learns from and estimates are about: an aspect, or a combination of aspects.
     aspect: str
+    # What people are asked for, each with its lowest and highest score (None: any number).
     aspects: Mapping[str, Ends | None]
-    strategy: str
-    stops: tuple[str, ...]
-    budgets: Mapping[str, Budget]
+    strategy: str  # the strategy, with every parameter spelled out
+    stops: tuple[str, ...]  # the rules by which to stop before the budget is spent
+    budgets: Mapping[str, Budget]  # what each data set may spend; ``budget`` was given for all of them
     budget: str
-    size: int | None
-    seed: int
+    size: int | None  # how many items a round asks for; None leaves it to the strategy
+    seed: int  # settles ties and draws
 
     def data_named(self, name: str | None) -> str:
         """Return the name of a data set: the given one, or the only one there is."""

@@ -68,7 +68,9 @@ ACCESS = _table("access", "campaign digest", "role rater made_at retired_at?")
 LEASES = _table("leases", "campaign data unit", "rater until")
 DRAFTS = _table("drafts", "campaign rater data item", "at content")
 MARKS = _table("marks", "campaign seq:seq", "marks")
-PLACEMENTS = _table("placements", "campaign seq:seq", "place:int cards:int turned:int")
+PLACEMENTS = _table(
+    "placements", "campaign seq:seq", "place:int cards:int turned:int helped:int? help_probability:float?"
+)
 ENDED_SESSIONS = _table("ended_sessions", "campaign session", "at")
 ACCEPTED = _table("accepted", "campaign rater version:int", "consent details at")
 KNOWN_ANSWERS = _table(

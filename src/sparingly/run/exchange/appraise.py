@@ -72,13 +72,13 @@ class Appraise(AnnotationTool):
     write_options: ClassVar[dict[str, str]] = {
         "source": "the language of the sources as a code of three letters, as in eng (needed)",
         "target": "the language of the outputs as a code of three letters, as in deu (needed)",
-        "annotators": "how many accounts share the batches; one per batch unless given",
-        "campaign": "the name of the campaign; sparingly1 in the first round unless given",
-        "number": "the number of the campaign, from 1 to 255; 1 unless given",
-        "redundancy": "how many annotators judge every batch; 1 unless given",
-        "size": f"how many items a batch has; {BATCH_SIZE} unless given",
+        "annotators": "how many accounts share the batches; default: one per batch",
+        "campaign": "the name of the campaign; default: sparingly1 in the first round",
+        "number": "the number of the campaign, from 1 to 255; default: 1",
+        "redundancy": "how many annotators judge every batch; default: 1",
+        "size": f"how many items a batch has; default: {BATCH_SIZE}",
         "type": "Direct or Document; Document for spans and where there are documents",
-        "url": "where accounts sign in; http://127.0.0.1:8000/dashboard/sso/ unless given",
+        "url": "where accounts sign in; default: http://127.0.0.1:8000/dashboard/sso/",
     }
 
     def check_write(self, tasks: Tasks, options: ToolOptions) -> None:

@@ -156,7 +156,7 @@ def import_answers(
     Args:
         files: The files that the tool wrote.
         key: The key that the export wrote.
-        tool: The tool; that of the key unless given.
+        tool: The tool; default: that of the key.
         scale: The scale that the numbers in the files are on, where it is not the one that was exported; they
             are converted to the scale of the key.
         raters: Names of raters by what the tool calls them.

@@ -56,7 +56,7 @@ class InspectAi(AnnotationTool):
     reads: ClassVar[bool] = False
     shows_texts: ClassVar[bool] = False
     write_options: ClassVar[Mapping[str, str]] = {
-        "tasks": "true: items are TASK/ID, and every task has its own list (one list unless given)",
+        "tasks": "true: items are TASK/ID, and every task has its own list (default: one list)",
     }
 
     def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:

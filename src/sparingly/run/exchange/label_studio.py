@@ -58,11 +58,11 @@ class LabelStudio(AnnotationTool):
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
         **REFERENCE,
-        "pairwise": "true: pairs by a Pairwise tag with a box for ties (a choice of three unless given)",
+        "pairwise": "true: pairs by a Pairwise tag with a box for ties (default: a choice of three)",
         "ties": "true: rankings with buckets, which may hold several outputs",
     }
     read_options: ClassVar[Mapping[str, str]] = {
-        "ground_truth": "take: annotations marked as ground truth count (left out unless given)",
+        "ground_truth": "take: annotations marked as ground truth count (default: left out)",
     }
 
     def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:

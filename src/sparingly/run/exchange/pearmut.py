@@ -42,10 +42,10 @@ class Pearmut(AnnotationTool):
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "spans")
     write_options: ClassVar[dict[str, str]] = {
         "assignment": "task-based (a list per rater) or single-stream (one list for all)",
-        "campaign": "the name of the campaign; sparingly-1 in the first round unless given",
+        "campaign": "the name of the campaign; default: sparingly-1 in the first round",
         "protocol": "DA, ESA, cESA or MQM; DA for scores, ESA for spans with a score, MQM for spans alone",
         "reference": "yes to show the first reference",
-        "users": "how many raters share a single stream; 1 unless given",
+        "users": "how many raters share a single stream; default: 1",
     }
 
     def check_write(self, tasks: Tasks, options: ToolOptions) -> None:

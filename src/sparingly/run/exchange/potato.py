@@ -56,9 +56,9 @@ class Potato(AnnotationTool):
     summary: ClassVar[str] = "a configuration with items for potato start, and its user states or exports"
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[dict[str, str]] = {
-        "annotators": "how many judge every item where there is no assignment; 1 unless given",
-        "mode": "binary (left, right or tie) or scale (from -3 to 3) for pairs; binary unless given",
-        "name": "the name of the annotation task; sparingly-1 in the first round unless given",
+        "annotators": "how many judge every item where there is no assignment; default: 1",
+        "mode": "binary (left, right or tie) or scale (from -3 to 3) for pairs; default: binary",
+        "name": "the name of the annotation task; default: sparingly-1 in the first round",
         "reference": "yes to show the first reference",
     }
 

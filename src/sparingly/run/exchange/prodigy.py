@@ -47,7 +47,7 @@ class Prodigy(AnnotationTool):
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "spans")
     write_options: ClassVar[Mapping[str, str]] = {
         **REFERENCE,
-        "levels": "how many scores there are to choose from, from low to high (at most 11 unless given)",
+        "levels": "how many scores there are to choose from, from low to high (default: at most 11)",
     }
 
     def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:

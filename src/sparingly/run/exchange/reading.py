@@ -64,7 +64,7 @@ class Reading:
 
     Attributes:
         key: The key of the export.
-        scale: The scale that the numbers in the files are on; that of the key unless given.
+        scale: The scale that the numbers in the files are on; default: that of the key.
         raters: Names of raters by what the tool calls them.
         rater: Who answered, where neither the files nor the key says.
         assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.

@@ -44,17 +44,11 @@ _TIED = (
 
 @dataclass(frozen=True)
 class Tasks:
-    """All questions of an export, documents together and in order, with the key that opens them.
+    """All questions of an export, documents together and in order, with the key that opens them."""
 
-    Attributes:
-        questions: The questions; where there are raters, rater by rater.
-        key: How it is asked, and what the tokens stand for. It stays at home.
-        notes: What was not asked and why, in sentences.
-    """
-
-    questions: tuple[Question, ...]
-    key: Key
-    notes: tuple[str, ...] = ()
+    questions: tuple[Question, ...]  # the questions; where there are raters, rater by rater
+    key: Key  # how it is asked, and what the tokens stand for. It stays at home
+    notes: tuple[str, ...] = ()  # what was not asked and why, in sentences
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -126,7 +120,7 @@ def make_tasks(
     Args:
         data: The evaluation set.
         selection: What is to be judged.
-        assignment: Who judges what; anyone unless given.
+        assignment: Who judges what; default: anyone.
         controls: The control items that the assignment hands out.
         kind: ``score``, ``pair``, ``ranking`` or ``spans``; pairs where the selection has pairs, else scores.
         aspects: What is judged, by name or with scales; ``overall`` unless given, and points for spans.

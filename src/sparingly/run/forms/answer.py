@@ -38,11 +38,15 @@ class Placement:
         place: Its place on the page, from 1; equal outputs share one.
         cards: How many places the page had.
         turned: Whether the second output of a pair was shown first.
+        helped: Whether a suggestion was filled in, by chance; None where there was none to show.
+        help_probability: The probability that it would be.
     """
 
     place: int
     cards: int
     turned: bool = False
+    helped: bool | None = None
+    help_probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class Answer:
         score: The score; for a pair 1 where the first is better, -1 where the second is, 0 for a tie.
         model: The model whose output was judged; None where outputs were compared.
         pair: The two models whose outputs were compared; None otherwise.
-        aspect: What was judged; the only aspect of the campaign unless given.
-        data: The data set; found by the item unless given.
+        aspect: What was judged; default: the only aspect of the campaign.
+        data: The data set; default: found by the item.
         seconds: How long it took.
         comment: What the rater said.
         client: An id that the sender gives to this answer, so that sending it again changes nothing.

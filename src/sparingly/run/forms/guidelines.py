@@ -37,27 +37,17 @@ class GuidelineSection:
 
 @dataclass(frozen=True)
 class Guidelines:
-    """What raters are told.
+    """What raters are told."""
 
-    Attributes:
-        title: The question, in a line.
-        sections: The instructions.
-        anchors: Words for scores, by aspect; under the empty name those for every aspect.
-        consent: What must be accepted once, in Markdown.
-        details: What raters are asked about themselves.
-        categories: The kinds of errors, each with those above it: ``Accuracy / Omission``.
-        text: The whole text as it was written.
-        version: Its number in the campaign, from 1; 0 outside of one.
-    """
-
-    title: str = ""
-    sections: tuple[GuidelineSection, ...] = ()
+    title: str = ""  # the question, in a line
+    sections: tuple[GuidelineSection, ...] = ()  # the instructions
+    # Words for scores, by aspect; under the empty name those for every aspect.
     anchors: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
-    consent: str = ""
-    details: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    text: str = ""
-    version: int = 0
+    consent: str = ""  # what must be accepted once, in Markdown
+    details: tuple[str, ...] = ()  # what raters are asked about themselves
+    categories: tuple[str, ...] = ()  # the kinds of errors, each with those above it: ``Accuracy / Omission``
+    text: str = ""  # the whole text as it was written
+    version: int = 0  # its number in the campaign, from 1; 0 outside of one
 
     @classmethod
     def parse(cls, text: str, version: int = 0) -> Guidelines:

@@ -16,18 +16,12 @@ from sparingly.data.evalset import EvalSet
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A text to judge.
+    """A text to judge."""
 
-    Attributes:
-        models: The models that wrote it; an answer about it is credited to each of them.
-        text: The text; None where it is missing, or stays in the files that left.
-        token: What files and pages call it instead of the models' names.
-        letters: How many code points it has, by which spans are checked; None where nobody knows.
-    """
-
-    models: tuple[str, ...]
-    text: str | None = None
-    token: str = ""
+    models: tuple[str, ...]  # the models that wrote it; an answer about it is credited to each of them
+    text: str | None = None  # the text; None where it is missing, or stays in the files that left
+    token: str = ""  # what files and pages call it instead of the models' names
+    # How many code points it has, by which spans are checked; None where nobody knows.
     letters: int | None = None
 
 

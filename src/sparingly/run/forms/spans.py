@@ -31,19 +31,12 @@ _MOST_SPANS = 200
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """A part of an output that a rater marked.
+    """A part of an output that a rater marked."""
 
-    Attributes:
-        start: The first code point, from 0.
-        end: The code point after the last one.
-        severity: How bad it is: ``minor``, ``major``, ``critical`` or a tool's own word.
-        category: What kind of error it is; empty where nobody said.
-    """
-
-    start: int
-    end: int
-    severity: str = "minor"
-    category: str = ""
+    start: int  # the first code point, from 0
+    end: int  # the code point after the last one
+    severity: str = "minor"  # how bad it is: ``minor``, ``major``, ``critical`` or a tool's own word
+    category: str = ""  # what kind of error it is; empty where nobody said
 
     def to_dict(self) -> dict[str, Any]:
         """Return the span as plain values, without an empty category."""

@@ -53,29 +53,18 @@ class EndpointRefusedError(DataError):
 
 @dataclass
 class Endpoint:
-    """Where the judge is asked, and how patiently.
+    """Where the judge is asked, and how patiently."""
 
-    Attributes:
-        url: The address, with or without ``/chat/completions``; a query is sent along, and never shown.
-        timeout: Seconds that one call may take.
-        attempts: How often a call is made before it counts as failed.
-        rate: Calls a minute, repeated ones included; None for as many as there are.
-        first_wait: Seconds before the second attempt; doubled for each further one, with jitter.
-        calls: How many calls were made.
-        tokens: How many tokens the endpoint counted: what was sent, what was written.
-        counted: How many answers came with these counts.
-        uncounted: How many came without.
-    """
-
-    url: str
-    timeout: float = 120.0
-    attempts: int = 6
-    rate: float | None = None
-    first_wait: float = 1.0
-    calls: int = field(default=0, init=False)
+    url: str  # the address, with or without ``/chat/completions``; a query is sent along, and never shown
+    timeout: float = 120.0  # seconds that one call may take
+    attempts: int = 6  # how often a call is made before it counts as failed
+    rate: float | None = None  # calls a minute, repeated ones included; None for as many as there are
+    first_wait: float = 1.0  # seconds before the second attempt; doubled for each further one, with jitter
+    calls: int = field(default=0, init=False)  # how many calls were made
+    # How many tokens the endpoint counted: what was sent, what was written.
     tokens: tuple[int, int] = field(default=(0, 0), init=False)
-    counted: int = field(default=0, init=False)
-    uncounted: int = field(default=0, init=False)
+    counted: int = field(default=0, init=False)  # how many answers came with these counts
+    uncounted: int = field(default=0, init=False)  # how many came without
     _address: SplitResult = field(init=False, repr=False)
     _key: str = field(default="", init=False, repr=False)
     _next: float = field(default=0.0, init=False, repr=False)

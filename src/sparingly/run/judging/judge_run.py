@@ -90,33 +90,21 @@ class TokenPrice:
 
 @dataclass(frozen=True)
 class JudgeRun:
-    """What a run brought about.
+    """What a run brought about."""
 
-    Attributes:
-        head: How the judge was asked.
-        file: Where the verdicts are.
-        questions: How many questions the data has: outputs, or pairs in both orders.
-        verdicts: The answers so far to these, earlier runs included.
-        calls: The calls of this run, repeated ones included.
-        stopped: Why it ended early; empty where it did not.
-        scale_name: The scale of scores.
-        wins: The share of its comparisons that every model won, a tie counting half; empty for scores.
-        answered: How many of the answers are of this run.
-        tokens: The tokens of this run, sent and written, as far as the endpoint counted them.
-        cost: What these cost; None where no price is known.
-    """
-
-    head: VerdictHead
-    file: Path
-    questions: int
-    verdicts: tuple[Verdict, ...]
-    calls: int
-    stopped: str = ""
-    scale_name: str = PASS_FAIL
+    head: VerdictHead  # how the judge was asked
+    file: Path  # where the verdicts are
+    questions: int  # how many questions the data has: outputs, or pairs in both orders
+    verdicts: tuple[Verdict, ...]  # the answers so far to these, earlier runs included
+    calls: int  # the calls of this run, repeated ones included
+    stopped: str = ""  # why it ended early; empty where it did not
+    scale_name: str = PASS_FAIL  # the scale of scores
+    # The share of its comparisons that every model won, a tie counting half; empty for scores.
     wins: Mapping[str, float] = field(default_factory=dict)
-    answered: int = 0
+    answered: int = 0  # how many of the answers are of this run
+    # The tokens of this run, sent and written, as far as the endpoint counted them.
     tokens: tuple[int, int] = (0, 0)
-    cost: float | None = None
+    cost: float | None = None  # what these cost; None where no price is known
 
     @property
     def scores(self) -> list[float]:

@@ -36,17 +36,11 @@ _TASKS = {
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """The instructions of a judge: criteria in a fixed frame, and the scale of its scores.
+    """The instructions of a judge: criteria in a fixed frame, and the scale of its scores."""
 
-    Attributes:
-        rubric: The criteria, as text.
-        scale: The name of the scale; of no meaning for pairs.
-        ask: Whether outputs are scored or pairs compared.
-    """
-
-    rubric: str
-    scale: str = PASS_FAIL
-    ask: str = OUTPUTS
+    rubric: str  # the criteria, as text
+    scale: str = PASS_FAIL  # the name of the scale; of no meaning for pairs
+    ask: str = OUTPUTS  # whether outputs are scored or pairs compared
 
     def __post_init__(self) -> None:
         if not self.rubric.strip():

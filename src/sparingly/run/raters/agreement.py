@@ -23,22 +23,16 @@ NO_COMMON = "agreement is unknown: no output has two ratings yet. Turn on overla
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two raters on the ``n`` outputs that both judged; correlations are NaN with fewer than three of them.
-
-    Attributes:
-        kendall: Kendall's τ-b.
-        exact: The share of outputs to which both gave the same.
-        difference: How much higher the first scored, on average.
-    """
+    """Two raters on the ``n`` outputs that both judged; correlations are NaN with fewer than three."""
 
     first: str
     second: str
     n: int
     pearson: float
     spearman: float
-    kendall: float
-    exact: float
-    difference: float
+    kendall: float  # Kendall's τ-b
+    exact: float  # the share of outputs to which both gave the same
+    difference: float  # how much higher the first scored, on average
 
 
 @dataclass(frozen=True)
@@ -53,20 +47,13 @@ class OwnAgreement:
 
 @dataclass(frozen=True, repr=False)
 class RaterAgreement:
-    """Agreement of raters on an aspect.
-
-    Attributes:
-        level: The level of measurement of its scores.
-        alpha: Krippendorff's α between raters, with a 95 % interval (a bootstrap over items).
-        pairs: Every two raters who judged an output in common.
-        own: Every rater who judged an output twice.
-    """
+    """Agreement of raters on an aspect."""
 
     aspect: str
-    level: Level
-    alpha: Alpha
-    pairs: tuple[PairAgreement, ...]
-    own: tuple[OwnAgreement, ...]
+    level: Level  # the level of measurement of its scores
+    alpha: Alpha  # Krippendorff's α between raters, with a 95 % interval (a bootstrap over items)
+    pairs: tuple[PairAgreement, ...]  # every two raters who judged an output in common
+    own: tuple[OwnAgreement, ...]  # every rater who judged an output twice
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -28,26 +28,17 @@ FORMAT, VERSION = "sparingly/assignment", 1
 
 @dataclass(frozen=True)
 class RaterTask:
-    """One item for one rater.
-
-    Attributes:
-        place: Its place in the rater's list, from 0.
-        item: The item, or the control item.
-        models: The models whose outputs are shown, in the order to show them.
-        unit: What it was handed out with: the document, or the item itself.
-        shared: Whether another rater judges it, too.
-        control: The kind of a control item, which is never counted in estimates; None for the others.
-        context: Items to show before it.
-    """
+    """One item for one rater."""
 
     rater: str
-    place: int
-    item: schema.Id
-    models: tuple[schema.Id, ...]
-    unit: schema.Id
-    shared: bool = False
+    place: int  # its place in the rater's list, from 0
+    item: schema.Id  # the item, or the control item
+    models: tuple[schema.Id, ...]  # the models whose outputs are shown, in the order to show them
+    unit: schema.Id  # what it was handed out with: the document, or the item itself
+    shared: bool = False  # whether another rater judges it, too
+    # The kind of a control item, which is never counted in estimates; None for the others.
     control: str | None = None
-    context: tuple[schema.Id, ...] = ()
+    context: tuple[schema.Id, ...] = ()  # items to show before it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -334,7 +325,7 @@ def assign(
         raters: The raters' names.
         data: The evaluation set that it was chosen from.
         overlap: The share of units that two raters judge.
-        load: The most items that a rater takes: one number for all, or by name; no limit unless given.
+        load: The most items that a rater takes: one number for all, or by name; default: no limit.
         unit: What is handed out together: an ``item``, or a ``document``.
         controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
             as far from it as the list allows.

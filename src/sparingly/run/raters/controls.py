@@ -232,27 +232,19 @@ COLUMNS = ("rater", "kind", "n", "right", "tied", "wrong", "mean difference", "s
 
 @dataclass(frozen=True)
 class ControlScore:
-    """One rater and one kind of control item.
-
-    Attributes:
-        n: How many the rater judged together with their originals.
-        right: Degraded outputs scored below the original; references scored above the mean output of the
-            item; repeats scored as before.
-        tied: Neither right nor wrong, which is the other way round (repeats are never tied).
-        difference: The mean difference in the right direction; of repeats, the mean absolute change.
-        sign_p: The exact one-sided sign test of the right direction, ties left out; NaN for repeats.
-        wilcoxon_p: The one-sided signed-rank test of it; NaN for repeats.
-    """
+    """One rater and one kind of control item."""
 
     rater: str
     kind: str
-    n: int
+    n: int  # how many the rater judged together with their originals
+    # Degraded outputs scored below the original; references scored above the mean output of the item; repeats
+    # scored as before.
     right: int
-    tied: int
+    tied: int  # neither right nor wrong, which is the other way round (repeats are never tied)
     wrong: int
-    difference: float
-    sign_p: float
-    wilcoxon_p: float
+    difference: float  # the mean difference in the right direction; of repeats, the mean absolute change
+    sign_p: float  # the exact one-sided sign test of the right direction, ties left out; NaN for repeats
+    wilcoxon_p: float  # the one-sided signed-rank test of it; NaN for repeats
 
 
 @dataclass(frozen=True, repr=False)

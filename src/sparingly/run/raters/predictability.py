@@ -22,18 +22,15 @@ NO_OTHERS = "no output was judged by two raters, so raters cannot be predicted f
 
 @dataclass(frozen=True)
 class RaterPrediction:
-    """One rater as the others predict him or her, on the ``n`` outputs that the rater and others judged.
-
-    Attributes:
-        error: The absolute difference between the mean that the rater gave to a model's outputs and the mean
-            that the others gave to the same ones, averaged over models.
-        share: The share of those outputs of which the rater's own ratings, drawn at random, predict the
-            rater's mean with the same error.
-    """
+    """One rater as the others predict him or her, on the ``n`` outputs that the rater and others judged."""
 
     rater: str
     n: int
+    # The absolute difference between the mean that the rater gave to a model's outputs and the mean that the
+    # others gave to the same ones, averaged over models.
     error: float
+    # The share of those outputs of which the rater's own ratings, drawn at random, predict the rater's mean
+    # with the same error.
     share: float
 
 
@@ -54,20 +51,13 @@ class MetricSlope:
 
 @dataclass(frozen=True, repr=False)
 class Predictability:
-    """How well raters can be predicted, from the others and from a metric.
-
-    Attributes:
-        raters: Every rater who judged outputs that others judged, too.
-        error: The mean of their errors.
-        metric: The metric of the slopes; None without one.
-        slopes: By rater and model.
-    """
+    """How well raters can be predicted, from the others and from a metric."""
 
     aspect: str
-    raters: tuple[RaterPrediction, ...]
-    error: float
-    metric: str | None
-    slopes: tuple[MetricSlope, ...]
+    raters: tuple[RaterPrediction, ...]  # every rater who judged outputs that others judged, too
+    error: float  # the mean of their errors
+    metric: str | None  # the metric of the slopes; None without one
+    slopes: tuple[MetricSlope, ...]  # by rater and model
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -19,8 +19,8 @@ def standardised(data: EvalSet, aspect: str | None = None, name: str | None = No
 
     Args:
         data: The evaluation set with its ratings.
-        aspect: What was judged; the only one unless given.
-        name: The name of the new aspect; ``<aspect>_z`` unless given.
+        aspect: What was judged; default: the only one.
+        name: The name of the new aspect; default: ``<aspect>_z``.
 
     Examples:
         >>> import sparingly

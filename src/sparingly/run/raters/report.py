@@ -57,20 +57,13 @@ _Check = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class RaterFlag:
-    """One rater who is far from the rest in one respect.
-
-    Attributes:
-        check: The respect: severity, spread, agreement, speed, constant or controls.
-        value: What was seen of the rater; ``sentence`` says it in words.
-        usual: The mean of the others.
-        p: The chance of it if the rater were as the others, corrected by Holm over all checks and raters.
-    """
+    """One rater who is far from the rest in one respect."""
 
     rater: str
-    check: str
-    value: float
-    usual: float
-    p: float
+    check: str  # the respect: severity, spread, agreement, speed, constant or controls
+    value: float  # what was seen of the rater; ``sentence`` says it in words
+    usual: float  # the mean of the others
+    p: float  # the chance of it if the rater were as the others, corrected by Holm over all checks and raters
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -309,9 +302,9 @@ def rater_report(
 
     Args:
         data: The evaluation set (or its file, or a frame) with its ratings.
-        aspect: What was judged; the only one unless given.
+        aspect: What was judged; default: the only one.
         level: What scores mean for agreement: ``nominal``, ``ordinal``, ``interval`` or ``ratio``.
-        metric: The metric of the slopes by rater and model; none unless given.
+        metric: The metric of the slopes by rater and model; default: none.
         controls: Control items with their ratings, if there were any.
         alpha: The probability of flagging anybody wrongly.
         seed: The seed of the bootstrap.

@@ -79,9 +79,9 @@ class ActiveTesting(Strategy):
 
     q_m(i) ∝ û_i over the items that are left, û the expected size of what a surrogate misses, and
     μ̂_j = N⁻¹ Σ_all f_ij + M⁻¹ Σ_m v_m (y_mj − f_mj), v_m = 1 + (N − M)/(N − m)·(1/((N − m + 1)·q_m) − 1).
-    A pilot is drawn with equal chances; the surrogate f of the estimate is learned from it and then kept, û
+    A pilot is drawn with equal probabilities; the estimate's surrogate f is learned from it and then fixed, û
     is learned anew in every round. The loss that is tested is what predictions miss, so that scores may lie
-    on any scale. No share of the chances is kept equal, as ``waves`` does.
+    on any scale. Unlike ``waves``, no share of the probabilities stays equal.
 
     Here to compare with: it is unbiased whatever was learned, but the weights of unlikely draws are large.
     ``waves`` hedges, and its errors are known.
@@ -91,12 +91,12 @@ class ActiveTesting(Strategy):
     needs: ClassVar[tuple[str, ...]] = ()
     gives_scores: ClassVar[bool] = True
 
-    rounds: int = parameter(5, "into how many rounds the budget is divided, the pilot included", minimum=1)
+    rounds: int = parameter(5, "the number of rounds, the pilot included", minimum=1)
     pilot: float = parameter(0.3, "the share of the budget that is drawn with equal probabilities first")
     regressor: str | None = parameter(
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
-    goal: Goal = parameter("scores", "whether scores count, or differences of models")  # noqa: RUF009
+    goal: Goal = parameter("scores", "what residuals are about: scores, or differences between models")  # noqa: RUF009
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Choose the regressor; raise UsageError for parameters that do not fit."""

@@ -101,12 +101,12 @@ class Allocate(Auto):
     """Judges as ``auto`` does, with depths by tests: labels go to the models that are still undecided.
 
     The order, the folds, the limit on the variance of scores and the estimate are those of ``auto``; what
-    labels of model j are worth goes by a rule. For ``elimination`` it is
+    labels of model j are worth is set by a rule. For ``elimination`` it is
 
     a_j = 1 where no k has μ̂_k − μ̂_j > c·se_jk, or, for a ranking, some pair of j is not settled; else 0,
 
     with c that holds for all looks and comparisons at once. For a population, a pair that is not likely to be
-    settled by the rest of the budget does not count. ``rank_weighted``: depths go by 1/rank. ``movable``: by
+    settled by the rest of the budget does not count. ``rank_weighted``: depths of 1/rank. ``movable``: by
     how far the p-values that judging everything would give can still move.
 
     Use it with a stop that has the same error rate, target and question, when many models are compared and
@@ -116,7 +116,7 @@ class Allocate(Auto):
     _thrifty: ClassVar[bool] = True
     reference: ClassVar[str] = "Even-Dar, Mannor and Mansour 2006; Maurer and Bretz 2013; Dunnett 1955"
 
-    rule: AllocationRule = parameter("elimination", "how effort is allocated")  # noqa: RUF009 - a field
+    rule: AllocationRule = parameter("elimination", "how labels are allocated")  # noqa: RUF009 - a field
     rounds: int = parameter(8, "the number of rounds, the pilot included", minimum=2)
     pilot: float = parameter(0.25, "the share of the budget in which all models are judged first")
     floor: float = parameter(0.1, "the least depth of a model, as a share of the deepest")

@@ -228,17 +228,17 @@ class Auto(Strategy):
     """Judges items in a random order fixed beforehand; labels decide how far each model goes.
 
     Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
-    metrics and documents, each item with the chance n/N. The first round judges all models. Later ones go on
+    metrics and documents, each item with probability n/N. The first round judges all models. Later ones go on
     along the order, model j to depth d_j ∝ √(a_j + λ): a_j is how much its labels can still lower the
     expected error of the p-values that judging everything would give, and λ is the least price on the
     variance of scores that keeps its mean within 1 + ``inflation`` of that at equal depths (for the best
-    model alone, λ = 0). The order is dealt into ``folds``; the labels of the others decide how deep a model
+    model alone, λ = 0). The order is split into ``folds``; the labels of the others decide how deep a model
     goes in each, so that no score is biased by its own depth. For scores, all models go equally deep.
     Scores: μ̂_j = N⁻¹ Σ_f [Σ_all f_ij + (N_f/d_fj) Σ_S (y_ij − f_ij)], f a ridge that left item i out.
 
-    It is the default because scores are unbiased by design and it falls back by itself: no item's chance
+    It is the default because scores are unbiased by design: no item's probability
     depends on a metric, predictions count by what they explain of held-out labels, and without evidence it
-    is a random sample with a plain mean. The ranking (``expected_p_values``) uses all labels and metrics.
+    is a random sample with a plain mean. The ranking (``expected``) uses all labels and metrics.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -259,9 +259,7 @@ class Auto(Strategy):
     )
     trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
     spread: bool = parameter(True, "whether the order is spread over metrics and documents")
-    folds: int = parameter(
-        4, "into how many folds the order is dealt; a fold's depths follow the others' labels", minimum=1
-    )
+    folds: int = parameter(4, "the number of folds; a fold's depths follow the others' labels", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Raise UsageError for a share outside (0, 1] and for a budget in costs."""
@@ -398,7 +396,11 @@ class Auto(Strategy):
         minimum = -(-FEWEST_UNITS // folds) if cells >= state.left else 0
         start = len(state.rounds) % folds
         limits: dict[str, Any] = {"inflation": inflation, "minimum": minimum, "thrifty": self._thrifty}
-        return fold_depths(current, worth, cells, sizes, floor, start=start, **limits)
+        depth = fold_depths(current, worth, cells, sizes, floor, start=start, **limits)
+        if cells < state.left and not self._thrifty and (depth == current).all():
+            # A share of the rest is less than an item of any fold: all of the rest is more.
+            depth = fold_depths(current, worth, state.left, sizes, floor, start=start, **limits)
+        return depth
 
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return the worth of labels of each model, from the labels outside the hidden items."""

@@ -29,8 +29,9 @@ class DOptimal(Strategy):
 
     A comparison of j and k raises log det I of the Bradley–Terry model by log(1 + v·dᵀI⁻d), v the variance of
     its outcome by the strengths so far (p(1 − p), or p₁ + p₀/4 − (p₁ + p₀/2)² with ties) and d = e_j − e_k.
-    Pairs are drawn one after another with chances (1 − ``mix``) by that gain and ``mix`` alike for all, and
-    an item that the pair was not compared on with equal chances; the chance of each comparison is kept.
+    Pairs are drawn one after another with probabilities (1 − ``mix``) by that gain and ``mix`` alike for all,
+    and an item that the pair was not compared on with equal probabilities; the probability of each comparison
+    is stored.
 
     Choose it where people compare outputs two at a time and many models are to be ranked: pairs that are
     settled, or hopelessly unequal, get fewer comparisons. ``sparingly.bradley_terry(…, rounds=…)`` turns
@@ -45,7 +46,7 @@ class DOptimal(Strategy):
         "comparisons of the first round, equally many of each pair; unless given as later ones, or two "
         "of each pair",
     )
-    size: int = parameter(0, "comparisons of every later round; as many as there are pairs unless given")
+    size: int = parameter(0, "comparisons of every later round; default: as many as there are pairs")
     mix: float = parameter(0.2, "the share of draws in which all pairs have equal probabilities", minimum=0.0)
     tie: float = parameter(
         0.0, "where scores stand in for preferences: how far apart they are tied", minimum=0.0

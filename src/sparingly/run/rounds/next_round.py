@@ -45,9 +45,9 @@ def next_round(
             are not shown to the strategy.
         strategy: A strategy, a selector or a utility, or its text: ``waves``, ``casf``, ``random`` …
         budget: What may be spent over all rounds: a count of items (each judged on all models) or a share.
-        aspect: What people judge; the only one there is unless given.
+        aspect: What people judge; default: the only one there is.
         rounds: The earlier rounds, in order.
-        size: How many items a round asks for; the strategy's own number unless given.
+        size: How many items a round asks for; default: the strategy's own number.
         seed: Settles ties and draws; the same in all rounds.
         withdrawn: Models that left after the first round: no more comparisons with them are asked for.
 

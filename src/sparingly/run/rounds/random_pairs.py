@@ -32,9 +32,9 @@ class RandomPairs(Strategy):
     m comparisons so far of a pair are a simple random sample of its items, after every round: π = m/N_jk.
     Outputs with the same text are ties without asking.
 
-    Choose it to find out which of two versions is better, or to rank several models with errors that hold:
-    win rates and strengths (``sparingly.compare``) take items as drawn alike. ``d_optimal`` asks more about
-    close pairs, where there are many models.
+    Choose it to find out which of two versions is better, or to rank several models with valid errors:
+    win rates and strengths (``sparingly.compare``) treat all items alike. ``d_optimal`` compares
+    close pairs more often, which pays with many models.
     """
 
     reference: ClassVar[str] = "Cochran 1977, chapter 2"

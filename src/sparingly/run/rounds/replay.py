@@ -17,17 +17,11 @@ from sparingly.run.rounds.strategy import Finished, State, Strategy
 
 @dataclass(frozen=True, eq=False)
 class ReplayRound:
-    """Where a replay stands after a round.
+    """Where a replay stands after a round."""
 
-    Attributes:
-        state: The set with every judgement that was asked for so far, for ``strategy.estimate``.
-        strategy: The strategy with its choices made.
-        finished: Why it asked no more; None while it goes on.
-    """
-
-    state: State
-    strategy: Strategy
-    finished: Finished | None = None
+    state: State  # the set with every judgement that was asked for so far, for ``strategy.estimate``
+    strategy: Strategy  # the strategy with its choices made
+    finished: Finished | None = None  # why it asked no more; None while it goes on
 
 
 def replay(
@@ -69,15 +63,10 @@ def with_truth(data: EvalSet, truth: str) -> tuple[EvalSet, str]:
 
 @dataclass(frozen=True, eq=False)
 class ReplayEnd:
-    """How a replay ended.
+    """How a replay ended."""
 
-    Attributes:
-        look: Where it stood: the state, for estimates, and the strategy.
-        stopped: What the stop said; None where the strategy ended before any stop did.
-    """
-
-    look: ReplayRound
-    stopped: Stopped | None
+    look: ReplayRound  # where it stood: the state, for estimates, and the strategy
+    stopped: Stopped | None  # what the stop said; None where the strategy ended before any stop did
 
     @property
     def spent(self) -> int:

@@ -35,38 +35,25 @@ ROW_COLUMNS = (
 
 @dataclass(frozen=True)
 class Finished:
-    """A strategy has nothing more to ask.
+    """A strategy has nothing more to ask."""
 
-    Attributes:
-        reason: Why, in one sentence.
-        answer: What it found, where the strategy gives an answer by itself (a model, ``tie``,
-            ``inconclusive``); None otherwise.
-    """
-
-    reason: str
+    reason: str  # why, in one sentence
+    # What it found, where the strategy gives an answer by itself (a model, ``tie``, ``inconclusive``); None
+    # otherwise.
     answer: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The rounds so far and the judgements that came back.
+    """The rounds so far and the judgements that came back."""
 
-    Attributes:
-        data: The evaluation set. Its labels are those that were asked for and came in: NaN elsewhere.
-        aspect: What people judge: an aspect, or a combination of aspects.
-        rounds: The earlier rounds, in order.
-        budget: What may be spent over all rounds.
-        size: How many items a round asks for; None leaves it to the strategy.
-        seed: Settles ties and draws.
-        withdrawn: Models that nobody is asked about any more; what was said of them stays.
-    """
-
-    data: EvalSet
-    aspect: str
-    rounds: tuple[Selection, ...]
-    budget: Budget
-    size: int | None = None
-    seed: int = 0
+    data: EvalSet  # the evaluation set. Its labels are those that were asked for and came in: NaN elsewhere
+    aspect: str  # what people judge: an aspect, or a combination of aspects
+    rounds: tuple[Selection, ...]  # the earlier rounds, in order
+    budget: Budget  # what may be spent over all rounds
+    size: int | None = None  # how many items a round asks for; None leaves it to the strategy
+    seed: int = 0  # settles ties and draws
+    # Models that nobody is asked about any more; what was said of them stays.
     withdrawn: frozenset[str] = frozenset()
 
     @property
@@ -234,11 +221,6 @@ class Strategy(Method, ABC):
         """Return what judging everything is expected to say, where the strategy uses that."""
         return None
 
-    def expected_p_values(self, state: State) -> Floats | None:
-        """Return the p-values of all pairs that judging everything is expected to give, where it predicts."""
-        expected = self.expected(state)
-        return None if expected is None else expected.p_values
-
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why, where the strategy decides that itself."""
         return ""
@@ -266,7 +248,7 @@ class OneShot(Strategy):
     """Makes one selection before anything is judged, and assigns it in one round or several.
 
     The simplest strategy: it ignores the labels. A probability design hands its units out in random order, so
-    that after m of n units a row has the chance π_m = π·m/n, and scores can be estimated after every round.
+    that after m of n units a row has probability π_m = π·m/n, and scores can be estimated after every round.
     """
 
     reference: ClassVar[str] = "Cochran 1977, chapter 2"

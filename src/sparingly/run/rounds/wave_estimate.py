@@ -42,61 +42,37 @@ from sparingly.run.rounds.strategy import State, merge_rounds
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """A draw from the cells that no earlier wave asked for; all arrays are items × models.
+    """A draw from the cells that no earlier wave asked for; all arrays are items × models."""
 
-    Attributes:
-        earlier: The cells that earlier waves asked for.
-        cells: The cells that this wave asks for.
-        chance: The probability that a cell is asked for, given everything before; 1 where it is not drawn.
-        predicted: A prediction of every cell, learned without this wave's labels of it.
-    """
-
-    earlier: Mask
-    cells: Mask
+    earlier: Mask  # the cells that earlier waves asked for
+    cells: Mask  # the cells that this wave asks for
+    # The probability that a cell is asked for, given everything before; 1 where it is not drawn.
     chance: Floats
-    predicted: Floats
+    predicted: Floats  # a prediction of every cell, learned without this wave's labels of it
 
 
 @dataclass(frozen=True, eq=False)
 class WaveTotals:
-    """The estimate of the models' means from one wave.
+    """The estimate of the models' means from one wave."""
 
-    Attributes:
-        scores: μ̂⁽ᵏ⁾ of every model; NaN where the wave has no label of it.
-        covariance: models × models, given everything before.
-        shape: drawn items × models: what each contributes to the deviations.
-        weight: The weight of the wave before normalising; infinite where it leaves nothing unjudged.
-        chance: items × models: the chance that a cell was asked for and answered; 1 where it was not.
-        answered: items × models: the cells that were answered.
-    """
-
-    scores: Floats
-    covariance: Floats
-    shape: Floats
-    weight: Floats
-    chance: Floats
-    answered: Mask
+    scores: Floats  # μ̂⁽ᵏ⁾ of every model; NaN where the wave has no label of it
+    covariance: Floats  # models × models, given everything before
+    shape: Floats  # drawn items × models: what each contributes to the deviations
+    weight: Floats  # the weight of the wave before normalising; infinite where it leaves nothing unjudged
+    chance: Floats  # items × models: the chance that a cell was asked for and answered; 1 where it was not
+    answered: Mask  # items × models: the cells that were answered
 
 
 @dataclass(frozen=True, eq=False)
 class CombinedWaves:
-    """All waves together.
+    """All waves together."""
 
-    Attributes:
-        scores: Σ_k w_k μ̂⁽ᵏ⁾; NaN for a model without labels.
-        covariance: Σ_k w_k w_kᵀ ∘ V̂_k over the models, for this very set.
-        freedom: Degrees of freedom (Satterthwaite's, over the waves).
-        shape: drawn items × models: what each contributes to the scores' deviations.
-        stratum: The wave of every row of ``shape``.
-        stands_for: items × models: how many items a label stands for, ∂(N·μ̂)/∂y; 0 without a label.
-    """
-
-    scores: Floats
-    covariance: Floats
-    freedom: float
-    shape: Floats
-    stratum: Ints
-    stands_for: Floats
+    scores: Floats  # σ_k w_k μ̂⁽ᵏ⁾; NaN for a model without labels
+    covariance: Floats  # σ_k w_k w_kᵀ ∘ V̂_k over the models, for this very set
+    freedom: float  # degrees of freedom (Satterthwaite's, over the waves)
+    shape: Floats  # drawn items × models: what each contributes to the scores' deviations
+    stratum: Ints  # the wave of every row of ``shape``
+    stands_for: Floats  # items × models: how many items a label stands for, ∂(N·μ̂)/∂y; 0 without a label
 
 
 def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = None) -> CombinedWaves:

@@ -43,17 +43,12 @@ _SURE, _WORTH = 1.64, 0.97
 
 @dataclass(frozen=True, eq=False)
 class LabelPredictions:
-    """Predictions of all cells from some labels.
+    """Predictions of all cells from some labels."""
 
-    Attributes:
-        predicted: items × models: a prediction of every cell; that of a labelled item comes from the others.
-        residual: items × models: the label less its prediction, NaN without a label.
-        is_fitted: Whether a regressor was fitted; without one, predictions are the models' means.
-    """
-
+    # items × models: a prediction of every cell; that of a labelled item comes from the others.
     predicted: Floats
-    residual: Floats
-    is_fitted: bool
+    residual: Floats  # items × models: the label less its prediction, NaN without a label
+    is_fitted: bool  # whether a regressor was fitted; without one, predictions are the models' means
 
 
 def resolve_regressor(data: EvalSet, regressor: str | None) -> str | None:
@@ -122,15 +117,10 @@ def _relevant_sizes(residual: Floats, goal: Goal) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedSizes:
-    """How large the residual of every item is expected to be, and the share of the chances that goes by it.
+    """The expected size of every item's residual, and the share of the chances that goes by it."""
 
-    Attributes:
-        of_item: û_i; that of a labelled item is learned from the others.
-        tau: The share τ, 0 where labelled items do not say that it helps.
-    """
-
-    of_item: Floats
-    tau: float
+    of_item: Floats  # û_i; that of a labelled item is learned from the others
+    tau: float  # the share τ, 0 where labelled items do not say that it helps
 
     def chances(self, rows: Ints, count: int) -> Floats:
         """Return the inclusion probabilities of some items, of which ``count`` are taken."""
@@ -326,9 +316,9 @@ class Waves(DrawsInWaves):
     regressor: str | None = parameter(
         AUTO, "what learns: ridge, boosting, knn …; none; auto takes what there is"
     )
-    goal: Goal = parameter("ranking", "whether differences of models count, or scores")  # noqa: RUF009
+    goal: Goal = parameter("ranking", "what residuals are about: differences between models, or scores")  # noqa: RUF009
     tau: float | None = parameter(
-        None, "how much probabilities depend on size; found from the labels unless given"
+        None, "how much probabilities depend on size; default: found from the labels"
     )
     draw: Literal["pivotal", "local_pivotal"] = parameter(
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"

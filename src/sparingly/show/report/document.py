@@ -50,25 +50,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column names its rows.
+    """A table whose first column names its rows."""
 
-    Attributes:
-        caption: What it shows.
-        columns: The heads of the columns.
-        rows: The cells.
-        texts: How many columns, from the left, hold texts; the others are numbers.
-        breaks: Rows above which a rule is drawn.
-        marked: Cells that stand out, by row and column.
-        signs: Whether it is a matrix of signs, which needs little room.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    texts: int = 1
-    breaks: frozenset[int] = frozenset()
-    marked: frozenset[tuple[int, int]] = frozenset()
-    signs: bool = False
+    caption: str  # what it shows
+    columns: tuple[str, ...]  # the heads of the columns
+    rows: tuple[tuple[Cell, ...], ...]  # the cells
+    texts: int = 1  # how many columns, from the left, hold texts; the others are numbers
+    breaks: frozenset[int] = frozenset()  # rows above which a rule is drawn
+    marked: frozenset[tuple[int, int]] = frozenset()  # cells that stand out, by row and column
+    signs: bool = False  # whether it is a matrix of signs, which needs little room
 
     @property
     def in_letters(self) -> Table:

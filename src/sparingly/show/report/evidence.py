@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from sparingly.base import rng
 from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data.describe import Representation, representation
 from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
+from sparingly.data.tables import JudgementTable
 from sparingly.infer.compare.compare import compare_votes, compares_outputs
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+AnyTable = TypeVar("AnyTable", bound=JudgementTable)
 # Beyond this, playing a method again at ten budgets takes minutes.
 MOST_REPLAYED = 2000
 
@@ -52,6 +55,7 @@ class ReportRequest:
         level: The level of intervals; one less it is the error rate of ranks and groups.
         seed: Settles draws.
         curve: Whether to play the method again over budgets where everything is judged.
+        rater_names: Whether raters are named; else they are numbers.
     """
 
     aspect: str | None = None
@@ -60,6 +64,7 @@ class ReportRequest:
     level: float = 0.95
     seed: int = 0
     curve: bool = True
+    rater_names: bool = False
 
     @property
     def targets(self) -> Targets:
@@ -200,7 +205,7 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
         no_curve=no_curve,
         why="" if selection is None else selection.why,
     )
-    return _completed(evidence, data)
+    return _completed(evidence, data, request)
 
 
 def _or_why_not(errors: type[SparinglyError], compute: Callable[[], Result]) -> tuple[Result | None, str]:
@@ -211,12 +216,14 @@ def _or_why_not(errors: type[SparinglyError], compute: Callable[[], Result]) -> 
         return None, str(error)
 
 
-def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
+def _completed(evidence: Evidence, data: EvalSet, request: ReportRequest) -> Evidence:
     """Return the evidence with whom the selection represents, and what is to be said of the raters."""
     chosen = list(dict.fromkeys(name for selection in evidence.rounds for name in selection.items))
     source: Any = evidence.rounds[0] if len(evidence.rounds) == 1 else chosen
     represented = representation(data, source) if chosen else None
     judged, aspect = evidence.data, evidence.aspect
+    if not request.rater_names:
+        judged = _with_numbered_raters(judged, request.seed)
     raters, unrated = None, ""
     table = judged.ratings
     if aspect in table.aspects:
@@ -229,11 +236,29 @@ def _completed(evidence: Evidence, data: EvalSet) -> Evidence:
         audit = audit_for_report(judged, evidence.rounds, aspect, evidence.estimate)
     return replace(
         evidence,
+        data=judged,
         representation=represented,
         raters=raters,
         unrated=unrated,
         judge=audit,
     )
+
+
+def _with_numbered_raters(data: EvalSet, seed: int) -> EvalSet:
+    """Return the set with numbers in place of the raters' names, in an order that a seed settles."""
+    names = sorted({*data.ratings.raters, *data.preferences.raters})
+    if not names:
+        return data
+    order = np.argsort(rng.stream(rng.keys_of(names), seed, "release"), kind="stable").tolist()
+    numbers = {names[place]: number for number, place in enumerate(order)}
+    titles = tuple(f"rater {number}" for number in range(1, len(names) + 1))
+
+    def numbered(table: AnyTable) -> AnyTable:
+        codes = np.array([numbers[name] for name in table.raters] or [-1])
+        rater = np.where(table.rater < 0, -1, codes[table.rater]).astype(table.rater.dtype)
+        return replace(table, raters=titles, rater=rater)
+
+    return data.with_parts(ratings=numbered(data.ratings), preferences=numbered(data.preferences))
 
 
 def seen_of(data: EvalSet, rounds: Sequence[Selection]) -> EvalSet:
@@ -264,7 +289,7 @@ def _from_comparisons(
         comparison=found,
         ranking=ranking,
     )
-    return _completed(evidence, data)
+    return _completed(evidence, data, request)
 
 
 def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target: str) -> Estimate:
@@ -374,7 +399,7 @@ def from_campaign(
         unranked=unranked,
         growth=growth([*estimates, scores]),
     )
-    return replace(_completed(gathered, judged_set), **facts)
+    return replace(_completed(gathered, judged_set, request), **facts)
 
 
 def ends_of_rounds(running: Campaign, data: str, last: int) -> list[int]:

@@ -149,15 +149,16 @@ def report(
     figures: bool = True,
     curve: bool = True,
     seed: int = 0,
+    rater_names: bool = False,
 ) -> Report:
     """Say all that is to be said of an evaluation: question, data, choice, scores, ranks, raters, costs.
 
     Args:
         source: The evaluation set with the judgements, or a campaign.
         selection: What was chosen to be judged; without it the judged items are taken for a uniform sample.
-        aspect: What was judged; the only one unless given.
+        aspect: What was judged; default: the only one.
         data: The data set of a campaign that has several.
-        at: The number of the campaign's journal to report on; the last one unless given.
+        at: The number of the campaign's journal to report on; default: the last one.
         estimator: How scores are estimated; see ``estimate``.
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.
@@ -167,7 +168,8 @@ def report(
         title: The title.
         figures: Whether to draw pictures, which needs the extra ``report``.
         curve: Whether to play the method again over budgets where everything is judged.
-        seed: Settles draws.
+        seed: Settles draws, and which number a rater has.
+        rater_names: Whether raters are named; else they are numbers.
 
     Examples:
         >>> import sparingly
@@ -179,7 +181,7 @@ def report(
     """
     if figures:
         need_report()
-    request = ReportRequest(aspect, estimator, target, level, seed, curve)
+    request = ReportRequest(aspect, estimator, target, level, seed, curve, rater_names)
     # Campaigns need an extra, so that data is what is recognised.
     if isinstance(source, EvalSet | str | Path) or hasattr(source, "columns"):
         if data is not None or at is not None:

@@ -11,7 +11,7 @@ from sparingly.show.terminal.console import line, show_table
 # What one wants to know, the option that takes the answer, the kinds of methods, and the common ones first.
 QUESTIONS = (
     (
-        "Which items should people judge? (select -m; auto unless given)",
+        "Which items should people judge? (select -m; default: auto)",
         ("design", "selector", "utility"),
         (
             "random",
@@ -35,7 +35,7 @@ QUESTIONS = (
         ("best_settled", "all_settled", "margin_settled", "width_reached"),
     ),
     (
-        "What would judging everything have said? (estimate -e; greg with metrics unless given)",
+        "What would judging everything have said? (estimate -e; default: greg with metrics)",
         ("estimator",),
         ("greg", "weighted_mean", "control_variate", "ppi"),
     ),

@@ -23,13 +23,13 @@ from sparingly.run.campaign.answers import RefusedError
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web import entry, organiser
-from sparingly.show.web.entry import ForeignFormError, NoEntryError
+from sparingly.show.web.entry import ForeignFormError, NoEntryError, NotAllowedError
 from sparingly.show.web.guard import LOOPBACK, Guard, Message, Receive, RequestLimits, Send
 from sparingly.show.web.panel import Panel
 from sparingly.show.web.rater import routes
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import UnreadableError, problem_of
-from sparingly.show.web.web import OVERLAP, Texts, Web
+from sparingly.show.web.web import OVERLAP, Texts, Web, place_of
 
 _LOG = logging.getLogger("sparingly")
 
@@ -52,6 +52,11 @@ def create_app(
     hosts: Sequence[str] | None = LOOPBACK,
     limits: RequestLimits | None = None,
     public: str | None = None,
+    advance: bool = False,
+    base: str = "",
+    rate: float | None = None,
+    help_from: str | None = None,
+    help_share: float = 0.5,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -74,9 +79,17 @@ def create_app(
         language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.
         limits: How much is taken from one link or address.
-        public: What links begin with, where a proxy stands in front, such as ``https://judge.example.org``;
-            the server then goes by that name, too.
+        public: What links begin with, where a proxy stands in front, such as
+            ``https://judge.example.org`` or ``https://example.org/judge``; the server then goes by that name.
+        advance: Whether a page is sent as soon as every output on it has a score.
+        rate: What an hour of a rater is paid: the organiser's pages then show the cost.
+        base: The path of this campaign below the others of its server, such as ``/wmt``.
+        help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
+            which answers are filled in.
+        help_share: The probability with which a rater sees that, drawn for each question; estimates are of
+            the scores without it.
     """
+    start, below = place_of(public)
     campaign = Campaign(where, name)
     try:
         web = Web(
@@ -92,7 +105,13 @@ def create_app(
             controls,
             panel,
             language,
-            public,
+            public=start,
+            advance=advance,
+            base=below + base,
+            list_at=f"{below}/" if base else None,
+            rate=rate,
+            help_from=help_from,
+            help_share=help_share,
         )
         sessions = web.sessions
         rater_service = RaterService(web)
@@ -111,17 +130,29 @@ def create_app(
     app = FastAPI(title="sparingly", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.web, app.state.rater_service = web, rater_service
     app.state.organiser_service = organiser.OrganiserService(web)
-    if hosts is not None and public is not None:
-        # As a request spells it: without the port, an IPv6 address in brackets.
-        hosts = (*hosts, re.sub(r":\d+$", "", urlsplit(public).netloc))
-    limits = limits or RequestLimits()
-    app.add_middleware(Guard, sessions=sessions, hosts=hosts, limits=limits, no_entry=no_entry)
+    app.add_middleware(
+        Guard,
+        sessions=sessions,
+        hosts=hosts_of(hosts, start),
+        limits=limits or RequestLimits(),
+        no_entry=no_entry,
+        health=campaign.last_seq,
+        base=web.base,
+    )
     static = files("sparingly.show.web").joinpath("static")
     app.mount("/static", StaticFiles(directory=str(static)), name="static")
     for router in (entry.router, routes.router, routes.api_router, organiser.router):
         app.include_router(router)
     _add_errors(app, web)
     return app
+
+
+def hosts_of(hosts: Sequence[str] | None, start: str | None) -> Sequence[str] | None:
+    """Return the names that a server goes by, with that of its public address."""
+    if hosts is None or start is None:
+        return hosts
+    # As a request spells it: without the port, an IPv6 address in brackets.
+    return (*hosts, re.sub(r":\d+$", "", urlsplit(start).netloc))
 
 
 def _add_errors(app: FastAPI, web: Web) -> None:
@@ -137,6 +168,10 @@ def _add_errors(app: FastAPI, web: Web) -> None:
     def foreign(request: Request, _: Exception) -> Response:
         sentence = "This form is not from an open page. Go back and load the page again."
         return _error_response(request, web, 403, sentence)
+
+    @app.exception_handler(NotAllowedError)
+    def not_allowed(request: Request, _: Exception) -> Response:
+        return _error_response(request, web, 403, "Your link lets you read these pages; ask the organiser.")
 
     @app.exception_handler(SparinglyError)
     def refused(request: Request, error: Exception) -> Response:

@@ -11,15 +11,14 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.access import Role
 from sparingly.show.web.guard import SESSION
-from sparingly.show.web.panel import person_of
-from sparingly.show.web.sessions import MOST_SECONDS, Session
+from sparingly.show.web.panel import PREFIX, person_of
+from sparingly.show.web.sessions import MOST_SECONDS, Door, Session
 from sparingly.show.web.web import Web
 
 # A page with fifty outputs, ten aspects and a comment on each has fewer.
 MOST_FIELDS = 2000
-HOMES: dict[Role, str] = {"rater": "/rate", "organiser": "/organiser"}
+HOMES: dict[Door, str] = {"rater": "/rate", "organiser": "/organiser"}
 router = APIRouter(include_in_schema=False)
 
 
@@ -29,6 +28,10 @@ class NoEntryError(Exception):
 
 class ForeignFormError(Exception):
     """A form that does not come from a page of ours."""
+
+
+class NotAllowedError(Exception):
+    """Somebody who reads the organiser's pages wants to change something."""
 
 
 def web_of(request: Request) -> Web:
@@ -43,7 +46,7 @@ def rater_session(request: Request) -> Session:
 
 
 def organiser_session(request: Request) -> Session:
-    """Return the session of the organiser."""
+    """Return the session of the organiser, or of somebody who reads the organiser's pages."""
     return _session(request, "organiser")
 
 
@@ -82,30 +85,48 @@ Fields = Annotated[Mapping[str, str], Depends(sent_fields)]
 
 def rater_form(request: Request, session: RaterSession, fields: Fields) -> Session:
     """Return the session of a rater who sends a form of ours."""
-    return _checked(request, session, fields.get("csrf"))
+    return checked(request, session, fields.get("csrf"))
 
 
 def rater_program(request: Request, session: RaterSession) -> Session:
     """Return the session of a rater whose program sends the token as a header."""
-    return _checked(request, session)
+    return checked(request, session)
 
 
-def organiser_form(request: Request, session: OrganiserSession, fields: Fields) -> Session:
+def reviewer_form(request: Request, session: OrganiserSession, fields: Fields) -> Session:
+    """Return the session of a reviewer, or the organiser, who sends a form of ours."""
+    if session.role == "viewer":
+        raise NotAllowedError
+    return checked(request, session, fields.get("csrf"))
+
+
+def organiser_only(session: OrganiserSession) -> Session:
+    """Return the session of the organiser, and of nobody else."""
+    if session.role != "organiser":
+        raise NotAllowedError
+    return session
+
+
+OrganiserAlone = Annotated[Session, Depends(organiser_only)]
+
+
+def organiser_form(request: Request, session: OrganiserAlone, fields: Fields) -> Session:
     """Return the session of the organiser who sends a form of ours."""
-    return _checked(request, session, fields.get("csrf"))
+    return checked(request, session, fields.get("csrf"))
 
 
-def _session(request: Request, role: Role) -> Session:
+def _session(request: Request, door: Door) -> Session:
     session: Session | None = request.scope.get(SESSION)
-    if session is None or session.role != role:
+    if session is None or session.door != door:
         sessions = web_of(request).sessions
-        session = sessions.read(request.cookies.get(sessions.cookies[role]), role)
+        session = sessions.read(request.cookies.get(sessions.cookies[door]), door)
     if session is None:
         raise NoEntryError
     return session
 
 
-def _checked(request: Request, session: Session, field: str | None = None) -> Session:
+def checked(request: Request, session: Session, field: str | None = None) -> Session:
+    """Return a session whose form or program sends its token; anything else is not from a page of ours."""
     if not web_of(request).sessions.csrf_fits(session, request.headers.get("x-csrf-token", field)):
         raise ForeignFormError
     return session
@@ -113,6 +134,7 @@ def _checked(request: Request, session: Session, field: str | None = None) -> Se
 
 RaterForm = Annotated[Session, Depends(rater_form)]
 RaterProgram = Annotated[Session, Depends(rater_program)]
+ReviewerForm = Annotated[Session, Depends(reviewer_form)]
 OrganiserForm = Annotated[Session, Depends(organiser_form)]
 
 
@@ -124,7 +146,7 @@ def enter_as_rater(token: str, request: Request, web: CurrentWeb) -> Response:
 
 @router.get("/o/{token}")
 def enter_as_organiser(token: str, request: Request, web: CurrentWeb) -> Response:
-    """Let the organiser in."""
+    """Let the organiser in, or who reads the organiser's pages."""
     return _enter(token, request, web, "organiser")
 
 
@@ -135,6 +157,9 @@ def join(request: Request, web: CurrentWeb) -> Response:
         return stranger(web)
     rater, place = person_of(request.query_params)
     if web.access.is_retired(rater):
+        web.board.refresh()
+        if web.panel.screened is not None and not web.board.done_by(rater):
+            return web.page("rater/screened.html", panel=web.panel)
         return web.page("error.html", status=403, sentence="You have taken part already. Thank you.")
     web.audit.write(f"rater {rater}", "came from the panel", **place)
     return _enter(web.access.invite("rater", rater, by="panel"), request, web, "rater")
@@ -143,15 +168,18 @@ def join(request: Request, web: CurrentWeb) -> Response:
 @router.get("/")
 def home(request: Request, web: CurrentWeb) -> Response:
     """Redirect to the pages of the session."""
-    for role, cookie in web.sessions.cookies.items():
-        if web.sessions.read(request.cookies.get(cookie), role) is not None:
-            return RedirectResponse(HOMES[role], 303)
+    for door, cookie in web.sessions.cookies.items():
+        if web.sessions.read(request.cookies.get(cookie), door) is not None:
+            return RedirectResponse(HOMES[door], 303)
     return stranger(web)
 
 
 @router.post("/leave")
 def leave(session: RaterForm, web: CurrentWeb) -> Response:
-    """End the session of a rater, for everybody who has its cookie."""
+    """End the session of a rater, wherever its cookie is; who leaves a panel gives the work back."""
+    if session.rater.startswith(PREFIX):
+        with web.campaign.database.writing() as connection:
+            web.access.give_back(connection, session.rater)
     return end_session(session, web)
 
 
@@ -159,7 +187,7 @@ def end_session(session: Session, web: Web) -> Response:
     """End a session, forget its cookie, and lead away."""
     web.sessions.end(session)
     response = RedirectResponse("/", 303)
-    response.delete_cookie(web.sessions.cookies[session.role], path="/")
+    response.delete_cookie(web.sessions.cookies[session.door], path="/")
     return response
 
 
@@ -168,14 +196,19 @@ def stranger(web: Web, *, form_refused: bool = False) -> HTMLResponse:
     return web.page("no_entry.html", status=401, form_refused=form_refused)
 
 
-def _enter(token: str, request: Request, web: Web, role: Role) -> Response:
-    name = web.sessions.cookies[role]
-    new_session = web.sessions.begin(token, role, request.cookies.get(name))
+def _enter(token: str, request: Request, web: Web, door: Door) -> Response:
+    response = RedirectResponse(HOMES[door], 303)
+    return response if begin_session(token, request, response, web, door) else stranger(web)
+
+
+def begin_session(token: str, request: Request, response: Response, web: Web, door: Door) -> bool:
+    """Begin a session where a link opens the door, and put its cookie on the response."""
+    name = web.sessions.cookies[door]
+    new_session = web.sessions.begin(token, door, request.cookies.get(name))
     if new_session is None:
-        return stranger(web)
+        return False
     session, cookie = new_session
     web.audit.write(session.actor, "came in")
-    response = RedirectResponse(HOMES[role], 303)
     response.set_cookie(
         name,
         cookie,
@@ -185,4 +218,4 @@ def _enter(token: str, request: Request, web: Web, role: Role) -> Response:
         samesite="lax",
         secure=(web.public or str(request.url)).startswith("https:"),
     )
-    return response
+    return True

@@ -20,8 +20,7 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from sparingly.base.errors import DataError
-from sparingly.run.campaign.access import Role
-from sparingly.show.web.sessions import Sessions
+from sparingly.show.web.sessions import Door, Sessions
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -56,23 +55,14 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """How much is taken from one link, or from one address without a session.
+    """How much is taken from one link, or from one address without a session."""
 
-    Attributes:
-        most_bytes: The largest body of a request.
-        each_second: How many requests a second in the long run.
-        at_once: How many at once.
-        request_bytes: A body counts as one more request for every so many bytes.
-        body_seconds: How long a body may take to arrive.
-        unfinished_bodies: How many bodies may have arrived in part at the same time.
-    """
-
-    most_bytes: int = 2_000_000
-    each_second: float = 20.0
-    at_once: int = 200
-    request_bytes: int = 50_000
-    body_seconds: float = 60.0
-    unfinished_bodies: int = 4
+    most_bytes: int = 2_000_000  # the largest body of a request
+    each_second: float = 20.0  # how many requests a second in the long run
+    at_once: int = 200  # how many at once
+    request_bytes: int = 50_000  # a body counts as one more request for every so many bytes
+    body_seconds: float = 60.0  # how long a body may take to arrive
+    unfinished_bodies: int = 4  # how many bodies may have arrived in part at the same time
 
 
 class _Buckets:
@@ -110,8 +100,11 @@ class Guard:
         hosts: Sequence[str] | None,
         limits: RequestLimits,
         no_entry: App,
+        health: Callable[[], object],
+        base: str = "",
     ) -> None:
         self._app, self._sessions, self._limits, self._no_entry = app, sessions, limits, no_entry
+        self._health, self._base = health, base
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._buckets = _Buckets(limits)
         # Bodies that have arrived in part, by sender; only the event loop counts them.
@@ -122,14 +115,22 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # A proxy may leave the base path in front or take it away.
+        below = str(scope["path"]).removeprefix(self._base)
+        if self._base and str(scope["path"]).startswith(self._base) and below[:1] in ("", "/"):
+            scope = {**scope, "path": below or "/", "raw_path": (below or "/").encode()}
         # Pages of one person are cached nowhere; files that come with the package may be.
         caching = b"max-age=3600" if str(scope["path"]).startswith("/static/") else b"no-store"
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *HEADERS, (b"cache-control", caching)]
+                sent = [(name, self._placed(name, value)) for name, value in message.get("headers", ())]
+                message["headers"] = [*sent, *HEADERS, (b"cache-control", caching)]
             await send(message)
 
+        if scope["path"] == "/health":
+            await self._tell_health(scope, send_with_headers)
+            return
         refusal = self._refusal(scope)
         if refusal is None and scope["method"] not in _WITHOUT_BODY:
             try:
@@ -153,6 +154,23 @@ class Guard:
         else:
             await _refuse(scope, send_with_headers, *refusal)
 
+    def _placed(self, name: bytes, value: bytes) -> bytes:
+        """Put an address of ours that a page leads to below the base path."""
+        leads = name in (b"location", b"hx-replace-url") and value.startswith(b"/")
+        return self._base.encode() + value if leads else value
+
+    async def _tell_health(self, scope: Message, send: Send) -> None:
+        """Say whether the database answers, to whoever watches the server, by any name of it."""
+        if not self._buckets.take(self._client_of(scope)):
+            await _refuse(scope, send, *_TOO_MANY)
+            return
+        try:
+            await run_in_threadpool(self._health)
+        except DataError:
+            await _refuse(scope, send, 503, "The database does not answer.")
+        else:
+            await _refuse(scope, send, 200, "ok")
+
     def _refusal(self, scope: Message) -> Refusal | None:
         """Return why a request is refused, by its head alone."""
         headers = dict(scope["headers"])
@@ -172,8 +190,8 @@ class Guard:
         A link has one bucket however many sessions it begins.
         """
         cookies = Request(scope).cookies
-        for role, name in self._sessions.cookies.items():
-            link = self._sessions.link_of(cookies.get(name), role)
+        for door, name in self._sessions.cookies.items():
+            link = self._sessions.link_of(cookies.get(name), door)
             if link is not None:
                 return f"link {link}"
         client = scope.get("client")
@@ -181,10 +199,10 @@ class Guard:
 
     async def _admitted(self, scope: Message, receive: Receive) -> bytes | Refusal:
         """Return the body of a request, or why it is refused: by its sender, its kind, then its size."""
-        role: Role = "organiser" if str(scope["path"]).startswith("/organiser") else "rater"
-        cookie = Request(scope).cookies.get(self._sessions.cookies[role])
+        door: Door = "organiser" if str(scope["path"]).startswith("/organiser") else "rater"
+        cookie = Request(scope).cookies.get(self._sessions.cookies[door])
         try:
-            session = await run_in_threadpool(self._sessions.read, cookie, role)
+            session = await run_in_threadpool(self._sessions.read, cookie, door)
         except DataError:
             return 503, "This cannot be done at the moment. Try again."
         if session is None:

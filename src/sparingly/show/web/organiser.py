@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from threading import Condition, Lock, Thread
 from typing import Annotated, Any, Generic, TypeVar
@@ -14,18 +14,32 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
+from sparingly.run.campaign.access import Role
+from sparingly.run.campaign.history import rating_rows
 from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
 from sparingly.run.campaign.results import Findings
 from sparingly.run.campaign.rounds import CampaignOutlook
 from sparingly.run.forms.guidelines import Guidelines
-from sparingly.show.web.entry import CurrentWeb, Fields, OrganiserForm, OrganiserSession, end_session, text_of
+from sparingly.show.report.report import report
+from sparingly.show.web.entry import (
+    CurrentWeb,
+    Fields,
+    OrganiserAlone,
+    OrganiserForm,
+    OrganiserSession,
+    checked,
+    end_session,
+    text_of,
+)
 from sparingly.show.web.organiser_views import (
     agreement_views,
     answer_views,
+    domains_of,
     duration,
     log_rows,
     moment,
+    money_rows,
     rater_rows,
 )
 from sparingly.show.web.sessions import Session
@@ -131,6 +145,7 @@ class OrganiserService:
             lambda _: tuple(campaign.outlook(name) for name in campaign.settings.budgets), campaign.last_seq
         )
         self._overview: Overview | None = None
+        self._ratings: list[dict[str, Any]] = []
         self._reading = Lock()
 
     @cached_property
@@ -145,14 +160,25 @@ class OrganiserService:
                 self._overview = self.campaign.overview()
             return self._overview
 
+    def ratings(self) -> list[dict[str, Any]]:
+        """Return every answer so far; only those that are new are read."""
+        with self._reading, self.campaign.database.reading() as connection:
+            since = self._ratings[-1]["seq"] if self._ratings else 0
+            new = rating_rows(connection, self.campaign.name, self.campaign.last_seq(), since)
+            # A new list: another thread may be reading the old one.
+            self._ratings = [*self._ratings, *new]
+            return self._ratings
+
 
 _MOST_LINES = 500
 _MOST_ITEMS = 50
+# How many answers are drawn to look at somebody's work.
+_SAMPLE = 20
 MESSAGES = {
     "paused": "The campaign is paused: nobody is handed a new question.",
     "resumed": "The campaign goes on.",
     "written": "The guidelines are saved. Raters read the new version before they go on.",
-    "retired": "The rater's links open nothing any more. What was answered stays.",
+    "retired": "These links open nothing any more. What was answered stays.",
     "drawn": "The next round is drawn: raters are asked for it now.",
     "waiting": "No round was drawn: answers to the last one are still to come.",
     "finished": "No round was drawn: there is nothing more to ask.",
@@ -223,9 +249,11 @@ def _progress_values(service: OrganiserService, web: Web) -> dict[str, Any]:
         "several": len(service.campaign.settings.budgets) > 1,
         "time": duration(overview.cost.seconds),
         "mean_time": duration(mean),
-        "time_left": "-"
-        if mean is None
-        else duration(mean * (overview.asked - overview.answered - overview.skipped)),
+        "time_left": "-" if mean is None else duration(mean * overview.left),
+        "end": overview.left
+        and overview.per_hour
+        and moment(datetime.now(UTC) + timedelta(hours=overview.left / overview.per_hour)),
+        "money": money_rows(overview, web.rate, web.panel),
         "moment": moment,
         "settings": service.campaign.settings,
     }
@@ -250,8 +278,12 @@ def raters_page(
 ) -> Response:
     """Return the page of the raters, with a link that is shown this once."""
     values = {"message": message, "invited": invited, "link": link, **_agreement_values(service)}
-    rows = rater_rows(service.access.entries(), service.overview(), web.known_answers.counts())
-    return web.page("organiser/raters.html", session, rows=rows, **values)
+    entries = service.access.entries()
+    rows = rater_rows(entries, service.overview(), web.known_answers.counts())
+    staff = sorted(
+        {(one.rater, one.role) for one in entries if one.rater and one.role != "rater" and not one.retired_at}
+    )
+    return web.page("organiser/raters.html", session, rows=rows, staff=staff, **values)
 
 
 def _agreement_values(service: OrganiserService) -> dict[str, Any]:
@@ -311,23 +343,34 @@ def answers(
     rater: Filter = "",
     model: Filter = "",
     item: Filter = "",
+    domain: Filter = "",
     order: Filter = "",
 ) -> Response:
-    """Show what was said of every output, the largest disagreement first if that is asked for."""
+    """Show what was said of every output that fits: in order, by disagreement, or a random sample."""
     web.board.refresh()
-    rows = service.campaign.ratings()
+    rows = service.ratings()
+    domains = domains_of(web.board.texts, service.campaign.settings.budgets)
     views, count = answer_views(
-        rows, web.board.texts, rater=rater, model=model, item=item, by_gap=order == "gap", limit=_MOST_ITEMS
+        rows,
+        web.board.texts,
+        rater=rater,
+        model=model,
+        item=item,
+        items=None if not domain else {cell for cell, name in domains.items() if name == domain},
+        order=order,
+        limit=_SAMPLE if order == "sample" else _MOST_ITEMS,
     )
     models = {str(row[side]) for row in rows for side in ("model", "first", "second") if row[side]}
     names = {"rater": sorted({str(row["rater"]) for row in rows}), "model": sorted(models)}
+    names["domain"] = sorted(set(domains.values()))
     return web.page(
         "organiser/answers.html",
         session,
         views=views,
         count=count,
         names=names,
-        chosen={"rater": rater, "model": model, "item": item, "order": order},
+        chosen={"rater": rater, "model": model, "item": item, "domain": domain, "order": order},
+        orders={"": "as they came in", "gap": "largest disagreement first", "sample": "a random sample"},
     )
 
 
@@ -422,15 +465,18 @@ def invite(
 ) -> Response:
     """Make a link for a rater, and show it this once."""
     rater = text_of(fields, "rater")
-    token = service.access.invite("rater", rater, by=session.actor)
-    link = f"{web.public or str(request.base_url).rstrip('/')}/r/{token}"
+    role = _role_of(fields)
+    token = service.access.invite(role, rater, by=session.actor)
+    start = f"{web.public or str(request.base_url).rstrip('/')}{web.base}"
+    link = f"{start}/{'r' if role == 'rater' else 'o'}/{token}"
     return raters_page(session, web, service, invited=rater, link=link)
 
 
 @router.post("/organiser/raters/retire")
 def retire(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
-    """Take back all links of a rater."""
-    service.access.retire(text_of(fields, "rater"), by=session.actor)
+    """Take back all links of a rater, or of somebody who reads these pages."""
+    role = _role_of(fields)
+    service.access.retire(text_of(fields, "rater"), role, by=session.actor)
     return _redirect("/organiser/raters", "retired")
 
 
@@ -449,9 +495,15 @@ def draw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Res
 
 
 @router.post("/organiser/leave")
-def leave(session: OrganiserForm, web: CurrentWeb) -> Response:
-    """End the organiser's session, for everybody who has its cookie."""
-    return end_session(session, web)
+def leave(session: OrganiserSession, request: Request, web: CurrentWeb, fields: Fields) -> Response:
+    """End a session of these pages, for everybody who has its cookie."""
+    return end_session(checked(request, session, fields.get("csrf")), web)
+
+
+def _role_of(fields: Fields) -> Role:
+    """Return what a link opens: a rater's pages, unless the form says that somebody reads these."""
+    given = text_of(fields, "role")
+    return "reviewer" if given == "reviewer" else "viewer" if given == "viewer" else "rater"
 
 
 def _redirect(page: str, message: str) -> Response:
@@ -459,16 +511,31 @@ def _redirect(page: str, message: str) -> Response:
 
 
 @router.get("/organiser/downloads/everything.zip")
-def download_bundle(session: OrganiserSession, service: CurrentService) -> Response:
+def download_bundle(session: OrganiserAlone, service: CurrentService) -> Response:
     """Give everything that the campaign holds, names and times included."""
     name = file_stem(service.campaign.name, "campaign")
     service.audit.write(session.actor, "downloaded everything")
     return _file(zip_bytes(bundle_files(service.campaign), name), f"{name}.zip", "application/zip")
 
 
+@router.get("/organiser/downloads/report.html")
+def download_report(session: OrganiserSession, service: CurrentService) -> Response:
+    """Give a report of every data set; raters are numbers in it."""
+    campaign = service.campaign
+    name = file_stem(campaign.name, "campaign")
+    pages = {
+        f"{file_stem(data, 'data')}.html": report(campaign, data=data).html().encode()
+        for data in campaign.settings.budgets
+    }
+    service.audit.write(session.actor, "downloaded report")
+    if len(pages) == 1:
+        return _file(*pages.values(), f"{name}-report.html", "text/html; charset=utf-8")
+    return _file(zip_bytes(pages, f"{name}-report"), f"{name}-report.zip", "application/zip")
+
+
 @router.get("/organiser/downloads/hours.csv")
 def download_hours(
-    session: OrganiserSession,
+    session: OrganiserAlone,
     service: CurrentService,
     rate: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:

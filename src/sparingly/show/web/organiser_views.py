@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +14,7 @@ from sparingly.run.campaign.access import AccessLink, AuditEntry
 from sparingly.run.campaign.progress import Overview
 from sparingly.run.campaign.results import Findings
 from sparingly.run.forms.question import Question, QuestionTexts
+from sparingly.show.web.panel import PREFIX, Panel
 from sparingly.show.web.texts import visible
 
 _HOUR, _MINUTE = 3600, 60
@@ -95,6 +98,27 @@ def rater_rows(
     return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
 
 
+def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> list[tuple[str, str]]:
+    """Return what is paid so far and still to come, and what an hour of a panel's people comes to."""
+    rows = []
+    if rate is not None:
+        mean = overview.cost.seconds_per_answer or 0.0
+        rows.append(("cost so far", f"{rate * overview.cost.hours:,.2f}"))
+        rows.append(("cost still to come", f"{rate * mean * overview.left / _HOUR:,.2f}"))
+    if panel is None:
+        return rows
+    people = [one for one in overview.raters if one.rater.startswith(PREFIX)]
+    rows.append(("people of the panel", str(len(people))))
+    times = sorted(one.seconds for one in people if one.seconds > 0)
+    if times:
+        middle = median(times)
+        rows.append(("time of one of them", duration(middle)))
+        if panel.pay is not None:
+            rows.append(("pay per hour", f"{panel.pay * _HOUR / middle:,.2f}"))
+            rows.append(("cost of the panel", f"{panel.pay * len(people):,.2f}"))
+    return rows
+
+
 @dataclass(frozen=True)
 class AgreementView:
     """How well the raters of an aspect agree, in words and rows."""
@@ -159,27 +183,33 @@ def answer_views(
     rater: str = "",
     model: str = "",
     item: str = "",
-    by_gap: bool = False,
+    items: Collection[tuple[str, str]] | None = None,
+    order: str = "",
     limit: int,
 ) -> tuple[list[AnswerView], int]:
     """Return the first answers that fit, by what they are about, and how many fit.
 
-    With ``by_gap`` those on which raters differ most come first.
+    In the order ``gap`` those on which raters differ most come first; ``sample`` draws them.
     """
     last: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
     for row in ratings:
         models = (row["model"],) if row["first"] is None else (row["first"], row["second"])
         fits = model in ("", *models) and item in ("", row["item"])
+        fits = fits and (items is None or (row["data"], row["item"]) in items)
         if fits:
             last.setdefault((row["data"], row["item"], row["aspect"], *models), {})[row["rater"]] = row
     found = [(key, rows) for key, rows in last.items() if not rater or rater in rows]
     gaps = {key: _gap([row["score"] for row in rows.values()]) for key, rows in found}
-    # Where one rater judged there is no gap, and it comes last.
-    order = {key: -1.0 if gap is None else gap for key, gap in gaps.items()}
-    if by_gap:
-        found.sort(key=lambda pair: order[pair[0]], reverse=True)
+    shown_first = found[:limit]
+    if order == "sample":
+        # What is looked at decides nothing, so that each look is another sample.
+        shown_first = random.sample(found, min(limit, len(found)))
+    elif order == "gap":
+        # Where one rater judged there is no gap, and it comes last.
+        size = {key: -1.0 if gap is None else gap for key, gap in gaps.items()}
+        shown_first = sorted(found, key=lambda pair: size[pair[0]], reverse=True)[:limit]
     views = []
-    for key, rows in found[:limit]:
+    for key, rows in shown_first:
         data, name, aspect, *judged = key
         shown, present = texts(data), set(texts(data).data.models)
         source = shown.fill(Question(name)).source
@@ -200,6 +230,20 @@ def answer_views(
             )
         )
     return views, len(found)
+
+
+def domains_of(texts: Callable[[str], QuestionTexts], names: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Return the domain of every item that has one, by data set and item."""
+    found = {}
+    for name in names:
+        data = texts(name).data
+        if (domains := data.columns.get("domain")) is not None:
+            found |= {
+                (name, item): str(domain)
+                for item, domain in zip(data.items, domains, strict=True)
+                if domain is not None
+            }
+    return found
 
 
 def _gap(scores: Sequence[float]) -> float | None:

@@ -22,15 +22,12 @@ EXAMPLE = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{
 
 @dataclass(frozen=True)
 class Panel:
-    """What the people of a panel get.
+    """What the people of a panel get."""
 
-    Attributes:
-        code: Completes their work: a code, or the address to send them back to.
-        pages: After how many pages they are done; until nothing is left unless given.
-    """
-
-    code: str
-    pages: int | None = None
+    code: str  # completes their work: a code, or the address to send them back to
+    pages: int | None = None  # after how many pages they are done; until nothing is left unless given
+    screened: str | None = None  # the code, or the address, for those who do not consent
+    pay: float | None = None  # what one of them is paid, from which their pay per hour follows
 
     def __post_init__(self) -> None:
         if not self.code.strip():
@@ -38,11 +35,10 @@ class Panel:
         if self.pages is not None and self.pages < 1:
             raise UsageError(f"A person judges at least one page, not {self.pages}.")
 
-    @property
-    def address(self) -> str:
-        """Where people go back to."""
-        is_address = self.code.startswith(("https://", "http://"))
-        return self.code if is_address else f"{_COMPLETE}{quote(self.code, safe='')}"
+    def address(self, code: str) -> str:
+        """Return where people go back to with a code."""
+        is_address = code.startswith(("https://", "http://"))
+        return code if is_address else f"{_COMPLETE}{quote(code, safe='')}"
 
 
 def person_of(parameters: QueryParams) -> tuple[str, dict[str, str]]:

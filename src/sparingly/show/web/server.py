@@ -29,21 +29,16 @@ _WAITING = ("head", "idle", "body")
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """How long and for how many the server waits.
+    """How long and for how many the server waits."""
 
-    Attributes:
-        head_seconds: How long the head of a request may take, from the opening of the connection or, on a
-            connection in use, from its first byte.
-        body_seconds: How long the body may take, or a part of the answer until it is read. The pages refuse a
-            body a little earlier, with a sentence.
-        connections: How many connections are open at most.
-        log_seconds: How long a message that was logged is not logged again.
-    """
-
+    # How long the head of a request may take, from the opening of the connection or, on a connection in use,
+    # from its first byte.
     head_seconds: float = 10.0
+    # How long the body may take, or a part of the answer until it is read. The pages refuse a body a little
+    # earlier, with a sentence.
     body_seconds: float = 90.0
-    connections: int = 1000
-    log_seconds: float = 60.0
+    connections: int = 1000  # how many connections are open at most
+    log_seconds: float = 60.0  # how long a message that was logged is not logged again
 
 
 class Connection(H11Protocol):
@@ -189,17 +184,19 @@ def server_of(app: Any, *, behind_proxy: bool = False, limits: ServerLimits | No
 
 
 def run(app: Any, listener: socket.socket, *, behind_proxy: bool = False) -> None:
-    """Serve an application at a socket that listens, until Ctrl-C."""
+    """Serve an application at a socket that listens, until Ctrl-C or SIGTERM; open requests are finished."""
     server = server_of(app, behind_proxy=behind_proxy)
     if threading.current_thread() is not threading.main_thread():
         server.run(sockets=[listener])
         return
-    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits.
-    earlier_handler = signal.signal(signal.SIGINT, server.handle_exit)
+    # Ctrl-C before the server listens to signals itself would leave a coroutine that nobody awaits. The
+    # server raises a signal again in the end, and SIGTERM would then end the process at once.
+    earlier = {one: signal.signal(one, server.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         server.run(sockets=[listener])
     finally:
-        signal.signal(signal.SIGINT, earlier_handler)
+        for one, handler in earlier.items():
+            signal.signal(one, handler)
 
 
 def _most_connections() -> int:

@@ -6,14 +6,16 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.access import Access, Role, digest_of
+from sparingly.run.campaign.access import STAFF, Access, Role, digest_of
 
-ROLES: tuple[Role, ...] = ("rater", "organiser")
+# What a cookie opens: a browser has one session of each.
+Door = Literal["rater", "organiser"]
+DOORS: tuple[Door, ...] = ("rater", "organiser")
 # A month: longer than most campaigns, and the link opens a new session at any time.
 MOST_SECONDS = 30 * 24 * 3600
 _LEAST_SECRET = 32
@@ -34,7 +36,12 @@ class Session:
     @property
     def actor(self) -> str:
         """The name for the audit log."""
-        return f"rater {self.rater}" if self.role == "rater" else self.role
+        return f"{self.role} {self.rater}".rstrip()
+
+    @property
+    def door(self) -> Door:
+        """Whose pages it opens."""
+        return "organiser" if self.role in STAFF else "rater"
 
 
 class Sessions:
@@ -42,48 +49,48 @@ class Sessions:
 
     Attributes:
         access: The links of the campaign.
-        cookies: What the cookie of each role is called.
+        cookies: What the cookie of each door is called.
     """
 
-    def __init__(self, secret: str, access: Access) -> None:
+    def __init__(self, secret: str, access: Access, place: str = "") -> None:
         if len(secret) < _LEAST_SECRET:
             raise UsageError(f"The secret of the web pages has at least {_LEAST_SECRET} letters.")
         self.access, self._key = access, secret.encode()
-        self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in ROLES}
+        self._signers = {role: URLSafeTimedSerializer(secret, salt=f"session {role}") for role in DOORS}
         # Browsers keep the cookies of all ports of a machine together: every campaign has names of its own.
-        suffix = self.handle("cookies", access.campaign)[:8]
-        self.cookies: dict[Role, str] = {role: f"sparingly_{role}_{suffix}" for role in ROLES}
+        suffix = self.handle("cookies", access.campaign, *filter(None, [place]))[:8]
+        self.cookies: dict[Door, str] = {door: f"sparingly_{door}_{suffix}" for door in DOORS}
 
-    def begin(self, token: str, role: Role, cookie: str | None = None) -> tuple[Session, str] | None:
+    def begin(self, token: str, door: Door, cookie: str | None = None) -> tuple[Session, str] | None:
         """Return a session with the text of its cookie, or None where the token opens nothing.
 
         Where the cookie that is there is of the same person, the session goes on: pages that are open in
         another tab stay good.
         """
         entry = self.access.open_to(digest_of(token))
-        if entry is None or entry.role != role:
+        if entry is None or (entry.role in STAFF) != (door == "organiser"):
             return None
-        current = self.read(cookie, role)
-        goes_on = current is not None and current.rater == entry.rater
+        current = self.read(cookie, door)
+        goes_on = current is not None and (current.rater, current.role) == (entry.rater, entry.role)
         name = current.id if current is not None and goes_on else secrets.token_urlsafe(16)
-        session = Session(name, role, entry.rater, entry.digest)
-        return session, self._signers[role].dumps([session.id, session.digest])
+        session = Session(name, entry.role, entry.rater, entry.digest)
+        return session, self._signers[door].dumps([session.id, session.digest])
 
-    def read(self, cookie: str | None, role: Role) -> Session | None:
+    def read(self, cookie: str | None, door: Door) -> Session | None:
         """Return the session of a cookie: signed by us, not ended, and its link was not retired."""
-        values = self._loaded(cookie, role)
+        values = self._loaded(cookie, door)
         entry = None if values is None else self.access.open_session(values[1], values[0])
-        if values is None or entry is None or entry.role != role:
+        if values is None or entry is None or (entry.role in STAFF) != (door == "organiser"):
             return None
-        return Session(values[0], role, entry.rater, entry.digest)
+        return Session(values[0], entry.role, entry.rater, entry.digest)
 
     def end(self, session: Session) -> None:
         """End a session: its cookie opens nothing any more, wherever it is."""
         self.access.end_session(session.id, after=MOST_SECONDS)
 
-    def link_of(self, cookie: str | None, role: Role) -> str | None:
+    def link_of(self, cookie: str | None, door: Door) -> str | None:
         """Return the digest of the link that a cookie is signed for, without asking the database."""
-        values = self._loaded(cookie, role)
+        values = self._loaded(cookie, door)
         return None if values is None else values[1]
 
     def csrf(self, session: Session) -> str:
@@ -99,11 +106,11 @@ class Sessions:
         message = "".join(f"{len(part)}:{part}" for part in parts)
         return hmac.new(self._key, message.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
-    def _loaded(self, cookie: str | None, role: Role) -> tuple[str, str] | None:
+    def _loaded(self, cookie: str | None, door: Door) -> tuple[str, str] | None:
         if not cookie:
             return None
         try:
-            values: Any = self._signers[role].loads(cookie, max_age=MOST_SECONDS)
+            values: Any = self._signers[door].loads(cookie, max_age=MOST_SECONDS)
         except BadSignature:
             return None
         return (str(values[0]), str(values[1])) if isinstance(values, list) and len(values) == 2 else None

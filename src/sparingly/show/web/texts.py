@@ -32,19 +32,12 @@ _SPEAKERS = {"human": "user", "bot": "assistant", "model": "assistant", "gpt": "
 
 @dataclass(frozen=True)
 class DisplayText:
-    """A text to show: as plain letters, and as HTML where it is Markdown.
+    """A text to show: as plain letters, and as HTML where it is Markdown."""
 
-    Attributes:
-        plain: The letters, each harmless.
-        html: What to show in their place; None shows the letters.
-        left_out: How many letters at the end are not shown.
-        speaker: Who says it, where it is a turn of a chat.
-    """
-
-    plain: str
-    html: str | None = None
-    left_out: int = 0
-    speaker: str = ""
+    plain: str  # the letters, each harmless
+    html: str | None = None  # what to show in their place; None shows the letters
+    left_out: int = 0  # how many letters at the end are not shown
+    speaker: str = ""  # who says it, where it is a turn of a chat
 
 
 def display_text(text: str | None, *, markdown: bool = False, speaker: str = "") -> DisplayText:

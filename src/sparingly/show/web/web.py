@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2.ext import Extension
 
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
@@ -17,6 +19,7 @@ from sparingly.run.campaign.access import Access, Audit
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
+from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
@@ -27,6 +30,30 @@ from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
 OVERLAP = 0.1
+# An address of ours in a template.
+_ADDRESS = re.compile(r'\b((?:href|src|action|hx-get|hx-post|data-draft)=")/')
+_PUBLIC = re.compile(r"(https?://[^/?#@]+)((?:/[A-Za-z0-9._~-]+)*)")
+
+
+class BasePath(Extension):
+    """Puts every address of a template below the path at which the pages are."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return the text of a template with the base path in its addresses."""
+        return _ADDRESS.sub(r"\1{{ base }}/", source)
+
+
+def place_of(public: str | None) -> tuple[str | None, str]:
+    """Return where a public address begins, and the path below it: https://judge.example.org, /wmt."""
+    if public is None:
+        return None, ""
+    found = _PUBLIC.fullmatch(public.rstrip("/"))
+    if found is None or not urlsplit(public).hostname:
+        raise UsageError(
+            "The public address is such as https://judge.example.org or https://example.org/judge, with "
+            "nothing after it."
+        )
+    return found[1], found[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +67,20 @@ class Web:
             ``score`` on others, unless given.
         texts: How outputs are shown: as they are, or as Markdown.
         assignment: Who judges what; without one, every rater is given open questions.
+        help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
+        help_share: The probability with which a rater sees a suggestion, drawn for each question.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
         language: What the pages speak to raters, such as ``de``.
-        panel: What people of a panel get who come in by its address; nobody does unless given.
+        panel: What people of a panel get who come in by its address; default: nobody does.
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
-        public: What the links begin with, where a proxy stands in front; the address asked for unless given.
+        public: What the links begin with, where a proxy stands in front; default: the address asked for.
+        base: The path below which the pages are: empty, or such as ``/judge``.
+        list_at: Where the list of the server's campaigns is; None where this is the only one.
+        rate: What an hour is paid, from which the cost follows.
+        advance: Whether a page with one aspect is sent as soon as every output on it has a score.
     """
 
     campaign: Campaign
@@ -63,6 +96,12 @@ class Web:
     panel: Panel | None = None
     language: str = "en"
     public: str | None = None
+    advance: bool = False
+    base: str = ""
+    list_at: str | None = None
+    rate: float | None = None
+    help_from: str | None = None
+    help_share: float = 0.5
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -78,12 +117,10 @@ class Web:
                 "The assignment has control items without known answers: assign without them, and give the "
                 "pages a file of some with known answers, or export to a tool."
             )
-        if self.public is not None:
-            parts = urlsplit(self.public)
-            is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
-            if not is_address or self.public != f"{parts.scheme}://{parts.netloc}":
-                sentence = "The public address is such as https://judge.example.org, with nothing after it."
-                raise UsageError(sentence)
+        if self.help is not None and self.single_form.name == "mqm" and not self.help.has_spans:
+            raise UsageError(
+                "The form mqm asks for marked errors: give help in a file with the column spans."
+            )
 
     @cached_property
     def single_form(self) -> Form:
@@ -98,6 +135,17 @@ class Web:
     def pair_form(self) -> Form:
         """The form where two outputs are compared."""
         return form_named("pair", "pages")
+
+    @cached_property
+    def help(self) -> Help | None:
+        """What is suggested to raters."""
+        if self.help_from is None:
+            return None
+        names = self.campaign.settings.budgets
+        if any(self.campaign.compares(name) for name in names):
+            raise UsageError("Help is for outputs that are scored, and this campaign compares outputs.")
+        data_sets = {name: self.campaign.data(name, judged=False) for name in names}
+        return Help(self.help_from, self.help_share, self.campaign.settings, data_sets)
 
     @cached_property
     def access(self) -> Access:
@@ -155,7 +203,7 @@ class Web:
     @cached_property
     def sessions(self) -> Sessions:
         """Who is there."""
-        return Sessions(self.secret, self.access)
+        return Sessions(self.secret, self.access, self.base)
 
     @cached_property
     def templates(self) -> Environment:
@@ -164,11 +212,15 @@ class Web:
             loader=PackageLoader("sparingly.show.web"),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
+            extensions=[BasePath],
             trim_blocks=True,
             lstrip_blocks=True,
         )
         environment.globals.update(
-            t=translator(self.language), language=self.language, page_texts=script_texts(self.language)
+            t=translator(self.language),
+            language=self.language,
+            page_texts=script_texts(self.language),
+            base=self.base,
         )
         return environment
 
@@ -179,5 +231,11 @@ class Web:
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
         title = "sparingly" if session is None else self.campaign.name
-        shared = {"campaign": title, "session": session, "csrf": csrf, "reasons": REASONS}
+        shared = {
+            "list_at": self.list_at,
+            "campaign": title,
+            "session": session,
+            "csrf": csrf,
+            "reasons": REASONS,
+        }
         return HTMLResponse(self.templates.get_template(template).render(**shared, **values), status)

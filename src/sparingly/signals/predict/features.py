@@ -37,28 +37,19 @@ _SAME_CORRELATION = 1.0 - 1e-9
 
 @dataclass(frozen=True)
 class Features:
-    """What a prediction may look at: every metric, item means and lengths unless said otherwise.
+    """What a prediction may look at: every metric, item means and lengths unless said otherwise."""
 
-    Attributes:
-        metrics: The names of the metrics, all of them unless given.
-        item_means: Add the mean of every metric over the models.
-        lengths: Add the lengths of sources and outputs, and their logarithms.
-        embedding: Add the main directions of the embedded texts (``tfidf``, or what ``embed_texts`` takes).
-        dimensions: How many directions of the sources, and how many of the outputs.
-        models: Add a column for each model, so that trees can treat models apart (there is an intercept for
-            every model in any case).
-        squares: Add squares and products of this many principal components of the metrics.
-        slopes: Let the slope on the first principal component differ between models.
-    """
-
-    metrics: tuple[str, ...] | None = None
-    item_means: bool = True
-    lengths: bool = True
+    metrics: tuple[str, ...] | None = None  # the names of the metrics, all of them unless given
+    item_means: bool = True  # add the mean of every metric over the models
+    lengths: bool = True  # add the lengths of sources and outputs, and their logarithms
+    # Add the main directions of the embedded texts (``tfidf``, or what ``embed_texts`` takes).
     embedding: str | None = None
-    dimensions: int = 16
+    dimensions: int = 16  # how many directions of the sources, and how many of the outputs
+    # Add a column for each model, so that trees can treat models apart (there is an intercept for every model
+    # in any case).
     models: bool = False
-    squares: int = 0
-    slopes: bool = False
+    squares: int = 0  # add squares and products of this many principal components of the metrics
+    slopes: bool = False  # let the slope on the first principal component differ between models
 
     def __post_init__(self) -> None:
         if self.dimensions < 1:
@@ -225,23 +216,14 @@ def _blocks(items: int, numbers_per_item: int) -> Iterator[Ints]:
 
 @dataclass(frozen=True, eq=False)
 class FeatureColumn:
-    """A metric, a length or its logarithm, ready to be standardised.
+    """A metric, a length or its logarithm, ready to be standardised."""
 
-    Attributes:
-        name: Of the feature.
-        values: Items x models, or items x 1 where it is the same for all models.
-        centre: The mean over the whole set.
-        spread: The standard deviation over the whole set.
-        logarithm: Whether log(1 + value) is meant.
-        absence: Whether the column says where ``values`` are missing, instead of what they are.
-    """
-
-    name: str
-    values: Floats
-    centre: float
-    spread: float
-    logarithm: bool = False
-    absence: bool = False
+    name: str  # of the feature
+    values: Floats  # items x models, or items x 1 where it is the same for all models
+    centre: float  # the mean over the whole set
+    spread: float  # the standard deviation over the whole set
+    logarithm: bool = False  # whether log(1 + value) is meant
+    absence: bool = False  # whether the column says where ``values`` are missing, instead of what they are
 
     def at(self, rows: Ints | slice) -> Floats:
         """Return the standardised values of some items.
@@ -330,20 +312,13 @@ class PrincipalComponents:
 
     Human scores are seldom a straight line in a metric: error scores pile up at zero. A parabola in the few
     directions in which the metrics differ most takes up most of that bend, with few coefficients to learn.
-
-    Attributes:
-        centre: The means of the columns.
-        axes: Columns x components.
-        squared: Of how many components there are squares and products.
-        means: Of the products.
-        spreads: The standard deviations of the products.
     """
 
-    centre: Floats
-    axes: Floats
-    squared: int
-    means: Floats
-    spreads: Floats
+    centre: Floats  # the means of the columns
+    axes: Floats  # columns x components
+    squared: int  # of how many components there are squares and products
+    means: Floats  # of the products
+    spreads: Floats  # the standard deviations of the products
 
     @property
     def product_names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sparingly.choose.distil.encoder.settings import EncoderTraining
+from sparingly.choose.distil.encoder.network import EncoderTraining
 from tests.choose.distil.made_past import EASY, HARD
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted({*HARD, *EASY, "We", "saw", "."}))

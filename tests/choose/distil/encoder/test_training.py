@@ -10,7 +10,7 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import ExtraMissingError, UsageError
-from sparingly.choose.distil.encoder.settings import EncoderTraining
+from sparingly.choose.distil.encoder.network import EncoderTraining
 from tests.choose.distil.made_past import made_past
 
 

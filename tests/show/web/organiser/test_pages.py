@@ -361,3 +361,46 @@ def test_answers_on_pairs_show_both_outputs(tmp_path: Path) -> None:
         page = Organiser(app).page(f"/answers?model={one['second']}")
         assert f"{one['first']} on {one['item']}" in page
         assert f"{one['second']} on {one['item']}" in page
+
+
+def test_answers_are_read_by_domain_and_sampled(tmp_path: Path) -> None:
+    data = made_set(30).with_column("domain", ["news", "law", "chat"] * 10)
+    with served(tmp_path, data, budget=30, size=30) as app:
+        campaign, organiser = web_of(app).campaign, Organiser(app)
+        domain_of = dict(zip(data.items, data.columns["domain"], strict=True))
+        rows = [
+            {"rater": "bob", "item": one.item, "model": one.model, "score": 50}
+            for one in campaign.questions()
+        ]
+        campaign.record(rows[:45])
+        of_law = sum(domain_of[row["item"]] == "law" for row in rows[:45])
+        assert organiser.page("/answers?domain=law").count("<article") == of_law
+        assert f"{of_law} judged." in organiser.page("/answers?domain=law")
+        looks = [
+            re.findall(r'<article[^>]*label="([^"]+)"', organiser.page("/answers?order=sample"))
+            for _ in range(3)
+        ]
+        assert [len(set(look)) for look in looks] == [20, 20, 20]
+        # Drawn anew: three times the same 20 of 45 in the same order do not happen.
+        assert len({tuple(look) for look in looks}) > 1
+        # What came in since is there, too.
+        campaign.record(rows[45:])
+        assert "90 judged; 50 are shown." in organiser.page("/answers")
+
+
+def test_the_overview_says_when_it_ends_and_what_it_costs(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(4), budget=4, size=4, options={"rate": 36.0}) as app:
+        campaign, organiser = web_of(app).campaign, Organiser(app)
+        assert "this round ends about" not in organiser.page()
+        for one in campaign.questions()[:6]:
+            campaign.record(
+                [{"rater": "bob", "item": one.item, "model": one.model, "score": 50, "seconds": 100}]
+            )
+        page = organiser.page()
+        assert "this round ends about" in page
+        assert re.search(r"<dt>cost so far</dt><dd>6.00</dd>", page)
+        assert re.search(r"<dt>cost still to come</dt><dd>6.00</dd>", page)
+        answer_all(campaign, made_set(4))
+        page = organiser.page()
+        assert "all answered" in page
+        assert "running" not in page

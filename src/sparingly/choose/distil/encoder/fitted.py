@@ -23,15 +23,14 @@ from sparingly.base.errors import InputError
 from sparingly.choose.distil.card import ModelCard
 from sparingly.choose.distil.encoder.network import (
     EncoderTokenizer,
+    EncoderTraining,
     Network,
     best_device,
     build_transformer,
     load_package,
     preserve_random_state,
 )
-from sparingly.choose.distil.encoder.settings import EncoderTraining
-from sparingly.choose.distil.out_of_domain import SEEN_BITS
-from sparingly.choose.distil.text_features import Spans
+from sparingly.choose.distil.text_features import SEEN_BITS, Spans
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole
 

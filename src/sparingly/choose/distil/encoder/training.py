@@ -22,6 +22,7 @@ from sparingly.base.rng import keys_of, stream
 from sparingly.choose.distil.encoder.fitted import EncoderFit
 from sparingly.choose.distil.encoder.network import (
     EncoderTokenizer,
+    EncoderTraining,
     Network,
     base_digest,
     best_device,
@@ -30,7 +31,6 @@ from sparingly.choose.distil.encoder.network import (
     load_package,
     with_prefix,
 )
-from sparingly.choose.distil.encoder.settings import EncoderTraining
 from sparingly.data import files
 
 _STATE = "state"

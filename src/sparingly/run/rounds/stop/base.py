@@ -29,33 +29,21 @@ from sparingly.run.rounds.strategy import State, Strategy, asked_cells, compared
 
 @dataclass(frozen=True)
 class Stopped:
-    """An evaluation can stop.
+    """An evaluation can stop."""
 
-    Attributes:
-        reason: Why, in one sentence.
-        answer: What is settled, where the stop gives an answer: a model, or what was shown.
-        open: The pairs of models that are left undecided.
-    """
-
-    reason: str
-    answer: str | None = None
-    open: tuple[tuple[str, str], ...] = ()
+    reason: str  # why, in one sentence
+    answer: str | None = None  # what is settled, where the stop gives an answer: a model, or what was shown
+    open: tuple[tuple[str, str], ...] = ()  # the pairs of models that are left undecided
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Where an evaluation stands.
+    """Where an evaluation stands."""
 
-    Attributes:
-        state: The rounds so far and their labels.
-        strategy: What chose them, with its choices made.
-        final: Whether nothing more will be asked for, whatever a stop says.
-        cache: Estimates of earlier looks; a look after the same rounds is not computed twice.
-    """
-
-    state: State
-    strategy: Strategy
-    final: bool = False
+    state: State  # the rounds so far and their labels
+    strategy: Strategy  # what chose them, with its choices made
+    final: bool = False  # whether nothing more will be asked for, whatever a stop says
+    # Estimates of earlier looks; a look after the same rounds is not computed twice.
     cache: dict[tuple[str, int], Estimate] = field(default_factory=dict, repr=False)
 
     def then(self, state: State, *, final: bool = False) -> Progress:

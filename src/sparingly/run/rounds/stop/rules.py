@@ -63,7 +63,7 @@ class BestSettled(TestingStop):
     out) ≤ α/2 over all looks (α/(M − 1) two-sided for each comparison of M models). So P(a model is named the
     best while another is better or just as good) ≤ α; with two models this is the two-sided test.
 
-    Use it to pick a model. It needs far less than telling all pairs apart.
+    Use it to pick a model. It needs far fewer labels than ``all_settled``.
     """
 
     reference: ClassVar[str] = "Hsu 1996, chapter 4; Lan and DeMets 1983; Waudby-Smith et al. 2024"
@@ -82,12 +82,12 @@ class BestSettled(TestingStop):
 class AllSettled(TestingStop):
     """Stops when every pair of models is decided.
 
-    A pair is told apart when |μ̂_j − μ̂_k| > c·se_jk, c at α over the number of pairs still open (Holm 1979)
-    and for all looks, so that P(any pair in the wrong order, or told apart though equal) ≤ α. Over this very
+    A pair is decided when |μ̂_j − μ̂_k| > c·se_jk, c at α over the number of pairs still open (Holm 1979)
+    and for all looks, so that P(any pair in the wrong order, or decided though equal) ≤ α. Over this very
     set no two models are equal until everything is judged, so only a wrong order counts there.
 
-    Use it to rank all models. With the target ``population`` equal models are never told apart: add a budget
-    or ``futility``. With the target ``set`` judging everything settles every pair.
+    Use it to rank all models. With the target ``population``, equal models are never separated: add a budget
+    or ``futility``. With the target ``set``, judging everything decides every pair.
     """
 
     reference: ClassVar[str] = (
@@ -145,9 +145,9 @@ class MarginSettled(TestingStop):
 
     The interval of a difference, low = d̂ − c·se to high = d̂ + c·se, holds at all looks at once, each end
     with probability 1 − α. ``non-inferior``: low > −m shows that the model is not worse than the other by m
-    or more, high < −m that it is. ``equivalent``: −m < low and high < m shows that two models are as good as
-    each other; low > m or high < −m that they are not, with each end at 1 − α/2, since either end can err.
-    Without named models, every pair is to be equivalent or told apart (0 outside the interval).
+    or more, high < −m that it is. ``equivalent``: −m < low and high < m shows that two models are equally
+    good; low > m or high < −m that they are not, with each end at 1 − α/2, since either end can err.
+    Without named models, every pair is to be equivalent or different (0 outside the interval).
 
     Use it as a release gate: ask for non-inferiority with the margin that users would not notice.
     """
@@ -250,8 +250,8 @@ class Futility(TestingStop):
     a pair to be settled by then = Φ((|z|√r − c)/√(r − 1)) + Φ((−|z|√r − c)/√(r − 1)) (predictive power under
     a flat prior). It stops when that is below ``chance`` for every open pair.
 
-    Use it beside ``best_settled`` or ``all_settled``, so that equal models do not eat the budget. It claims
-    nothing about the pairs left open, so it costs no error.
+    Use it beside ``best_settled`` or ``all_settled``, so that equal models do not use up the budget. It
+    claims nothing about the pairs left open, so it adds no error.
     """
 
     reference: ClassVar[str] = "Spiegelhalter, Freedman and Blackburn 1986"
@@ -328,7 +328,7 @@ def chance_to_settle(
     """Return for every pair (models × models) the chance that it is settled when the budget is spent.
 
     ``end`` is the information then, and ``smallest_errors`` are the standard errors that judging everything
-    would leave; 0 unless given.
+    would leave; default: 0.
     """
     from scipy.special import ndtr
 
@@ -366,7 +366,7 @@ class Hypergeometric(Stop):
 
     p: float = parameter(0.2, "the risk: the largest probability of such a lead by chance")
     least: int = parameter(5, "how many judged items there are at least", minimum=1)
-    models: tuple[str, ...] = parameter((), "the two models; the only two unless given")
+    models: tuple[str, ...] = parameter((), "the two models; default: the only two")
     tie: float = parameter(0.0, "how far apart two scores are tied", minimum=0.0)
 
     def __post_init__(self) -> None:

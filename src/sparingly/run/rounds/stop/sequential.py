@@ -210,29 +210,17 @@ def pair_level(pairs: Mask, alpha: float, question: StopQuestion = "all") -> flo
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What is known of the models after a round.
+    """What is known of the models after a round."""
 
-    Attributes:
-        scores: Their scores.
-        covariance: Of the scores.
-        freedom: Degrees of freedom.
-        clock: The share of the plan that is spent, from 0 to 1.
-        information: How much is known of a difference, up to a factor that is the same at every look.
-        planned: The information at which a sequence that holds at any time is tightest.
-        exact: Which models have nothing left to chance.
-        step: How far the two values of two-valued scores are apart; 0 for other scores.
-        judged: How many items each model was judged on; None where that is not known.
-    """
-
-    scores: Floats
-    covariance: Floats
-    freedom: float
-    clock: float
-    information: float
-    planned: float
-    exact: Mask
-    step: float = 0.0
-    judged: Floats | None = None
+    scores: Floats  # their scores
+    covariance: Floats  # of the scores
+    freedom: float  # degrees of freedom
+    clock: float  # the share of the plan that is spent, from 0 to 1
+    information: float  # how much is known of a difference, up to a factor that is the same at every look
+    planned: float  # the information at which a sequence that holds at any time is tightest
+    exact: Mask  # which models have nothing left to chance
+    step: float = 0.0  # how far the two values of two-valued scores are apart; 0 for other scores
+    judged: Floats | None = None  # how many items each model was judged on; None where that is not known
 
     @property
     def tells(self) -> bool:
@@ -243,20 +231,14 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class SettledPairs:
-    """Which pairs of models several looks settle.
+    """Which pairs of models several looks settle."""
 
-    Attributes:
-        above: models × models: the first is shown to be better than the second.
-        same: models × models: everything is judged of both, and they are equal.
-        critical: The critical value of the last look for what is open, in standard errors; infinite where
-            nothing was tested.
-        level: The two-sided level of each open comparison over all looks.
-    """
-
-    above: Mask
-    same: Mask
+    above: Mask  # models × models: the first is shown to be better than the second
+    same: Mask  # models × models: everything is judged of both, and they are equal
+    # The critical value of the last look for what is open, in standard errors; infinite where nothing was
+    # tested.
     critical: float
-    level: float
+    level: float  # the two-sided level of each open comparison over all looks
 
     @property
     def open(self) -> Mask:

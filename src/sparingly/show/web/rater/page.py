@@ -105,6 +105,7 @@ class QuestionView:
     marks: str
     comment: str
     skip: str = ""
+    helped: bool = False
 
     @property
     def is_pair(self) -> bool:
@@ -234,7 +235,7 @@ class PageViews:
             title=(guide and guide.title) or form.title,
             guide=guide,
             # Several scores for an output are looked at before they are sent.
-            advances=form.advances and len(web.campaign.settings.aspects) == 1,
+            advances=(form.advances or web.advance) and len(web.campaign.settings.aspects) == 1,
             one_by_one=web.one_by_one and len(questions) > 1,
             reference=[display_text(item.reference)] if web.reference and item.reference else [],
             source=_turns(item.source, markdown=markdown) if item.source else [],
@@ -263,6 +264,11 @@ class PageViews:
         sign = 1 if question.model == first else -1
         form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
+        suggestion = None if web.help is None else web.help.suggestion(rater, question)
+        if suggestion is not None and not suggestion.shown:
+            suggestion = None
+        if suggestion is not None and not answers:
+            scores = {name: f"{score:g}" for name, score in suggestion.scores.items()}
         if typed is not None:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
         if typed is not None:
@@ -271,6 +277,8 @@ class PageViews:
             ]
         else:
             spans = next((answer.marks for answer in answers.values() if answer.marks), ())
+            if suggestion is not None and not answers:
+                spans = suggestion.spans
             marks = [span.to_dict() for span in spans]
         comment = next((answer.comment for answer in answers.values() if answer.comment), "")
         fields = []
@@ -278,6 +286,11 @@ class PageViews:
             field = form.field(Scale() if ends is None else Scale(*ends))
             if field is not None:
                 name, value = f"score:{question.id}:{number}", scores.get(aspect, "")
+                if value and field.choices and suggestion is not None and not answers and typed is None:
+                    given = float(value)
+                    value = (
+                        f"{min((score for score, _ in field.choices), key=lambda one: abs(one - given)):g}"
+                    )
                 low, high, step = f"{field.low:g}", f"{field.high:g}", f"{field.step:g}"
                 words = {} if web.board.guidelines is None else web.board.guidelines.words(aspect)
                 choices = tuple((f"{score:g}", label, words.get(score, "")) for score, label in field.choices)
@@ -297,6 +310,7 @@ class PageViews:
             marks=json.dumps(marks),
             comment=(typed and typed.comment) or comment or "",
             skip=(typed and typed.skip) or "",
+            helped=suggestion is not None,
         )
 
 

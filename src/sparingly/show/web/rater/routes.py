@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
 from sparingly.show.web.sessions import Session
@@ -54,7 +56,10 @@ def show_current(session: RaterSession, service: Served) -> Response:
 def _guidelines_page(
     session: Session, service: RaterService, guide: GuideView, *, status: int = 200, problem: str = ""
 ) -> Response:
-    values = {"guide": guide, "title": guide.title or "Before you begin", "problem": problem}
+    panel = service.web.panel
+    screens = panel is not None and panel.screened is not None and session.rater.startswith(PREFIX)
+    title = guide.title or "Before you begin"
+    values = {"guide": guide, "title": title, "problem": problem, "screens": screens}
     return service.web.page("rater/guidelines.html", session, status=status, **values)
 
 
@@ -68,6 +73,16 @@ def begin(session: RaterForm, service: Served, fields: Fields) -> Response:
         if guide is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
     return RedirectResponse("/rate", 303)
+
+
+@router.post("/rate/decline")
+def decline(session: RaterForm, service: Served) -> Response:
+    """Let somebody of a panel go who does not agree: they get the code for that, and cannot come again."""
+    web = service.web
+    if web.panel is None or web.panel.screened is None or not session.rater.startswith(PREFIX):
+        return RedirectResponse("/rate", 303)
+    web.access.retire(session.rater, by="panel")
+    return web.page("rater/screened.html", panel=web.panel)
 
 
 @router.get("/rate/{handle}")
@@ -148,11 +163,16 @@ class ProgressResponse:
 
 @dataclass
 class OutputResponse:
-    """An output to judge, or two to compare, each as its turns (one where it is no chat)."""
+    """An output to judge, or two to compare, each as its turns (one where it is no chat).
+
+    Where an AI's suggestion is filled in, ``suggested`` has its scores by aspect, and ``marks`` its errors.
+    """
 
     output: str
     label: str
     texts: list[list[str]]
+    suggested: dict[str, float] = field(default_factory=dict)
+    marks: list[dict[str, str | int]] = field(default_factory=list)
 
 
 @dataclass
@@ -210,7 +230,13 @@ def question(session: RaterSession, service: Served) -> PageResponse:
         before=plain(view.before),
         after=plain(view.after),
         outputs=[
-            OutputResponse(output.handle, output.label, [plain(text) for text in output.texts])
+            OutputResponse(
+                output.handle,
+                output.label,
+                [plain(text) for text in output.texts],
+                {one.aspect: float(one.value) for one in output.fields if output.helped and one.value},
+                json.loads(output.marks) if output.helped else [],
+            )
             for output in view.outputs
         ],
     )

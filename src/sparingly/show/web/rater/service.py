@@ -160,11 +160,11 @@ class RaterService:
             # All of a page is saved, or nothing of it.
             self.web.campaign.record(answers, on_error="rollback", acknowledge=acknowledged.append)
         except UsageError as error:
-            known = next((sentence for sentence in (OUTDATED, JUDGED) if sentence in str(error)), "")
+            for sentence in (OUTDATED, JUDGED):
+                if sentence in str(error):
+                    raise UsageError(sentence) from None
             # Other sentences of the campaign name models, which raters must not see.
-            raise UsageError(
-                known or "Something on this page is not asked any more. Load the page again."
-            ) from None
+            raise UsageError("Something on this page is not asked any more. Load the page again.") from None
         self.queue.finish(session.rater, page)
         return acknowledged[: len(judged)]
 

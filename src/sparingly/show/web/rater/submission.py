@@ -209,6 +209,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
         spans = checked_spans(marks, question.output, categories) if form.answers == "spans" else None
+        suggestion = None if web.help is None else web.help.suggestion(rater, question)
         comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None
         for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
             scale = None if ends is None else Scale(*ends)
@@ -228,7 +229,15 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                         client=submission.client,
                         guidelines=version,
                         marks=None if number else spans,
-                        placement=Placement(place, len(questions), turned=list(models) != sorted(models)),
+                        placement=Placement(
+                            place,
+                            len(questions),
+                            turned=list(models) != sorted(models),
+                            helped=None if suggestion is None else suggestion.shown,
+                            help_probability=None
+                            if suggestion is None or web.help is None
+                            else web.help.share,
+                        ),
                     )
                 )
     seconds = submission.seconds

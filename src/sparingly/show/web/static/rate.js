@@ -9,7 +9,7 @@
     const field = card.querySelector(FIRST);
     if (field && matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
   };
-  const IDLE = 60, WAIT = 800, AGAIN = 1000, MOST_AGAIN = 30000;
+  const IDLE = 60, MOMENT = 400, WAIT = 800, AGAIN = 1000, MOST_AGAIN = 30000;
   let form, timer, saving = Promise.resolve(), seconds, active, again, waiting = false;
 
   const letters = (words) => Array.from(words);
@@ -57,11 +57,17 @@
   const later = () => { waiting = false; clearTimeout(timer); timer = setTimeout(save, WAIT, false); };
   document.addEventListener("visibilitychange", () => { if (document.hidden && form && timer) save(true); });
 
-  // --- numbers ---
+  // --- numbers; a slider that was let go is an answer, after a moment in which it can be moved again ---
+  let leaving;
+  const pause = () => { clearTimeout(leaving); leaving = setTimeout(() => form && advance(), MOMENT); };
+  document.addEventListener("pointerdown", () => clearTimeout(leaving), { capture: true });
   const slider = (range) => {
     const number = document.getElementById(range.dataset.number);
     const told = () => range.setAttribute("aria-valuetext", number.value === "" ? tr("not set") : number.value);
-    range.addEventListener("input", () => { number.value = range.value; range.classList.remove("unset"); told(); });
+    const set = () => { number.value = range.value; range.classList.remove("unset"); told(); };
+    range.addEventListener("input", set);
+    // A click where the unseen thumb lies changes nothing, and is an answer all the same.
+    range.addEventListener("pointerup", () => { set(); later(); pause(); });
     number.addEventListener("input", () => {
       range.classList.toggle("unset", number.value === "");
       if (number.value !== "") range.value = number.value;
@@ -76,6 +82,7 @@
     const number = document.getElementById(anchor.dataset.number);
     number.value = anchor.dataset.score;
     number.dispatchEvent(new Event("input", { bubbles: true }));
+    pause();
   });
 
   // --- choices: a key or a click answers, and where nothing is left to say the page is sent ---
@@ -84,6 +91,9 @@
   const groups = () => cards().filter((card) => !skipped(card))
     .flatMap((card) => [...card.querySelectorAll("fieldset.choices")]);
   const open = () => groups().filter((group) => !group.querySelector(":checked"));
+  const missing = () => [
+    ...open(), ...[...form.querySelectorAll(".output:not(.skipped) input[type=number]")].filter((field) => field.value === ""),
+  ];
   const current = () => {
     const here = document.activeElement && document.activeElement.closest("fieldset.choices");
     if (here && form.contains(here)) return here;
@@ -93,7 +103,7 @@
   const commented = () => cards().some((card) => card.querySelector("details.comment[open]"));
   const advance = () => {
     if (!("advances" in form.dataset) || commented()) return;
-    const [next] = open();
+    const [next] = missing();
     if (!next) form.requestSubmit();
     else goTo(next.closest(".output"));
   };
