@@ -22,7 +22,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
 def plan(
@@ -125,8 +125,13 @@ def plan(
     with subject_of(sources, reading, campaign) as subject:
         data, pilot = subject.data, subject.selection
         name = aspect
+        if subject.compares:
+            raise MissingDataError(
+                "Comparisons are planned without data: sparingly plan --win-rate 60%. What these show: "
+                f"sparingly compare {subject.typed}"
+            )
         if subject.campaign is None and not data.aspects and not data.metrics:
-            raise MissingDataError(_nothing_to_go_by(subject, aspect))
+            name = None
         if subject.campaign is not None:
             name = subject.aspect(aspect)
             rounds = subject.campaign.rounds(campaign.data, at=campaign.at)
@@ -158,20 +163,6 @@ def plan(
     else:
         in_campaign = subject.campaign is not None
         show_plan(result, shlex.join(subject.names), in_campaign=in_campaign, verbose=verbose)
-
-
-def _nothing_to_go_by(subject: Subject, aspect: str | None) -> str:
-    """Say what to do where there are no labels and no metrics to plan from."""
-    if subject.compares:
-        return (
-            f"Comparisons are planned without the data: sparingly plan --win-rate 60%. What there is says: "
-            f"sparingly compare {subject.typed}"
-        )
-    begin = f"sparingly campaign new pilot.db {subject.typed} --aspect {shlex.quote(aspect or 'quality')}"
-    return (
-        f"{subject.title} has no labels and no metrics to plan from. Judge 30 items first: {begin} "
-        "--scale 0,100 --budget 30. Or plan without data: sparingly plan --detect 0.3sd."
-    )
 
 
 def _prices(texts: tuple[str, ...]) -> dict[str, float]:

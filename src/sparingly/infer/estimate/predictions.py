@@ -11,6 +11,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError
+from sparingly.base.syntax import argument
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
@@ -29,7 +30,10 @@ def check_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, or all metrics if there are none; raise UnknownNameError for an unknown one."""
     available = known_metrics(data)
     if not available:
-        raise MissingDataError("The evaluation set has no metrics and no texts whose length could be one.")
+        raise MissingDataError(
+            "The evaluation set has no metrics, and no texts whose length could be one: use "
+            f"{argument('estimator', 'weighted_mean')}."
+        )
     metrics = tuple(names) or available
     for name in metrics:
         if name not in available:

@@ -528,7 +528,7 @@ def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
     rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(model_rows)]
     models = tuple(as_id(row.get("model"), f"{at}models[{place}].model") for place, row in enumerate(rows))
     if not models or len(set(models)) < len(models):
-        raise InputError("every model is named once", field=f"{at}models")
+        raise InputError("a model is named twice, or there is none", field=f"{at}models")
     groups = as_mapping(values.get("groups"), f"{at}groups")
     # Files of earlier versions know of no bounds.
     outcome = {"bounds": 0, **as_mapping(values.get("outcome"), f"{at}outcome")}

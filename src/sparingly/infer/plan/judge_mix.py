@@ -71,7 +71,10 @@ def divide(
     those of an item.
     """
     if not 1 <= with_judge <= alone <= size:
-        raise UsageError(f"A judge makes fewer items enough: {with_judge} of {alone} of {size} cannot be.")
+        raise UsageError(
+            f"With a judge at most as many items are needed as without, at least 1 and at most {size}: not "
+            f"{with_judge} instead of {alone}."
+        )
     full_plan = with_judge, size, with_judge * human_price + size * judge_price
     share = explained(alone, with_judge, size)
     if not 0 < share < 1 or judge_price == 0:

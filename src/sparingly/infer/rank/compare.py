@@ -16,6 +16,7 @@ from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import FlipTest as Test
 from sparingly.base.summary import Summary
+from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
@@ -214,7 +215,7 @@ def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the items and models that have a score by the truth, and notes on those that have none."""
     judged = data.judged(truth)
     if not judged.any():
-        raise DataError(f"No item has a score by {truth}.")
+        raise DataError(f"No item has a score by {truth}: name another with {argument('aspect')}.")
     notes = []
     if not (items := judged.any(axis=1)).all():
         notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")

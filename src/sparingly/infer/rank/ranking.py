@@ -468,7 +468,7 @@ def ranking_from(values: Mapping[str, Any]) -> Ranking:
     rows = [as_mapping(row, "models") for row in as_list(values.get("models"), "models")]
     names = [as_id(row.get("model"), "models[].model") for row in rows]
     if not names or len(set(names)) < len(names):
-        raise InputError("every model is named once", field="models")
+        raise InputError("a model is named twice, or there is none", field="models")
     models = tuple(schema.read(RankedModel, row, f"models[{number}]") for number, row in enumerate(rows))
     signature, claim = values.get("signature"), values.get("claim")
     given = {name for name, value in values.items() if value is not None}

@@ -135,7 +135,7 @@ def _campaign_words(evidence: Evidence) -> str:
         answers = f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
     text = (
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
-        f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
+        f"{status.budget}{stops}. {counted(part.rounds, 'round')} used {part.spent:,} of {part.limit:,} "
         f"{unit}; {answers}"
     )
     for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn)):
