@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.infer.estimate.estimate import without_truth

@@ -10,12 +10,12 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
-from sparingly.base.format import counted, decimal_text, decimals_for, html_table, share_text
+from sparingly.base.format import counted, decimal_text, decimals_for, share_text
 from sparingly.base.progress import tracked
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.sign_flip import FlipTest as Test
-from sparingly.base.summary import Summary
+from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
@@ -140,13 +140,28 @@ class CurveComparison(Tabular):
             f"random {self.random.average:.4f}, over {len(self.curve.sizes)} budgets)"
         )
 
-    def _repr_html_(self) -> str:
-        columns = ("items", "share", self.method, "random", "random, low", "random, high")
-        values = (self.curve.sizes, self.curve.shares, self.curve.values)
-        rows = zip(*values, self.random.values, self.random.low, self.random.high, strict=True)
-        title = f"{self.curve.measure} by {self.truth}"
-        after = f"average {self.curve.average:.4f} against {self.random.average:.4f} for random"
-        return html_table(columns, [tuple(map(float, row)) for row in rows], title, after)
+    def summary(self) -> Summary:
+        """Return how far method and random items agree with judging everything, and budget by budget."""
+        averages = f"{self.curve.average:.3f}, random selection {self.random.average:.3f}"
+        measure = f"{self.curve.measure.replace('_', ' ')} by {self.truth}"
+        sentence = (
+            f"Over {len(self.curve.sizes)} budgets the method reaches {averages} on average ({measure})."
+        )
+        rows = tuple(
+            (str(size), share_text(share), f"{value:.3f}", IntervalCell(low, middle, high), f"{middle:.3f}")
+            for size, share, value, middle, low, high in zip(
+                self.curve.sizes.tolist(),
+                self.curve.shares.tolist(),
+                self.curve.values.tolist(),
+                self.random.values.tolist(),
+                self.random.low.tolist(),
+                self.random.high.tolist(),
+                strict=True,
+            )
+        )
+        columns = ("items", "share", "the method", "random, range", "random, mean")
+        next_step = "sparingly figure curve DATA"
+        return Summary((sentence,), columns, rows, 0, next_steps=(next_step,), method=(self.method,))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per number of items: the method's value and random selection's."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import keys_of, seed_list, stream
 from sparingly.base.stats.sign_flip import FlipTest as Test
+from sparingly.base.summary import html_table
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.rank.compare import default_shares, full_set, judged_part, method_curve, method_replay

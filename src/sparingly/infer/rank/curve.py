@@ -16,10 +16,10 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.stats.pairs import soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
+from sparingly.base.summary import html_table
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER, nan_as_none, prefix_means, significance_groups

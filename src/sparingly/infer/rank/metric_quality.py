@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.registry import parse_method
 from sparingly.base.stats.sign_flip import FlipTest as Test
+from sparingly.base.summary import html_table
 from sparingly.base.text import format_value, text_value
 from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet

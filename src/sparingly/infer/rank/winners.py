@@ -17,9 +17,9 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
-from sparingly.base.format import html_table
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
 from sparingly.base.stats.sign_flip import Ids, item_keys
+from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences

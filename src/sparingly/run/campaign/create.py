@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import Method
-from sparingly.base.syntax import argument, either, one_of_several
+from sparingly.base.syntax import argument, either
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
@@ -44,7 +44,8 @@ def prepare(
     if not data or not name:
         raise UsageError("A campaign needs a name and at least one data set.")
     if budget is None:
-        raise UsageError(f"Say how much may be judged: {argument('budget', '100')}, or a share such as 10%.")
+        more = f"{argument('budget', '100')}, or a share such as 10%."
+        raise UsageError(f"Say how much may be judged over all rounds: {more}")
     scales = _scales(aspects, data, scale)
     if aspect is None and len(scales) > 1:
         raise UsageError(
@@ -181,7 +182,7 @@ def _scales(
     if not isinstance(aspects, Mapping):
         aspects = {name: scale or _earlier_scale(name, data) for name in aspects}
     if not aspects:
-        raise UsageError(f"Name what people judge: {one_of_several('aspect', 'quality')}.")
+        raise UsageError("Name what people judge: " + either("--aspect quality", 'aspects="quality"'))
     for name, ends in aspects.items():
         if ends is not None and not float(ends[0]) < float(ends[1]):
             raise UsageError(

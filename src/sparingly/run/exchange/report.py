@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted
+from sparingly.base.summary import html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import without_formulas

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Floats
-from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import pearson
+from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
