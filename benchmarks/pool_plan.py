@@ -29,9 +29,8 @@ import sparingly
 from benchmarks.make_pool import write_pool
 from benchmarks.pages import replaced, write_whole
 from benchmarks.pool_scale import COMMAND, train, watched
-from sparingly.choose.pool.candidates import read_frame
+from sparingly.choose.pool.candidates import build_tree, nearest_leaves, read_frame
 from sparingly.choose.pool.embeddings import parse_embedding
-from sparingly.choose.pool.groups import build_tree, nearest_leaves
 from sparingly.choose.pool.near_duplicates import bands_of, near_vectors, sketches_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,9 +13,9 @@ from benchmarks.analyses.base import Analysis, columns_of, thinned, thinning_not
 from benchmarks.irt_intervals import IntervalFit, fit_intervals
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
-from sparingly.base.levels import check_level
 from sparingly.base.registry import Method, parse_method
 from sparingly.data.evalset import EvalSet
 from sparingly.published.irt import IrtFit, scaled, success

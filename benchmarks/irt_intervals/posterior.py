@@ -11,9 +11,9 @@ from benchmarks.irt_intervals.binary import BinaryIntegral
 from benchmarks.irt_intervals.continuous import ContinuousIntegral
 from benchmarks.irt_intervals.integral import Moments, Places, ScaleFrame
 from sparingly.base.arrays import Floats
-from sparingly.base.levels import check_level
+from sparingly.base.checks import check_level
 from sparingly.published.irt.abilities import Shared, SharedObjective, Sums
-from sparingly.published.irt.climb import Climb, FitInput, climb_normals, variational_fit
+from sparingly.published.irt.fit import Climb, FitInput, climb_normals, variational_fit
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import IrtFit, Parameters, Priors, Response, Responses
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from sparingly.base.checks import check_alpha, check_level
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha, check_level
 
 
 @pytest.mark.parametrize("wrong", [0.0, 1.0, -0.1, 95.0, float("nan")])

@@ -78,7 +78,43 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
         ),
         str,
     ),
+    "Expected": (
+        lambda: sparingly.expect(DATA.take(DATA.items[:60]), aspect="overall"),
+        lambda _: "Judging everything is expected to show ",
+    ),
+    "Winners": (
+        lambda: sparingly.winners(DATA, truth="overall"),
+        lambda _: "by overall: 28 of 28 pairs have a winner",
+    ),
+    "Parity": (
+        lambda: sparingly.parity(DATA, "metric_var:metric=learned", truth="overall"),
+        lambda result: f"{result.share:.1%} of random's labels",
+    ),
+    "Report": (
+        lambda: sparingly.report(DATA, CHOSEN, "overall", figures=False, curve=False),
+        lambda result: result.lead[0],
+    ),
 }
+
+# What public functions return beside results: data, methods, what was done with files, pools, and rounds.
+OTHERS = {
+    *("EvalSet", "DistilledModel", "Method", "Finished", "Iterator", "ReplayEnd", "PoolSelection"),
+    *("ScoredPool", "ExportReport", "ImportReport", "Verification", "Draws", "VConcatChart", "DataFrame"),
+    *("Format", "CurveComparison", "MethodList"),
+}
+
+
+def test_every_public_function_returns_a_result_that_is_here_or_no_result() -> None:
+    functions = [getattr(sparingly, name) for name in sparingly.__all__]
+    hints = {str(getattr(one, "__annotations__", {}).get("return", "")) for one in functions}
+    returned = {name for hint in hints for name in re.findall(r"\b[A-Z]\w+", re.sub(r"\[.*\]", "", hint))}
+    assert returned - OTHERS - {"Any", "None"} <= set(RESULTS)
+
+
+def test_the_list_of_methods_is_a_frame_and_a_page() -> None:
+    found = sparingly.methods()
+    assert found.to_polars().height == len(found.to_pandas()) == len(found)
+    assert "<td>weighted_mean</td>" in found._repr_html_()
 
 
 def test_every_result_is_here() -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from sparingly.choose.pool.groups import build_tree, nearest_leaves
+from sparingly.choose.pool.candidates import build_tree, nearest_leaves
 from sparingly.choose.pool.select import PoolDesign, draw_sources
 from tests.statistics.test_inclusion import assert_frequencies
 from tests.statistics.test_pool import SOURCES, TAKEN, frame

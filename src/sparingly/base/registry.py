@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from sparingly.base.catalogue import METHOD_KINDS as KINDS
 from sparingly.base.catalogue import find_class, names, register, registered_classes
@@ -29,6 +29,9 @@ from sparingly.base.text import (
     parse_call,
     text_value,
 )
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "KINDS",
@@ -350,7 +353,34 @@ def _value_of(value: Any, spell: bool) -> Value:
 # --- for listings ---
 
 
-def methods() -> list[dict[str, Any]]:
+class MethodList(list[dict[str, Any]]):
+    """Methods as plain values, also as frames and as a table for notebooks."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return name, kind, needs, summary and reference of every method."""
+        columns = ("name", "kind", "needs", "summary", "reference")
+        return [{name: method[name] for name in columns} for method in self]
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the methods as a polars frame."""
+        from sparingly.base.tabular import frame_of_rows
+
+        return frame_of_rows(self.rows())
+
+    def to_pandas(self) -> Any:
+        """Return the methods as a pandas frame; pandas is no dependency of ours."""
+        from sparingly.base.tabular import pandas_of_rows
+
+        return pandas_of_rows(self.rows())
+
+    def _repr_html_(self) -> str:
+        from sparingly.base.format import html_table
+
+        rows = [(row["kind"], row["name"], row["summary"]) for row in self.rows()]
+        return html_table(("kind", "name", "what it does"), sorted(rows))
+
+
+def methods() -> MethodList:
     """Return every registered method as plain values: name, kind, needs, parameters, summary, reference.
 
     Examples:
@@ -358,7 +388,7 @@ def methods() -> list[dict[str, Any]]:
         >>> [method["name"] for method in sparingly.methods() if method["kind"] == "utility"][1:7]
         ['distilled', 'diversity', 'irt', 'max_norm', 'metric_avg', 'metric_cons']
     """
-    return [describe_method(method) for method in registered().values()]
+    return MethodList(describe_method(method) for method in registered().values())
 
 
 def describe_method(method: type[Method]) -> dict[str, Any]:

@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a polars frame; what is not known is null."""
+    import polars as pl
+
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def pandas_of_rows(rows: list[dict[str, Any]]) -> Any:
+    """Return rows as a pandas frame; pandas is no dependency of ours."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
+    return pandas.DataFrame(rows)
+
+
 class Tabular:
     """A result whose rows can be had as a frame, and that has a picture.
 
@@ -38,17 +54,11 @@ class Tabular:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a polars frame; what is not known is null."""
-        import polars as pl
-
-        return pl.DataFrame(self.rows(), infer_schema_length=None)
+        return frame_of_rows(self.rows())
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas frame; pandas is no dependency of ours."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
-        return pandas.DataFrame(self.rows())
+        return pandas_of_rows(self.rows())
 
     def plot(self) -> Any:
         """Draw the picture that belongs to the result, an Altair chart; needs the extra ``report``."""

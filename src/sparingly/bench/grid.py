@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from sparingly.base.checks import check_names
 from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.base.registry import Method, filled_in, method_class, parse_method
 from sparingly.base.syntax import argument
@@ -327,14 +328,10 @@ def grid_from_text(text: str) -> ReplayGrid:
             f"this is not TOML ({error})", fix="Write a grid as the documentation shows"
         ) from None
     keys = ("sets", "budgets", "runs", "truths", "metrics", "entry")
-    for name in content:
-        if name not in keys:
-            raise UnknownNameError("part of a grid", name, keys)
+    check_names("part of a grid", content, keys)
     runs = _table(content, "runs")
     kinds = [part.name for part in fields(GridRuns)]
-    for name in runs:
-        if name not in kinds:
-            raise UnknownNameError("kind of runs", name, kinds)
+    check_names("kind of runs", runs, kinds)
     entries = _list(content, "entry")
     if not all(isinstance(table, dict) for table in entries):
         raise UsageError("In a grid, every entry is a table: [[entry]].")

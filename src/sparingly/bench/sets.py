@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -29,50 +30,13 @@ FEWEST_ITEMS, FEWEST_MODELS = 60, 5
 # The share of the items that a resample has.
 RESAMPLED = 0.8
 _KINDS = (".jsonl", ".parquet", ".csv", ".tsv")
-# The truth of sets that have several aspects.
-TRUTHS: Mapping[str, str] = MappingProxyType(
-    {
-        "biomqm_deen": "mqm",
-        "biomqm_ende": "mqm",
-        "biomqm_enes": "mqm",
-        "biomqm_enfr": "mqm",
-        "biomqm_enru": "mqm",
-        "frank_cnndm_notext": "Factuality",
-        "llmfao_pairwise": "crowd_winrate",
-        "newsroom": "sum",
-        "opinsummeval": "sum",
-        "personachat_usr": "Overall",
-        "simpeval_2022": "rating",
-        "simpeval_past": "rating",
-        "summeval": "sum",
-        "summeval_llm12": "sum",
-        "topicalchat_usr": "overall",
-        "webnlg20_en": "mean",
-        "wmt23_ende": "mqm",
-        "wmt23_ende_esa": "esa1",
-        "wmt23_ende_mqm3": "mqm3",
-        "wmt23_zhen": "mqm",
-        "wmt23_zhen_mqm3": "mqm3",
-        "wmt24_encs": "esa",
-        "wmt24_enhi": "esa",
-        "wmt24_enzh": "esa",
-    }
-)
-# The strong metric of the sets that have one, by the beginning of their names.
-STRONG: Mapping[str, str] = MappingProxyType({"wmt23_": "MetricX-23", "summeval_llm12": "gpt4_rts_sum"})
+# What is fixed of public sets: the truth of those with several aspects, a strong metric, if there is one,
+# and families, which are left out together when constants are chosen; these two by the prefixes of names.
+_PUBLIC = tomllib.loads(resources.files("sparingly.bench").joinpath("public_sets.toml").read_text("utf-8"))
+TRUTHS: Mapping[str, str] = _PUBLIC["truths"]
+STRONG: Mapping[str, str] = _PUBLIC["strong"]
+FAMILIES: Mapping[str, list[str]] = _PUBLIC["families"]
 WEAK = ("chrF", "ROUGE-L", "consensus_chrF")
-# Families by the prefixes of names: sets that are left out together when constants are chosen.
-FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "wmt23": ("wmt23_",),
-        "wmt24": ("wmt24_",),
-        "wmt20-21": ("wmt20_", "wmt21_", "ted21_", "casf_newstest2021"),
-        "biomqm": ("biomqm_",),
-        "summaries": ("summeval", "realsumm", "opinsummeval", "newsroom", "frank"),
-        "dialogue": ("topicalchat", "personachat", "llmfao", "alpacaeval2"),
-        "rest": ("webnlg", "simpeval", "thumb"),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -153,7 +117,7 @@ def set_files(
 def family_of(name: str) -> str:
     """Return the family of a set: a known one, or its name up to the first underscore."""
     for family, beginnings in FAMILIES.items():
-        if name.startswith(beginnings):
+        if name.startswith(tuple(beginnings)):
             return family
     return name.split("_")[0]
 

@@ -57,7 +57,7 @@ def select(
         method: A method, or its text: ``metric_var:metric=COMET``, ``random``,
             ``top:utility=(metric_var),balance=domain``. Without one (or by ``auto``) the data decides.
         budget: A count (100), a share (0.1 or "10%"), a cost ("cost:500") or a time ("2h").
-        question: Without a method: what is asked: ``ranking`` unless given, ``best``, ``scores``, ``judge``.
+        question: Without a method, what you want to know: ``ranking``, ``best``, ``scores`` or ``judge``.
         seed: Decides ties and draws; the same seed gives the same answer.
         pool: An earlier selection to choose from; inclusion probabilities multiply.
         never: Ids of items that must not be chosen.

@@ -317,6 +317,30 @@ def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Na
 
 
 @campaign.command
+def withdraw_rater(
+    address: Address,
+    rater: str,
+    /,
+    *,
+    reason: Annotated[str, about("The reason, for the log.")] = "",
+    back: Annotated[bool, flag("Take their answers in again.")] = False,
+    name: Name = None,
+) -> None:
+    """Leave a rater's answers out of all results; they are kept, marked as withdrawn.
+
+    What nobody else has judged is asked again.
+
+    ```
+    sparingly campaign withdraw-rater wmt.db anna --reason "scores at random"
+    sparingly campaign withdraw-rater wmt.db anna --back
+    ```
+    """
+    with opened(address, name) as running:
+        running.return_rater(rater) if back else running.withdraw_rater(rater, reason)
+    sys.stdout.write(f"{'taken in again' if back else 'withdrawn'}: all answers of {rater}\n")
+
+
+@campaign.command
 def close(address: Address, /, *, name: Name = None) -> None:
     """Close a campaign: no more answers, no more rounds; it can still be read.
 

@@ -131,6 +131,13 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    adjudicator: Annotated[
+        str | None,
+        about(
+            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
+            show_default=False,
+        ),
+    ] = None,
     help_from: Annotated[
         str | None,
         about(
@@ -231,6 +238,7 @@ def serve(
                 rate=rate,
                 help_from=help_from,
                 help_share=help_share,
+                adjudicator=adjudicator,
             )
         webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:

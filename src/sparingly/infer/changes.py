@@ -309,14 +309,14 @@ def changes(
     Where the n₂ judged items of one result hold the n₁ of the other, the variance of a change is
     σ₁²·(1/n₁ − 1/n₂)/(1/n₁ − 1/N), without 1/N for inputs like these: the later mean is the earlier one and
     what came in addition. Otherwise it is σ₁² + σ₂², which is too large where some judgements are shared. A
-    change of more than two errors asks for a reason beside chance: look at what the reasons name. Scores of
-    two aspects are not subtracted, and where items were picked, not drawn, no error of a change is told.
+    change of more than two errors needs a reason besides chance: see the reasons. Scores of
+    two aspects are not subtracted, and where items were picked, not drawn, a change has no error.
 
     Args:
         before: An estimate or a ranking.
         after: Another one.
         labels: How many judgements of every model there were, before and after, where that is known.
-        nested: Say that the second result holds the judgements of the first, where the results do not tell.
+        nested: Say that the second result contains the first one's judgements, if the results do not show it.
         unit: What was judged: items, or comparisons.
 
     Examples:

@@ -8,7 +8,8 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import MissingDataError, UnknownNameError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import MissingDataError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.clusters import Points, choose_nearest
@@ -21,9 +22,7 @@ from sparingly.signals.embed.evalset import embedding_fields
 
 def settled_metrics(data: EvalSet, metrics: tuple[str, ...], method: str) -> tuple[str, ...]:
     """Return the metrics that are named, or all of them."""
-    for name in metrics:
-        if name not in data.metrics:
-            raise UnknownNameError("metric", name, data.metrics)
+    check_names("metric", metrics, data.metrics)
     if not len(data.metrics):
         raise MissingDataError(f"The method {method} needs metrics here, and the evaluation set has none.")
     return metrics or tuple(data.metrics)
@@ -39,9 +38,7 @@ def space_fields(space: Space, metrics: tuple[str, ...], embedding: str) -> froz
 def space_points(data: EvalSet, space: Space, metrics: tuple[str, ...], embedding: str) -> Floats:
     """Return where the items lie (items × dimensions); what has no score or text lies in the middle."""
     if space == "metrics":
-        for name in metrics:
-            if name not in data.metrics:
-                raise UnknownNameError("metric", name, data.metrics)
+        check_names("metric", metrics, data.metrics)
         return metric_points(data, metrics)
     key = ("points of a space", space, embedding, file_stamp(embedding))
     return remembered(data, key, lambda: text_points(data, space, embedding))

@@ -16,6 +16,7 @@ from sparingly.base.registry import parameter, register
 from sparingly.base.stats.moments import row_means
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen
+from sparingly.choose.design.variables import with_means
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.run.rounds.strategy import Finished, State, Strategy
@@ -95,13 +96,8 @@ def predicted_quality(
     ``item`` it learns from one row per item with the metrics of all models as features (Ruan et al. 2024,
     eq. 2); with ``cell`` from one row per output, as their published code does.
     """
-    complete = []
-    for scores in metrics:
-        # The mean of its model stands in for a score that is missing.
-        present = ~np.isnan(scores)
-        mean = np.where(present, scores, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-        complete.append(np.where(present, scores, mean))
-    cells = np.stack(complete, axis=-1)
+    # The mean of its model stands in for a score that is missing.
+    cells = np.stack([with_means(scores) for scores in metrics], axis=-1)
     if rows == "item":
         features, observed = cells.reshape(len(target), -1), row_means(target) * target.shape[1]
     else:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.cache import ResultCache
-from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import chance_of_lead
 from sparingly.choose.design.budget import Budget
@@ -187,9 +188,7 @@ class DiffuseIterative(Strategy):
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
         """Resolve the models."""
-        for name in self.models:
-            if name not in data.models:
-                raise UnknownNameError("model", name, data.models)
+        check_names("model", self.models, data.models)
         names = tuple(sorted(self.models or data.models))
         if len(names) < 2:
             raise DataError("diffuse_iterative compares models, and there are fewer than two.")

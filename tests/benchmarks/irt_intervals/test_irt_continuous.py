@@ -7,7 +7,7 @@ from benchmarks.irt_intervals.continuous import ContinuousIntegral
 from benchmarks.irt_intervals.integral import ScaleFrame
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.climb import climb_normals
+from sparingly.published.irt.fit import climb_normals
 from sparingly.published.irt.model import Priors, Responses, as_responses
 from tests.benchmarks.irt_intervals.brute import brute
 from tests.published.irt.simulated import simulate, with_gaps

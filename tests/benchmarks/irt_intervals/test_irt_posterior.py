@@ -9,7 +9,7 @@ from benchmarks.irt_intervals.integral import Moments, Places
 from benchmarks.irt_intervals.posterior import Posterior, posterior
 from sparingly.base.arrays import Floats
 from sparingly.published.irt.abilities import DIAGONAL, Shared, inverse
-from sparingly.published.irt.climb import Climb, climb_normals
+from sparingly.published.irt.fit import Climb, climb_normals
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses
 from tests.published.irt.simulated import simulate, with_gaps

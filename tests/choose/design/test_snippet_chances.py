@@ -15,9 +15,9 @@ from sparingly.choose.design.documents import (
     covering_share,
     document_chances,
     draw_along,
-    most_items,
     snippet_rows,
 )
+from sparingly.choose.design.probability import greatest_cost
 
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=12).map(np.array)
 
@@ -55,7 +55,7 @@ def test_a_draw_stays_near_the_expected_number(lengths: Ints, seed: int, data: s
     chances = document_chances(data.draw(st.sampled_from([np.ones(len(lengths)), floats])), floats, count)
     taken = draw_along(chances, floats, np.random.default_rng(seed))
     assert abs(lengths[taken].sum() - count) <= lengths.max()
-    assert lengths[taken].sum() <= most_items(chances, floats) <= count + lengths.max()
+    assert lengths[taken].sum() <= greatest_cost(chances, floats, in_order=True) <= count + lengths.max()
     assert abs(taken.sum() - chances.sum()) < 1 + 1e-9
 
 
@@ -63,7 +63,7 @@ def test_the_most_items_are_reached() -> None:
     lengths, chances = np.array([8.0, 4.0, 3.0, 1.0]), np.full(4, 0.4)
     totals = {lengths[draw_along(chances, lengths, np.random.default_rng(seed))].sum() for seed in range(300)}
     # One of the first two, and one more: 1.6 documents.
-    assert max(totals) == most_items(chances, lengths) == 8 + 3
+    assert max(totals) == greatest_cost(chances, lengths, in_order=True) == 8 + 3
 
 
 def test_a_budget_below_a_document_is_refused() -> None:

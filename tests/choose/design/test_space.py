@@ -38,7 +38,7 @@ def test_many_columns_are_reduced_to_the_same_points_as_few() -> None:
 
 def _products(points: Floats) -> Floats:
     centred = points - points.mean(axis=0)
-    return centred @ centred.T
+    return np.asarray(centred @ centred.T)
 
 
 def test_a_metric_without_spread_or_scores_tells_nothing_apart() -> None:

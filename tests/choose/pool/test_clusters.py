@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import UsageError
-from sparingly.choose.pool.candidates import read_frame
-from sparingly.choose.pool.groups import assign_leaves, build_tree, nearest_leaves
+from sparingly.choose.pool.candidates import assign_leaves, build_tree, nearest_leaves, read_frame
 from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import PoolSelection, select_pool

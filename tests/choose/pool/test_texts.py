@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import InputError
-from sparingly.choose.pool.contamination import read_corpus
 from sparingly.choose.pool.near_duplicates import bands_of, near_duplicates, ngram_hashes, similarity
-from sparingly.choose.pool.sources import Layout
+from sparingly.choose.pool.sources import Layout, read_corpus
 from tests.choose.pool.pool_data import write_pool
 
 TEXTS = st.lists(st.text(st.sampled_from("ab cé猫"), max_size=20), min_size=1, max_size=8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.published.irt.abilities import SharedObjective
-from sparingly.published.irt.climb import ClimbPatience, climb, moment_start
+from sparingly.published.irt.fit import ClimbPatience, climb, moment_start
 from sparingly.published.irt.items import PointItems
 from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors
 from tests.published.irt.simulated import simulate

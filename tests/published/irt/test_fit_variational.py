@@ -7,7 +7,7 @@ import pytest
 
 from sparingly.published.irt import abilities
 from sparingly.published.irt.abilities import Shared
-from sparingly.published.irt.climb import ClimbPatience, climb_normals
+from sparingly.published.irt.fit import ClimbPatience, climb_normals
 from sparingly.published.irt.items import Normals
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors
 from tests.published.irt.simulated import simulate, with_gaps

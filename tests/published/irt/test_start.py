@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.published.irt.climb import mirrored, moment_start
+from sparingly.published.irt.fit import mirrored, moment_start
 from sparingly.published.irt.model import CONTINUOUS, Response, as_responses, default_priors, expit
 from tests.published.irt.simulated import simulate, with_gaps
 

@@ -49,8 +49,9 @@ def test_suggestions_are_filled_in_by_chance_and_saved_with_the_answer(tmp_path:
         assert len(with_help) == 45
         assert {row["help_probability"] for row in with_help} == {0.5}
         assert 10 < shown == len([row for row in with_help if row["helped"]]) < 35
-        assert web_of(app).help is not None
-        assert web_of(app).help.sentence.startswith("help from judge for 45 of 90 outputs; the others")
+        found = web_of(app).help
+        assert found is not None
+        assert found.sentence.startswith("help from judge for 45 of 90 outputs; the others")
         # What was answered is shown again, not the suggestion.
         previous = anna.client.get("/rate").text
         assert "Nothing to judge now" in previous

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats
-from sparingly.base.levels import check_level
+from sparingly.base.checks import check_level
 from sparingly.base.stats.proportion import (
     LARGEST_EXACT_SIZE,
     TAIL_SHARE,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparingly.base.arrays import Floats
+from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_level
 
 # How much of the chance of exactly the observed count is added to each tail. 0.5 is the mid-p interval, 1 is
 # Clopper and Pearson's. 0.5 falls to 91.3 % at n = 14 and to 91.7 % for large n; 0.58 holds 92.2 % or more at

@@ -15,7 +15,7 @@ from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.draws import draw_pivotal
-from sparingly.choose.design.probability import inclusion_probabilities
+from sparingly.choose.design.probability import greatest_cost, inclusion_probabilities
 from sparingly.choose.design.selector import (
     COST_HELP,
     Chosen,
@@ -113,19 +113,6 @@ def draw_along(chances: Floats, lengths: Floats, generator: np.random.Generator)
     """
     order = np.lexsort((generator.permutation(len(lengths)), -lengths))
     return draw_pivotal(chances, generator, order)
-
-
-def most_items(chances: Floats, lengths: Floats) -> float:
-    """Return the most items (or the greatest cost, where lengths are costs) that ``draw_along`` can take.
-
-    The k longest documents give at most ⌈V_k⌉, V the running sum of their probabilities: so the m-th document
-    is no longer than the first one at which V exceeds m − 1.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    cumulative = np.cumsum(chances[order])
-    documents = np.arange(np.ceil(cumulative[-1] - 1e-6))
-    places = np.searchsorted(cumulative, documents + 1e-6, "right")
-    return float(lengths[order][np.minimum(places, len(order) - 1)].sum())
 
 
 def covering_share(place: Ints, count: Ints, length: Ints, *, wrap: bool = False) -> Floats:
@@ -256,7 +243,7 @@ class Documents(WholeSetSelector):
             notes=(
                 chances_note(chances, "document"),
                 *(() if self.weights is None else (importance_note(self.weights),)),
-                *spending.note(most_items(chances, charges)),
+                *spending.note(greatest_cost(chances, charges, in_order=True)),
             ),
             **cost_columns(spending.costs, spending.unit, rows, spending.rows),
         )
@@ -448,7 +435,7 @@ class Snippets(WholeSetSelector):
             unsure = "" if sure == total else f", the other {total - sure} may"
             notes.append(f"{sure} of {total} documents surely give a snippet{unsure}.")
         else:
-            maximum = most_items(plan.chance, plan.length.astype(np.float64))
+            maximum = greatest_cost(plan.chance, plan.length.astype(np.float64), in_order=True)
             notes += Spending(count, False, np.arange(len(data))).note(maximum)
         if not self.matching:
             notes.append(

@@ -109,15 +109,15 @@ def greatest_cost(chances: Floats, costs: Floats, *, in_order: bool) -> float:
     sum of π: so the m-th unit is no dearer than the first one at which V exceeds m − 1. A draw that keeps the
     expected cost until two units are left is off by at most what two costs differ by.
     """
-    count = round(float(chances.sum()))
+    total = float(chances.sum())
     if in_order:
         order = np.argsort(-costs, kind="stable")
         cumulative = np.cumsum(chances[order])
-        places = np.searchsorted(cumulative, np.arange(count) + 1e-9, side="right")
+        places = np.searchsorted(cumulative, np.arange(np.ceil(total - 1e-6)) + 1e-9, side="right")
         return float(costs[order][np.minimum(places, len(costs) - 1)].sum())
     loose = costs[chances < 1.0 - 1e-9]
     certain = float(costs[chances >= 1.0 - 1e-9].sum())
-    dearest = certain + float(np.sort(loose)[::-1][: count - (len(costs) - len(loose))].sum())
+    dearest = certain + float(np.sort(loose)[::-1][: round(total) - (len(costs) - len(loose))].sum())
     return min(dearest, float(costs @ chances) + (float(np.ptp(loose)) if len(loose) else 0.0))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import round_to_range
 from sparingly.choose.design.budget import Budget
@@ -35,11 +36,11 @@ from sparingly.choose.design.selector import (
     cost_to_count,
     file_stamp,
     remembered,
+    unit_fields,
+    units_of,
 )
 from sparingly.choose.design.units import (
     Units,
-    document_units,
-    item_units,
     random_order,
     rows_with_same_outputs,
     skipped_note,
@@ -67,7 +68,7 @@ from sparingly.choose.utility.base import Utility
 from sparingly.choose.utility.residual_size import ResidualSize
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.signals.cost import cost_fields, item_costs
+from sparingly.signals.cost import item_costs
 from sparingly.signals.embed.evalset import EMBEDDING_HELP, embedding_fields
 from sparingly.signals.length import SOURCE_LENGTH
 
@@ -165,21 +166,15 @@ class DrawDesign(Selector):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the columns of the documents and the costs."""
-        names: set[str] = set()
-        if self.unit == "document":
-            names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
-        if self.cost is not None:
-            names |= cost_fields(self.cost)
-        if self.same_outputs == "skip":
-            names.add("outputs")
-        return frozenset(names & set(data.fields))
+        outputs = {"outputs"} if self.same_outputs == "skip" else set()
+        return unit_fields(data, self.unit, self.cost) | (outputs & set(data.fields))
 
     def choose(self, data: EvalSet, budget: Budget, candidates: Ints, seed: int) -> Chosen:
         """Draw units and tell their probabilities."""
         skipped = rows_with_same_outputs(data, candidates) if self.same_outputs == "skip" else None
         if skipped is not None:
             candidates = np.setdiff1d(candidates, skipped)
-        units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
+        units = units_of(data, candidates, self.unit)
         costs, cost_unit = (None, "") if self.cost is None else item_costs(data, self.cost)
         sizes, utility, size_notes = self.sizes(data, units)
         # What the budget counts of every unit; None where it counts one each.
@@ -496,9 +491,7 @@ class LocalPivotal(ProbabilityDesign):
         resolved = replace(super().resolve(data, budget), documents=documents)
         if self.space != "metrics":
             return resolved
-        for name in self.metrics:
-            if name not in data.metrics:
-                raise UnknownNameError("metric", name, data.metrics)
+        check_names("metric", self.metrics, data.metrics)
         if not len(data.metrics):
             raise MissingDataError(
                 "The space of metrics needs metrics, and the evaluation set has none. Name another space: "

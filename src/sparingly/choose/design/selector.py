@@ -21,6 +21,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, Store
 from sparingly.signals.cost import SECONDS, cost_fields, item_costs, resolve_cost
 
+Unit = Literal["item", "document"]
 COST_HELP = "the cost: a column, length, or fit (seconds of the set's own ratings)"
 
 
@@ -98,14 +99,8 @@ class ListSelector(Selector):
 
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read the columns of the groups, the documents and the costs."""
-        names: set[str] = set()
-        if self.balance is not None:
-            names.add(fields.column(self.balance))
-        if self.unit == "document":
-            names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
-        if self.cost is not None:
-            names |= cost_fields(self.cost)
-        return frozenset(names & set(data.fields))
+        groups = set() if self.balance is None else {fields.column(self.balance)}
+        return unit_fields(data, self.unit, self.cost) | (groups & set(data.fields))
 
     @property
     def is_nested(self) -> bool:
@@ -114,7 +109,7 @@ class ListSelector(Selector):
 
     def units_of(self, data: EvalSet, candidates: Ints) -> tuple[Units, Groups]:
         """Return the units to draw and their groups."""
-        units = item_units(data, candidates) if self.unit == "item" else document_units(data, candidates)
+        units = units_of(data, candidates, self.unit)
         if self.balance is None:
             return units, Groups(("all",), np.zeros(len(units), np.int64))
         return units, groups_by(data, units, self.balance)
@@ -127,6 +122,19 @@ class ListSelector(Selector):
         """Return the part of the budget that every group is meant to get."""
         sizes = groups.totals(units.sizes)
         return (sizes > 0).astype(np.float64) if self.quota == "equal" else sizes
+
+
+def units_of(data: EvalSet, rows: Ints, unit: Unit) -> Units:
+    """Return the units of some items: single ones, or whole documents."""
+    return item_units(data, rows) if unit == "item" else document_units(data, rows)
+
+
+def unit_fields(data: EvalSet, unit: Unit, cost: str | None) -> frozenset[str]:
+    """Return the fields that units and their costs are made from."""
+    names = set() if cost is None else set(cost_fields(cost))
+    if unit == "document":
+        names |= {fields.column(fields.DOCUMENT), fields.column(fields.POSITION)}
+    return frozenset(names & set(data.fields))
 
 
 def cost_to_count(data: EvalSet, budget: Budget, cost: str | None) -> str | None:

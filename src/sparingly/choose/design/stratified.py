@@ -9,7 +9,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
-from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError, listing
+from sparingly.base.checks import check_names
+from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.documents import Spending, check_enough, document_chances, importance_note
@@ -213,9 +214,7 @@ class Stratified(WholeSetSelector):
             by = resolve_names(data, [by])[0]
         if self.allocation == "optimal" and self.residual is None and spread != METRICS:
             spread = METRICS if spread is None else resolve_names(data, [spread])[0]
-        for name in metrics:
-            if name not in data.metrics:
-                raise UnknownNameError("metric", name, data.metrics)
+        check_names("metric", metrics, data.metrics)
         if METRICS in (by, spread):
             metrics = metrics or _all(data)
         elif metrics:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import InputError
 from sparingly.base.rng import keys_of
-from sparingly.choose.pool.contamination import ReferenceCorpus
 from sparingly.choose.pool.near_duplicates import bands_of
 from sparingly.choose.pool.records import (
     FileRange,
@@ -41,6 +40,7 @@ from sparingly.choose.pool.sources import (
     UNKNOWN_LANGUAGES,
     Languages,
     Layout,
+    ReferenceCorpus,
     Source,
     normalised,
     read_source,

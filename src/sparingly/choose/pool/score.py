@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Literal, Unpack
 
 from sparingly.base.errors import DataError, InputError, UsageError, listing
-from sparingly.choose.pool.contamination import read_corpus
 from sparingly.choose.pool.embeddings import embed_pool, parse_embedding
 from sparingly.choose.pool.parts import PoolPart, ScoringPlan, score_range
 from sparingly.choose.pool.records import LONGEST_RECORD, cut_files, make_folder, pool_files
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.scorers import Scorer, parse_scoring
-from sparingly.choose.pool.sources import Languages, Layout
+from sparingly.choose.pool.sources import Languages, Layout, read_corpus
 from sparingly.choose.pool.workers import WorkOptions, WorkSettings, open_executor
 from sparingly.signals.embed.texts import Embedder
 from sparingly.signals.length import SOURCE_LENGTH

@@ -22,25 +22,23 @@ from sparingly.choose.design.draws import draw_pivotal, draw_systematic, snap_pr
 from sparingly.choose.design.probability import affordable_probabilities, inclusion_probabilities, sizes_of
 from sparingly.choose.design.units import Groups
 from sparingly.choose.pool.candidates import (
-    NO_QUOTA,
-    FilterOptions,
-    SourceFrame,
-    filter_candidates,
-    parse_filters,
-    read_frame,
-)
-from sparingly.choose.pool.embeddings import label_of, vector_files
-from sparingly.choose.pool.groups import (
     CLUSTERS,
     EMBEDDING,
+    NO_QUOTA,
+    FilterOptions,
     Quota,
+    SourceFrame,
     after_anchors,
     assign_leaves,
+    filter_candidates,
     group_names,
     group_shares,
     make_groups,
+    parse_filters,
+    read_frame,
     with_quota,
 )
+from sparingly.choose.pool.embeddings import label_of, vector_files
 from sparingly.choose.pool.parts import BANDS_FILE, TABLE
 from sparingly.choose.pool.scored_pool import UNLIKE, ScoredPool
 from sparingly.choose.pool.sources import LANGUAGE
@@ -94,11 +92,11 @@ def select_pool(
         spread: ``embedding`` draws along a path through clusters of embeddings: the sources differ more.
         clusters: The number of these clusters, about.
         seed: For ties and draws; the same seed gives the same answer.
-        groups: A kept column, ``language``, ``length`` or ``utility``: the selection gets its quota of every
+        groups: A stored column, ``language``, ``length`` or ``utility``: the selection gets a quota of every
             group; several are crossed, ``domain,utility``.
         quota: Equal parts, parts by size (``share``), or numbers by name, which need no budget.
         bands: The number of bands of ``length`` or ``utility``.
-        cost: What judging a source costs: a kept column, or ``length`` for seconds by its length.
+        cost: What judging a source costs: a stored column, or ``length`` for seconds by its length.
         jobs: The number of processes.
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine with ``jobs`` workers.
         **filters: Which sources may be chosen: ``anchors``, ``never``, ``shortest``, ``longest``,

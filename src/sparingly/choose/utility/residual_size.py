@@ -9,6 +9,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.cache import ResultCache
+from sparingly.base.checks import check_names
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.utility.base import Utility
@@ -51,9 +52,7 @@ class ResidualSize(Utility):
         aspect = the_only("aspect", self.aspect, data.aspects, f"Name one: {self.name}:aspect=….")
         if not len(data.metrics):
             raise MissingDataError(f"The method {self.name} needs metrics, and the evaluation set has none.")
-        for name in self.metrics:
-            if name not in data.metrics:
-                raise UnknownNameError("metric", name, data.metrics)
+        check_names("metric", self.metrics, data.metrics)
         return replace(self, aspect=aspect, metrics=self.metrics or tuple(data.metrics))
 
     def reads(self, data: EvalSet) -> frozenset[str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import UsageError
 from sparingly.base.format import cell_text, counted
 from sparingly.base.stats.moments import row_means
 from sparingly.base.summary import Summary
@@ -375,9 +376,7 @@ def representation(
     ids, models_by_row = (getattr(items, name, None) for name in ("items", "models"))
     ids = cast("Iterable[str]", items if ids is None or callable(ids) else ids)
     rows = np.unique(data.positions(ids))
-    for name in metrics or ():
-        if name not in data.metrics:
-            raise UnknownNameError("metric", name, data.metrics)
+    check_names("metric", metrics or (), data.metrics)
     flags = flags_of(data, data.metrics if metrics is None else metrics)
     cost = None
     if fields.COST in data.columns:

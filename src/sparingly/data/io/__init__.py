@@ -40,11 +40,11 @@ def load(
         path: The file or directory; or several, such as two runs of one harness (see ``data.join``).
         format: The name of its format; default: recognised by content and extension.
         labels: A further file with what people said: items (and models and raters) with their scores.
-        roles: What columns of a table are, where their names do not tell: ``{"rating": "human"}``. What was
+        roles: What columns of a table are, where their names do not say so: ``{"rating": "human"}``. What was
             said of the file on the command line holds as well, unless something else is said here.
         lower_is_better: Metrics, or people's scores, for which low is good; they are turned round, so that
             inside the package higher is better.
-        options: What the format needs to be told, such as the separator of a table.
+        options: Options of the format, such as the separator of a table.
 
     Examples:
         >>> import sparingly

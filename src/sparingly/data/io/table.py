@@ -152,7 +152,7 @@ def from_frame(frame: Any, *, roles: Mapping[str, str | Iterable[str]] | None = 
 
     Args:
         frame: A frame of pandas or polars, an Arrow table, or a dataset of Hugging Face.
-        roles: What columns are, where their names do not tell: ``{"rating": "human", "note": "ignored"}``.
+        roles: What columns are, where their names do not say so: ``{"rating": "human", "note": "ignored"}``.
 
     Examples:
         >>> import polars

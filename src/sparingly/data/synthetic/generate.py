@@ -60,7 +60,7 @@ def make_evalset(
         missing: The share of cells that metrics lack, for all of them or by name.
         texts: Whether to write sources and outputs.
         references: Whether to write references with them.
-        latent: Whether to keep what no real set tells: latent_quality, difficulty, discrimination.
+        latent: Whether to include what no real set has: latent_quality, difficulty, discrimination.
 
     Examples:
         >>> import sparingly

@@ -6,9 +6,11 @@ is ``SLIP + DAMAGE · (1 − quality)``. So overlap with the reference follows q
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,50 +40,10 @@ class Vocabulary:
         return (*self.nouns, *self.verbs, *self.adjectives, *self.adverbs)
 
 
-def _vocabulary(*words: str) -> Vocabulary:
-    return Vocabulary(*(tuple(part.split()) for part in words))
-
-
+_WORDS = tomllib.loads(resources.files("sparingly.data.synthetic").joinpath("words.toml").read_text("utf-8"))
 VOCABULARIES = {
-    "news": _vocabulary(
-        "minister budget council harbour election railway court factory hospital strike treaty region mayor "
-        "company parliament bridge committee market journalist tunnel reservoir embassy union airport tariff "
-        "spokesman investigation province pipeline subsidy",
-        "approved delayed announced rejected opened visited criticised funded closed inspected defended "
-        "postponed signed questioned repaired expanded blamed sold supported cancelled",
-        "regional unexpected annual public foreign expensive temporary official disputed northern former "
-        "independent provisional crowded narrow",
-        "yesterday formally quietly again repeatedly abroad narrowly officially eventually recently",
-    ),
-    "social": _vocabulary(
-        "photo playlist kitten neighbour pizza weekend battery gym birthday concert sofa trailer haircut "
-        "meme recipe tattoo podcast sneakers roommate festival selfie garden laptop bus bakery couch puppy "
-        "ticket blanket cousin",
-        "loved hated missed shared tried found lost recommended borrowed finished skipped posted watched "
-        "deleted ordered cooked broke bought adopted forgot",
-        "awesome tiny weird cute boring spicy lazy broken free cosy messy perfect loud random sleepy",
-        "honestly literally today finally totally again somehow tonight secretly almost",
-    ),
-    "speech": _vocabulary(
-        "question idea teacher audience story mistake lesson project laboratory child machine village moment "
-        "answer problem experiment friend journey decision promise language memory student discovery doctor "
-        "voice habit argument choice world",
-        "changed explained imagined built understood followed taught remembered described doubted shaped "
-        "measured told carried invented noticed answered chose believed shared",
-        "simple curious honest remarkable ordinary brave patient difficult invisible young hopeful clumsy "
-        "surprising careful common",
-        "slowly really always together perhaps suddenly carefully clearly often gladly",
-    ),
-    "literary": _vocabulary(
-        "lantern river castle widow orchard shadow captain winter letter forest stranger candle meadow raven "
-        "window mountain sailor mirror garment thunder staircase shepherd cathedral horseman silence harvest "
-        "cloak threshold moonlight fountain",
-        "followed remembered feared crossed abandoned deserted guarded discovered mourned carried "
-        "watched lifted sheltered betrayed forgave awaited embraced buried summoned kindled",
-        "ancient silver weary crooked distant solemn velvet forgotten restless pale golden hollow gentle "
-        "nameless frozen",
-        "silently forever once tenderly alone wearily softly beneath slowly faintly",
-    ),
+    domain: Vocabulary(**{kind: tuple(words.split()) for kind, words in kinds.items()})
+    for domain, kinds in _WORDS.items()
 }
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Ints
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError, listing
-from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method
 from sparingly.base.syntax import command_with, either
 from sparingly.data.evalset import EvalSet
@@ -47,7 +47,7 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> HeadToHead | WinMatrix:
-    """Compare two models: who wins, by how much, whether that is settled, and how much more would settle it.
+    """Compare two models: who wins, by how much, whether it is significant, and how many labels are missing.
 
     Where outputs were compared two at a time, by wins, losses and ties; else by scores, with the difference
     and the p-value that ``estimate`` and ``rank`` give for this pair. Without names the only two models are

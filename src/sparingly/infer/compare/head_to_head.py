@@ -31,68 +31,45 @@ POWER = 0.9
 
 @dataclass(frozen=True)
 class JudgeGain:
-    """What a judge's votes on everything add to people's labels.
+    """What a judge's votes on everything add to people's labels."""
 
-    Attributes:
-        names: The judge, or the metrics.
-        items: How many items have them.
-        labels: How many more labels they are worth.
-    """
-
-    names: tuple[str, ...]
-    items: int
-    labels: int
+    names: tuple[str, ...]  # the judge, or the metrics
+    items: int  # how many items have them
+    labels: int  # how many more labels they are worth
 
 
 @dataclass(frozen=True, repr=False)
 class HeadToHead(Tabular):
-    """Two models compared. With the models in the other order all numbers are mirrored.
+    """Two models compared. With the models in the other order all numbers are mirrored."""
 
-    Attributes:
-        first, second: The models.
-        aspect: What was judged; ``preferences`` for comparisons without a name.
-        unit: What was counted: ``comparison`` or ``item``.
-        n: How many of them.
-        size: How many items there are.
-        estimate: The first's share of wins among what was decided, or the first's score less the second's.
-        low, high: The ends of its interval; NaN where one is withheld.
-        p_value: The p-value of no difference.
-        alpha: The error rate.
-        target: What this speaks about: ``population``, inputs like these, or this ``set``.
-        more: How many more comparisons or items a difference of this size takes to settle with 90 % power;
-            0 where it is settled, None where no number can be named.
-        tally: Wins, losses and ties, where outputs were compared.
-        scores: The two scores, where outputs were scored.
-        wins_by_item: On how many items just the first, and just the second passes; None unless scores are
-            passes and fails on the same items.
-        is_rate: Whether scores are rates, printed in percent.
-        margin: The answer to a question with a margin.
-        judge: What a judge's votes add.
-        position: Whether people prefer what is shown first, where that was saved.
-        notes: What to mind.
-    """
-
+    # The models.
     first: str
     second: str
-    aspect: str
-    unit: str
-    n: int
-    size: int
+    aspect: str  # what was judged; ``preferences`` for comparisons without a name
+    unit: str  # what was counted: ``comparison`` or ``item``
+    n: int  # how many of them
+    size: int  # how many items there are
+    # The first's share of wins among what was decided, or the first's score less the second's.
     estimate: float
+    # The ends of its interval; NaN where one is withheld.
     low: float
     high: float
-    p_value: float
-    alpha: float
-    target: str
+    p_value: float  # the p-value of no difference
+    alpha: float  # the error rate
+    target: str  # what this speaks about: ``population``, inputs like these, or this ``set``
+    # How many more comparisons or items a difference of this size takes to settle with 90 % power; 0 where it
+    # is settled, None where no number can be named.
     more: int | None = None
-    tally: WinTally | None = None
-    scores: tuple[float, float] | None = None
+    tally: WinTally | None = None  # wins, losses and ties, where outputs were compared
+    scores: tuple[float, float] | None = None  # the two scores, where outputs were scored
+    # On how many items just the first, and just the second passes; None unless scores are passes and fails on
+    # the same items.
     wins_by_item: tuple[int, int] | None = None
-    is_rate: bool = False
-    margin: MarginAnswer | None = None
-    judge: JudgeGain | None = None
-    position: PositionBias | None = None
-    notes: tuple[str, ...] = ()
+    is_rate: bool = False  # whether scores are rates, printed in percent
+    margin: MarginAnswer | None = None  # the answer to a question with a margin
+    judge: JudgeGain | None = None  # what a judge's votes add
+    position: PositionBias | None = None  # whether people prefer what is shown first, where that was saved
+    notes: tuple[str, ...] = ()  # what to mind
 
     @property
     def settled(self) -> bool:

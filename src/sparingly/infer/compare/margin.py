@@ -30,23 +30,18 @@ class MarginAnswer:
 
     ``yes`` where the low end of the interval of level 1 − 2α is above −margin, ``no`` where the high end is
     below it, else ``not yet``: each of the two is wrong with probability α at most (non-inferiority).
-
-    Attributes:
-        model, against: The model in question, and the one that it is held against.
-        margin: The margin, in the unit of the scores; a share for rates.
-        low, high: The ends of the interval of the difference, ``model`` less ``against``.
-        level: The confidence of each end by itself, 1 − α.
-        is_share: Whether all of these are shares, which are printed in points.
-        look: The look that gave the answer, where it may be asked again; ``level`` then holds over all looks.
     """
 
+    # The model in question, and the one that it is held against.
     model: str
     against: str
-    margin: float
+    margin: float  # the margin, in the unit of the scores; a share for rates
+    # The ends of the interval of the difference, ``model`` less ``against``.
     low: float
     high: float
-    level: float
-    is_share: bool
+    level: float  # the confidence of each end by itself, 1 − α
+    is_share: bool  # whether all of these are shares, which are printed in points
+    # The look that gave the answer, where it may be asked again; ``level`` then holds over all looks.
     look: MarginLook | None = None
 
     @property

@@ -24,39 +24,30 @@ _FEWEST = 10
 
 @dataclass(frozen=True)
 class WinTally:
-    """Wins, losses and ties of the first of two models against the second, and what they say.
+    """Wins, losses and ties of the first of two models against the second, and what they say."""
 
-    Attributes:
-        wins, losses, ties: Votes; a soft vote counts in parts.
-        votes, items: How many comparisons there are, and on how many items.
-        same_texts: On how many further items both wrote the same: nobody is shown these; they count as ties.
-        size: On how many items the two could be compared, those with the same text included.
-        rate: The share of wins among what was decided; NaN where all are ties.
-        low, high: The ends of its interval.
-        p_value: Of a win rate of one half.
-        lead, lead_low, lead_high: Wins less losses as a share of all comparisons, ties and same texts
-            included, with an interval of level 1 − 2α, whose ends are one-sided bounds: what a question with
-            a margin is about.
-        judge_worth: How many comparisons without a judge are worth one with it; 1 without one.
-        vote_worth: How many votes on items of their own, without a judge, are worth one of these.
-    """
-
+    # Votes; a soft vote counts in parts.
     wins: float
     losses: float
     ties: float
+    # How many comparisons there are, and on how many items.
     votes: int
     items: int
+    # On how many further items both wrote the same: nobody is shown these; they count as ties.
     same_texts: int
-    size: int
-    rate: float = math.nan
+    size: int  # on how many items the two could be compared, those with the same text included
+    rate: float = math.nan  # the share of wins among what was decided; NaN where all are ties
+    # The ends of its interval.
     low: float = 0.0
     high: float = 1.0
-    p_value: float = 1.0
+    p_value: float = 1.0  # of a win rate of one half
+    # Wins less losses as a share of all comparisons, ties and same texts included, with an interval of level
+    # 1 − 2α, whose ends are one-sided bounds: what a question with a margin is about.
     lead: float = 0.0
     lead_low: float = -1.0
     lead_high: float = 1.0
-    judge_worth: float = 1.0
-    vote_worth: float = 1.0
+    judge_worth: float = 1.0  # how many comparisons without a judge are worth one with it; 1 without one
+    vote_worth: float = 1.0  # how many votes on items of their own, without a judge, are worth one of these
 
     @property
     def decided(self) -> float:

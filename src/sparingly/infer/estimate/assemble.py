@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.checks import check_level
 from sparingly.base.errors import UnknownNameError
-from sparingly.base.levels import check_level
 from sparingly.data.scale import Ends, Scale
 from sparingly.infer.estimate.intervals import (
     BOOTSTRAP,

@@ -374,8 +374,8 @@ def bradley_terry(
             given, it is ``half`` where preferences are soft (AlpacaEval's weights), else ``davidson``.
         covariates: What else may sway people: ``length`` (how much longer the first output is, in
             standard deviations), or a metric.
-        rounds: Where comparisons were drawn with known probabilities, the rounds that drew them: each is
-            weighted by one over its probability, so that strengths speak for all pairs alike.
+        rounds: For comparisons drawn with known probabilities, their rounds: each is weighted
+            by one over its probability, so that strengths represent all pairs alike.
         level: The confidence level of intervals.
 
     Examples:

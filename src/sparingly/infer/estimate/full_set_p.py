@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices

@@ -192,8 +192,8 @@ def _own_effects(
 ) -> tuple[Floats, Floats]:
     """Return each model's effect and their covariance, by generalised least squares.
 
-    Items have effects in common (a random intercept); errors are by the jackknife over items, so that nothing
-    is assumed of what items and effects look like.
+    Items have effects in common (a random intercept); errors are by the jackknife over items, so that none is
+    assumed to be as noisy as another.
     """
     count, models = int(item.max()) + 1, len(has_own)
     design = np.zeros((len(scores), 2 * models))
@@ -220,7 +220,8 @@ def _own_effects(
     groups = int(group.max()) + 1
     squares = np.stack([x[group == one].T @ x[group == one] for one in range(groups)])
     products = np.stack([x[group == one].T @ y[group == one] for one in range(groups)])
-    whole = np.linalg.pinv(squares.sum(axis=0)) @ products.sum(axis=0)
+    inverse = np.linalg.pinv(squares.sum(axis=0))
+    whole = inverse @ products.sum(axis=0)
     left = np.stack(
         [
             np.linalg.pinv(squares.sum(axis=0) - squares[one]) @ (products.sum(axis=0) - products[one])
@@ -228,8 +229,10 @@ def _own_effects(
         ]
     )
     own = int(has_own.sum())
-    distance = (left - whole)[:, -own:]
-    return whole[-own:], (groups - 1) / groups * distance.T @ distance
+    errors = np.sqrt((groups - 1) / groups * ((left - whole)[:, -own:] ** 2).sum(axis=0))
+    # How effects go together is that of the design: correlations from few items would be mostly noise.
+    errors /= np.sqrt(np.diag(inverse)[-own:])
+    return whole[-own:], inverse[-own:, -own:] * np.outer(errors, errors)
 
 
 def _shrunk(own: Floats, covariance: Floats, has_own: Any) -> tuple[Floats, Floats, float, float]:

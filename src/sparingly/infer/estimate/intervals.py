@@ -17,8 +17,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError, listing
-from sparingly.base.levels import check_level
 from sparingly.base.syntax import either
 from sparingly.infer.estimate.tails import Reach, Tails, own_skewness, student_quantile
 

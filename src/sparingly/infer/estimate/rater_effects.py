@@ -322,7 +322,7 @@ def rater_covariance(estimate: Estimate, data: EvalSet, severity: Severity | Non
 
 
 def with_rater_errors(estimate: Estimate, data: EvalSet, severity: Severity | None = None) -> Estimate:
-    """Return an estimate whose errors speak of a population of raters, not only of those who judged.
+    """Return an estimate whose errors include that other raters could have judged.
 
     Scores stay as they are. Their covariance grows by ``rater_covariance``; half-widths of intervals by
     √(h² + (t·se_raters)²) with Student's t at the degrees of freedom that so many raters leave. Take it when

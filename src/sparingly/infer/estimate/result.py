@@ -161,15 +161,15 @@ class Estimate(Tabular):
     Attributes:
         models: The models.
         scores: Their scores.
-        standard_errors: The standard error of every score; NaN where none can be told.
+        standard_errors: The standard error of every score; NaN where there is none.
         low: The low ends of the intervals; NaN where it is withheld.
         high: The high ends; NaN where it is withheld. With one end it is a bound.
         intervals: The kind of every interval: t (with corrected tails), proportion, exact, bound (one end
-            only), none; or the one that was asked for: t, bootstrap, betting, hoeffding, bernstein.
+            only), none; or the one requested: t, bootstrap, betting, hoeffding, bernstein.
         covariance: models × models, for differences and rankings.
         freedom: Degrees of freedom of the errors.
-        target: What the scores speak about: this ``set``, the ``population`` of inputs like these, or the
-            ``chosen`` items where these were not drawn by chance.
+        target: What the scores describe: this ``set``, the ``population`` of inputs like these, or the
+            ``chosen`` items if these were not sampled.
         level: The level of the intervals.
         aspect: What was judged.
         estimator: The estimator as text.
@@ -178,7 +178,7 @@ class Estimate(Tabular):
         outcome: How many intervals, bounds and scores without one there are, and how many scores fell back.
         is_rate: Whether scores are shares of passes or wins, which are printed in percent.
         notes: What to mind.
-        groups: The same for the parts of the set, where these were asked for.
+        groups: The same for the parts of the set, if requested.
         signature: From which it can be had again; None for plain arrays.
         pairs: What differences are made of; None where there is none, and after reading from a file.
         selection: What had been chosen to be judged; None where that is not known.

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.levels import check_level
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.intervals import BoundedInterval, ProportionInterval

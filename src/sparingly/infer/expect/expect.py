@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.cache import ResultCache
+from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
-from sparingly.base.levels import check_level
+from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.summary import html_table
+from sparingly.base.summary import Summary
+from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.infer.estimate.estimate import without_truth
@@ -222,8 +224,10 @@ _NO_NOISE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Expected:
+class Expected(Tabular):
     """What judging everything is expected to say; everything over pairs is in the order (0, 1), (0, 2), …."""
+
+    rows_key: ClassVar[str] = "scores"
 
     models: tuple[str, ...]  # the models
     # The expected mean of every model over the whole set: the mean of all models, and by how much the model
@@ -294,9 +298,19 @@ class Expected:
     def __repr__(self) -> str:
         return f"Expected({' > '.join(self.order)}; metrics trusted {self.trust:.2f}, labels {self.kept:.2f})"
 
-    def _repr_html_(self) -> str:
-        rows = [(name, float(self.scores[self.models.index(name)])) for name in self.order]
-        return html_table(("model", "expected score"), rows, "What judging everything would say", EVERY_LABEL)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the expected score and the number of labels of every model, best first."""
+        places = map(self.models.index, self.order)
+        return [
+            {"model": self.models[one], "score": float(self.scores[one]), "labels": int(self.labels[one])}
+            for one in places
+        ]
+
+    def summary(self) -> Summary:
+        """Return what judging everything is expected to show, model by model."""
+        rows = tuple((row["model"], cell_text(row["score"]), str(row["labels"])) for row in self.rows())
+        best = f"Judging everything is expected to show {self.order[0]} as the best."
+        return Summary((best,), ("model", "expected score", "labels"), rows, notes=(EVERY_LABEL,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.levels import check_level
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet, the_only

@@ -13,8 +13,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.checks import check_level
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.levels import check_level
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic

@@ -249,7 +249,7 @@ _IN_POINTS = ("scores ±", "difference")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Tabular):
-    """What so many judged items are expected to tell, and what to do.
+    """What so many judged items would show, and a recommendation.
 
     Attributes:
         truth: What is planned for: an aspect, or the metric that stands in for people.
@@ -260,8 +260,8 @@ class Plan(Tabular):
         wanted: What was asked for.
         is_rate: Whether scores are shares of passes or wins: half-widths and differences are then printed in
             points, as in an estimate.
-        correlations: How every metric agrees with what was judged, the best by differences first.
-        saving: The share of the variance that predictions from metrics explain; None if it cannot be told.
+        correlations: How every metric agrees with people, the best by differences first.
+        saving: The share of the variance that predictions from metrics explain; None if it is unknown.
         unequal: What unequal probabilities would do to the variance; None likewise.
         documents: What drawing whole documents would do to the variance; None likewise.
         table: What budgets buy.
@@ -271,7 +271,7 @@ class Plan(Tabular):
         mix: The cheapest mix of people and judges, where prices were given.
         advice: The recommendation.
         notes: What to mind.
-        epochs: How much of what was judged is noise between epochs, where outputs are repeated.
+        epochs: The share of variance that is noise between epochs, where outputs are repeated.
     """
 
     rows_key: ClassVar[str] = "table"
@@ -334,7 +334,7 @@ class Plan(Tabular):
         )
 
     def facts(self) -> tuple[str, ...]:
-        """Return what the pilot tells of probabilities, documents and epochs, a sentence each."""
+        """Return what the pilot shows about probabilities, documents and epochs, a sentence each."""
         facts = []
         if self.unequal is not None:
             fact, trial = "Unequal sampling would help too little here; not recommended.", self.unequal.trial
@@ -424,9 +424,9 @@ def plan(
     scale: Ends | None = None,
     seed: int = 0,
 ) -> Plan:
-    """Return what judging so many items is expected to tell, and a recommendation.
+    """Return what judging so many items would show, and a recommendation.
 
-    A pilot's ratings tell how far scores vary, what the metrics explain of it, and whether unequal
+    A pilot's ratings show how much scores vary, what the metrics explain of it, and whether unequal
     probabilities help. Without ratings a metric stands in for people.
 
     Args:
@@ -445,7 +445,7 @@ def plan(
         target: Whether differences on inputs like these (``population``) or on this ``set`` are to be found.
         level: The level of intervals and tests.
         power: The probability of finding the difference.
-        scale: The lowest and the highest possible score; default: what the data tells of it.
+        scale: The lowest and the highest possible score; default: found in the data.
         seed: Of folds and simulations.
 
     Examples:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError, one_line
-from sparingly.base.levels import check_level
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.base.summary import Summary
@@ -162,7 +162,7 @@ def sample_size(
         detect: The difference between two models in standard deviations, such as "0.3sd"; "5%" beside a pass
             rate.
         models: The number of models that are compared, all pairs.
-        of: The size of the set that a pass rate speaks of; unless given it speaks of inputs like these.
+        of: The size of the set that a pass rate describes; by default it describes inputs like these.
         level: The level of the interval, or 1 minus the error rate of the test.
         power: The probability with which the difference is to be significant.
 

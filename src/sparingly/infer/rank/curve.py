@@ -6,20 +6,23 @@ full set's own tests are computed once, not at every point.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
-from sparingly.base.summary import html_table
+from sparingly.base.summary import Summary
+from sparingly.base.tabular import Tabular
 from sparingly.infer.rank import measures
 from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.measures import LOWER_IS_BETTER, nan_as_none, prefix_means, significance_groups
@@ -236,8 +239,10 @@ _STEP = 48
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Parity:
+class Parity(Tabular):
     """What a method needs for random selection's agreement."""
+
+    rows_key: ClassVar[str] = "rows"
 
     # the answer: data needed relative to random selection (0.8: a fifth of the labels saved). NaN when some
     # target is never reached.
@@ -251,11 +256,25 @@ class Parity:
     def __repr__(self) -> str:
         return f"Parity(share={self.share:.3f}, raw={self.raw:.3f}, random_raw={self.random_raw:.3f})"
 
-    def _repr_html_(self) -> str:
-        rows = zip(map(int, self.target_sizes), map(float, self.targets), map(float, self.sizes), strict=True)
-        columns = ("items, random", "target", "items, method")
-        after = f"raw {self.raw:.3f}, divided by the {self.random_raw:.3f} that random orders need themselves"
-        return html_table(columns, rows, f"{self.share:.1%} of random's labels for the same agreement", after)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return, for each target, the items that random selection and the method need; None for never."""
+        columns = zip(self.target_sizes.tolist(), self.targets.tolist(), self.sizes.tolist(), strict=True)
+        return [
+            {"random_items": random, "agreement": target, "items": None if math.isnan(size) else size}
+            for random, target, size in columns
+        ]
+
+    def summary(self) -> Summary:
+        """Return the share of random's labels that the method needs, and the sizes behind it."""
+        return Summary(
+            (f"{self.share:.1%} of random's labels for the same agreement.",),
+            ("items, random", "agreement", "items, method"),
+            tuple(tuple(map(cell_text, row.values())) for row in self.rows()),
+            texts=0,
+            method=(
+                f"{self.raw:.3f}, divided by the {self.random_raw:.3f} that random orders need themselves.",
+            ),
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""

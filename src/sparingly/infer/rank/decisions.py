@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha
 from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.rank.measures import round_means

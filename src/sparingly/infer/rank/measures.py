@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
-from sparingly.base.levels import check_alpha
+from sparingly.base.checks import check_alpha
 from sparingly.base.stats import correlation
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_indices

@@ -223,7 +223,7 @@ def rank(
     expect: bool = False,
     seed: int = 0,
 ) -> Ranking:
-    """Rank the models from what was judged.
+    """Rank the models from the judged items.
 
     Every pair of models is decided once, corrected for all pairs (``decide``): possible ranks, groups and
     who may be the best follow from these decisions. Scores, standard errors and intervals are those of
@@ -241,7 +241,7 @@ def rank(
         groups_by: ``decisions``, or a published rule without correction: ``algorithm1`` of Zouhar et al.
             2025, or that of ``mt_metrics_eval``.
         alpha: The error rate of all decisions together; one less it is the level of intervals.
-        scale: The lowest and the highest score that there can be; default: what the data tells of it.
+        scale: The lowest and the highest score that there can be; default: found in the data.
         expect: Whether to say what judging everything is expected to show, too (``sparingly.expect``).
         seed: Seed of the draws; the same seed gives the same answer.
 

@@ -194,7 +194,7 @@ class Ranking(Tabular):
         signature: From which it can be had again; None for plain arrays.
         certain: Whether an error of 0 means that nothing is left to chance.
         claim: The answer to a question with a margin that was asked with it.
-        expected: What judging everything is expected to say, where that was asked for: beside the order and
+        expected: What judging everything is expected to show, if requested: beside the order and
             the p-values, never in their place.
         selection: What had been chosen to be judged; None where that is not known.
         unknown: What its file says beyond that; it is kept when it is saved.

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
+from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
 from sparingly.base.stats.sign_flip import Ids, item_keys
-from sparingly.base.summary import html_table
+from sparingly.base.summary import Summary, html_table
+from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
@@ -294,8 +296,10 @@ class PairWinner:
 
 
 @dataclass(frozen=True, repr=False)
-class Winners:
+class Winners(Tabular):
     """The winner of every pair of models, in the order of the models' names."""
+
+    rows_key: ClassVar[str] = "pairs"
 
     by: str
     pairs: tuple[PairWinner, ...]
@@ -309,9 +313,11 @@ class Winners:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def _repr_html_(self) -> str:
+    def summary(self) -> Summary:
+        """Return how many pairs have a winner, and the pairs."""
+        rows = tuple(tuple(map(cell_text, asdict(pair).values())) for pair in self.pairs)
         columns = ("first", "second", "winner", "distance", "items")
-        return html_table(columns, [tuple(asdict(pair).values()) for pair in self.pairs], repr(self))
+        return Summary((f"{self!r}".removeprefix("Winners(").removesuffix(")"),), columns, rows, texts=3)
 
     def between(self, first: str, second: str) -> PairWinner:
         """Return the outcome of two models, named in any order."""

@@ -3,7 +3,7 @@
 ``fit_irt`` fits scores (plain arrays); ``fisher_information`` says what an item teaches about abilities.
 """
 
-from sparingly.published.irt.climb import fit_irt
+from sparingly.published.irt.fit import fit_irt
 from sparingly.published.irt.model import (
     BINARY,
     CONTINUOUS,

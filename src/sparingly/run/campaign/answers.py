@@ -25,7 +25,7 @@ from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import version_at
-from sparingly.run.campaign.history import SKIPPED, anchors_at, skips_at
+from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
@@ -306,6 +306,7 @@ class AnswerBatch:
             for skip in skips_at(connection, name, journal.last_seq):
                 self.skips[skip.data, skip.round, skip.rater, skip.item, skip.model, skip.other] = skip.seq
         self.guidelines = version_at(connection, name)
+        self.adjudicated: set[tuple[Any, ...]] = set()
         self.start = journal.last_seq
         self.rows: list[dict[str, Any]] = []
         self.new_raters: list[dict[str, Any]] = []
@@ -346,6 +347,11 @@ class AnswerBatch:
         if answer.placement is not None:
             self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
+        if answer.adjudicates:
+            decided = {column: values[column] for column in ("data", "item", "model", "other", "rater")}
+            if tuple(decided.values()) not in self.adjudicated:
+                self.adjudicated.add(tuple(decided.values()))
+                self.journal.event(ADJUDICATED, **decided)
         if answer.rater not in self.known_raters:
             self.known_raters.add(answer.rater)
             self.new_raters.append({"campaign": self.settings.name, "rater": answer.rater, "seq": row["seq"]})
@@ -392,8 +398,8 @@ class AnswerBatch:
             presence = self.models[data].get(name)
             if presence is not None and presence.withdrawn is not None:
                 raise RefusedError(f'The model "{name}" was withdrawn from the campaign.')
-        cell = (data, round, answer.rater, answer.item, model, second)
-        if answer.skip and any((*cell, name) in self.last for name in self.settings.aspects):
+        question = (data, round, answer.rater, answer.item, model, second)
+        if answer.skip and any((*question, name) in self.last for name in self.settings.aspects):
             raise RefusedError(JUDGED)
         return {
             "data": data,

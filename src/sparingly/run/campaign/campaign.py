@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, update
+from sqlalchemy import insert, select, update
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
@@ -37,10 +37,13 @@ from sparingly.run.campaign.datasets import check_lengths, check_letters, models
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
+    RATER_RETURNED,
+    RATER_WITHDRAWN,
     cells_of_round,
     is_own,
     questions_at,
     unanswered,
+    withdrawn_raters,
 )
 from sparingly.run.campaign.journal import Clock, Journal, open_journal, utc_now
 from sparingly.run.campaign.oracle import Caller, CallsSpentError, Claims, Oracle, Patience, Report, reporting
@@ -56,7 +59,7 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
-from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS
+from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
 from sparingly.run.campaign.verify import verify_campaign
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
@@ -68,7 +71,7 @@ from sparingly.run.verification import Verification
 class Campaign(CampaignReader):
     """A live evaluation: data, strategy, rounds, answers and raters, in one database.
 
-    Open one that was begun before with ``Campaign(where)``, begin one with ``Campaign.new``. ``where`` is a
+    Open an existing one with ``Campaign(where)``, start one with ``Campaign.new``. ``where`` is a
     SQLite file or the URL of a PostgreSQL database. Everything that is acknowledged is on disk, and several
     processes may work on a campaign at once.
 
@@ -292,7 +295,7 @@ class Campaign(CampaignReader):
         return rank_so_far(self, data, at=at, **options)
 
     def findings(self, at: int | None = None) -> Findings:
-        """Rank the models of every data set and tell how well raters agree, now or at a number."""
+        """Rank the models of every data set and say how well raters agree, now or at a number."""
         return findings(self, at)
 
     def outlook(self, data: str | None = None) -> CampaignOutlook:
@@ -437,7 +440,7 @@ class Campaign(CampaignReader):
         return new
 
     def withdraw(self, model: str, data: str | None = None) -> None:
-        """Take a model out: nobody is asked about it any more, and it leaves the estimates."""
+        """Take a model out: no more questions about it, and it leaves the estimates."""
         name, table = self.settings.data_named(data), MODELS.c
         with self.database.writing() as connection:
             journal = open_journal(connection, self.name, self._clock)
@@ -455,6 +458,31 @@ class Campaign(CampaignReader):
                 .where(table.campaign == self.name, table.data == name, table.model == model)
                 .values(withdrawn=seq)
             )
+            journal.finish()
+
+    def withdraw_rater(self, rater: str, reason: str = "") -> None:
+        """Leave a rater's answers out of everything that is estimated; they stay, marked as withdrawn.
+
+        What nobody else has judged is asked again.
+        """
+        self._set_rater(rater, RATER_WITHDRAWN, reason=reason)
+
+    def return_rater(self, rater: str) -> None:
+        """Take back that a rater's answers were withdrawn."""
+        self._set_rater(rater, RATER_RETURNED)
+
+    def _set_rater(self, rater: str, kind: str, **detail: str) -> None:
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            query = select(RATERS.c.rater).where(RATERS.c.campaign == self.name).order_by(RATERS.c.rater)
+            raters = list(connection.execute(query).scalars())
+            if rater not in raters:
+                raise UnknownNameError("rater", rater, raters)
+            is_out = rater in withdrawn_raters(connection, self.name, journal.last_seq)
+            if is_out == (kind == RATER_WITHDRAWN):
+                state = "withdrawn already" if is_out else "not withdrawn"
+                raise UsageError(f'The answers of "{rater}" are {state}.')
+            journal.event(kind, rater=rater, **detail)
             journal.finish()
 
     def pause(self, reason: str = "") -> int:

@@ -70,7 +70,7 @@ def rater_drift(
     scores: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in ratings:
         cell = (row["item"], row["model"])
-        if row["data"] == name and cell in anchor_rounds:
+        if row["data"] == name and cell in anchor_rounds and not row["withdrawn"]:
             key = (row["aspect"], *cell, row["round"] == anchor_rounds[cell])
             scores.setdefault(key, {})[row["rater"]] = row["score"]
     drifts = []

@@ -24,10 +24,11 @@ from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
 PAUSED, RESUMED, SKIPPED = "paused", "resumed", "skipped"
+ADJUDICATED, RATER_WITHDRAWN, RATER_RETURNED = "adjudicated", "rater withdrawn", "rater returned"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
     "seq", "at", "data", "round", "rater", "item", "model", "first", "second", "aspect", "score", "seconds",
-    "comment", "client", "corrects", "probability",
+    "comment", "client", "corrects", "probability", "withdrawn",
 )  # fmt: skip
 
 
@@ -143,8 +144,16 @@ class History:
                 )
         return tuple(draws)
 
-    def answers(self, connection: Connection, data: str, seq: int) -> list[dict[str, Any]]:
-        """Return the answers that count at a number: of each rater about each cell the last."""
+    def answers(
+        self, connection: Connection, data: str, seq: int, *, adjudicated: bool = True
+    ) -> list[dict[str, Any]]:
+        """Return the answers that count at a number: of each rater about each cell the last.
+
+        Those of raters who were withdrawn do not count, and of an adjudicated cell only the adjudicator's
+        does; without ``adjudicated``, what raters said before that.
+        """
+        withdrawn = withdrawn_raters(connection, self.settings.name, seq)
+        judges = adjudicators(connection, self.settings.name, data, seq)
         table = RATINGS.c
         rows = connection.execute(
             select(*(table[name] for name in _COLUMNS), table.round, table.seq)
@@ -159,7 +168,13 @@ class History:
         last = {
             tuple(row[name] for name in _COLUMNS[:5]): row
             for row in rows.mappings()
-            if (row["item"], row["model"], row["round"]) not in anchor_cells
+            if row["rater"] not in withdrawn
+            and (row["item"], row["model"], row["round"]) not in anchor_cells
+            and (
+                judges.get((row["item"], row["model"], row["other"])) in (None, row["rater"])
+                if adjudicated
+                else judges.get((row["item"], row["model"], row["other"])) != row["rater"]
+            )
         }
         places = PLACEMENTS.c
         help_shown = {
@@ -243,6 +258,38 @@ def anchors_at(connection: Connection, campaign: str, data: str, seq: int) -> li
     ]
 
 
+def withdrawn_raters(connection: Connection, campaign: str, seq: int) -> set[str]:
+    """Return whose answers were withdrawn at a number of the journal."""
+    table = EVENTS.c
+    kinds = (RATER_WITHDRAWN, RATER_RETURNED)
+    rows = connection.execute(
+        select(table.kind, table.detail)
+        .where(table.campaign == campaign, table.kind.in_(kinds), table.seq <= seq)
+        .order_by(table.seq)
+    )
+    last = {json.loads(row.detail)["rater"]: row.kind for row in rows}
+    return {rater for rater, kind in last.items() if kind == RATER_WITHDRAWN}
+
+
+def adjudicators(
+    connection: Connection, campaign: str, data: str, seq: int
+) -> dict[tuple[str, str, str], str]:
+    """Return by item and models whose answer decided where two raters disagreed, at a number."""
+    table = EVENTS.c
+    rows = connection.execute(
+        select(table.detail)
+        .where(table.campaign == campaign, table.kind == ADJUDICATED, table.seq <= seq)
+        .order_by(table.seq)
+    )
+    events = [json.loads(text) for text in rows.scalars()]
+    withdrawn = withdrawn_raters(connection, campaign, seq) if events else set()
+    return {
+        (event["item"], event["model"], event["other"]): event["rater"]
+        for event in events
+        if event["data"] == data and event["rater"] not in withdrawn
+    }
+
+
 class Skip(NamedTuple):
     """A question that a rater said cannot be judged."""
 
@@ -269,7 +316,9 @@ def skips_at(connection: Connection, campaign: str, seq: int, after: int = 0) ->
         .where(table.campaign == campaign, table.kind == SKIPPED, table.seq <= seq, table.seq > after)
         .order_by(table.seq)
     )
-    return [Skip(**json.loads(row.detail), seq=row.seq) for row in rows]
+    skips = [Skip(**json.loads(row.detail), seq=row.seq) for row in rows]
+    withdrawn = withdrawn_raters(connection, campaign, seq) if skips else set()
+    return [skip for skip in skips if skip.rater not in withdrawn]
 
 
 def skipped_cells(
@@ -284,6 +333,7 @@ def skipped_cells(
             table.data == data,
             table.seq <= seq,
             table.item.in_({cell[1] for cell in cells}),
+            table.rater.not_in(withdrawn_raters(connection, campaign, seq)),
         )
         cells -= {tuple(row) for row in connection.execute(query)}
     return cells
@@ -335,8 +385,9 @@ def rating_rows(connection: Connection, campaign: str, seq: int, since: int = 0)
         .order_by(table.seq)
     )
     rows = []
+    withdrawn = withdrawn_raters(connection, campaign, seq)
     for row in connection.execute(query).mappings():
-        values = {**row, "first": None, "second": None}
+        values = {**row, "first": None, "second": None, "withdrawn": row["rater"] in withdrawn}
         if row["other"]:
             values |= {"model": None, "first": row["model"], "second": row["other"]}
         rows.append({name: values[name] for name in RATING_COLUMNS})
@@ -478,6 +529,7 @@ def unanswered(
     rows = connection.execute(
         select(*columns)
         .where(table.campaign == settings.name, table.data.in_(sets), table.seq <= seq)
+        .where(table.rater.not_in(withdrawn_raters(connection, settings.name, seq)))
         .distinct()
     )
     # An anchor is judged where it was judged in its own round; anything else in any.

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.datasets import models_of
-from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells
+from sparingly.run.campaign.history import Pause, anchors_at, paused_at, skipped_cells, withdrawn_raters
 from sparingly.run.campaign.journal import timestamp
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, RATINGS, ROUNDS
@@ -69,6 +69,7 @@ class RaterProgress:
         seconds: The seconds that came with all of them.
         without_time: How many came without seconds.
         by_round: The answers that count by data set and round.
+        withdrawn: Whether the organiser withdrew them, so that no estimate has them.
     """
 
     rater: str
@@ -78,6 +79,7 @@ class RaterProgress:
     without_time: int
     last: str
     by_round: Mapping[tuple[str, int], int]
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def overview(campaign: CampaignReader) -> Overview:
             closed=row.closed is not None,
             pause=paused_at(connection, name),
             rounds=_rounds(connection, campaign),
-            raters=_raters(connection, name),
+            raters=_raters(connection, name, withdrawn_raters(connection, name, row.last_seq)),
             finished={
                 data: finished.reason
                 for data in campaign.settings.budgets
@@ -214,7 +216,11 @@ def _rounds(connection: Connection, campaign: CampaignReader) -> tuple[RoundProg
         asked_counts.update((data, cell.round) for cell in anchor_cells)
     # However many raters judged an aspect of a cell, it counts once.
     table = RATINGS.c
-    aspects = select(*(table[one] for one in (*names, "aspect"))).where(table.campaign == name).distinct()
+    gone = withdrawn_raters(connection, name, campaign.history.last_seq(connection))
+    aspects = select(*(table[one] for one in (*names, "aspect"))).where(
+        table.campaign == name, table.rater.not_in(gone)
+    )
+    aspects = aspects.distinct()
     judged_counts = _question_counts(
         connection, campaign, [tuple(row) for row in connection.execute(aspects)]
     )
@@ -259,7 +265,7 @@ def _question_counts(
     return counts
 
 
-def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
+def _raters(connection: Connection, name: str, withdrawn: set[str]) -> tuple[RaterProgress, ...]:
     table = RATINGS.c
     rows = connection.execute(
         select(
@@ -290,6 +296,7 @@ def _raters(connection: Connection, name: str) -> tuple[RaterProgress, ...]:
                 without_time=total - sum(row.timed for row in counts),
                 last=max(row.last for row in counts),
                 by_round={(row.data, row.round): row.rows - row.corrections for row in counts},
+                withdrawn=rater in withdrawn,
             )
         )
     return tuple(progress)

@@ -19,7 +19,17 @@ from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import guidelines_at
-from sparingly.run.campaign.history import PAUSED, RESUMED, SKIPPED, anchors_at, questions_at, skips_at
+from sparingly.run.campaign.history import (
+    ADJUDICATED,
+    PAUSED,
+    RESUMED,
+    SKIPPED,
+    adjudicators,
+    anchors_at,
+    questions_at,
+    skips_at,
+    withdrawn_raters,
+)
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
@@ -161,6 +171,10 @@ def _drawn_place(seed: int, data: str, unit: str) -> bytes:
 
 # After so many raters who cannot judge an output nobody else is asked.
 MOST_SKIPS = 2
+# Two raters disagree where their scores are further apart than this share of the scale.
+FAR = 0.25
+# Anybody but the two who disagree adjudicates.
+THIRD = "third"
 # So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
 LEAST_OVERLAP = 20
 
@@ -194,9 +208,19 @@ class PageBoard:
     aspect of which cell it is about, as a bit; scores and comments are read when somebody looks at them.
     """
 
-    def __init__(self, database: Database, settings: Settings, overlap: float = 0.0) -> None:
-        """Follow a campaign in which two raters judge a share of the outputs, at least ``LEAST_OVERLAP``."""
+    def __init__(
+        self, database: Database, settings: Settings, overlap: float = 0.0, adjudicator: str | None = None
+    ) -> None:
+        """Follow a campaign in which two raters judge a share of the outputs, at least ``LEAST_OVERLAP``.
+
+        Where they disagree, the adjudicator decides: a rater, or any ``THIRD`` one.
+        """
         self.database, self.settings, self.overlap = database, settings, overlap
+        self.adjudicator = adjudicator
+        self.withdrawn: set[str] = set()
+        # Who disagrees about which cell, and nobody has decided.
+        self._disputed: dict[Cell, set[str]] = {}
+        self._disputed_pages: set[Page] = set()
         self.seq = 0
         self._lock = threading.RLock()
         self._data_sets = DataSets(settings.name)
@@ -234,11 +258,19 @@ class PageBoard:
         if last <= self.seq:
             return
         newest = connection.execute(
-            select(func.max(events.seq)).where(events.campaign == self.settings.name, events.kind != SKIPPED)
+            select(func.max(events.seq)).where(
+                events.campaign == self.settings.name, events.kind.not_in((SKIPPED, ADJUDICATED))
+            )
         ).scalar_one()
         questions_changed = newest is not None and newest > self._index.seq
         if questions_changed:
             self._index = self._read_index(connection, last)
+            withdrawn = withdrawn_raters(connection, self.settings.name, last)
+            if withdrawn != self.withdrawn:
+                # What they said is as if nobody had said it: everything is counted again.
+                self.withdrawn, self.seq = withdrawn, 0
+                for counts in (self._answered, self._judged, self._skips, self._judges, self._disputed):
+                    counts.clear()
         new = self._read_answers(connection, last)
         # Follow which pages are answered, and by whom.
         if questions_changed:
@@ -250,6 +282,8 @@ class PageBoard:
         touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
         self._open_again -= {page for page in touched if not any(map(self._lacks_second, self.pages[page]))}
+        if self.adjudicator is not None:
+            self._read_disputes(connection, {key for _, key in new if self._judges[key] > 1}, last)
         for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
@@ -306,6 +340,8 @@ class PageBoard:
             key = _board_key(self._index, (row.data, row.item, row.model, row.other), row.round)
             # One tuple for a cell however many have judged it, to save memory.
             key = self._index.key_of.get(key, key)
+            if row.rater in self.withdrawn:
+                continue
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
@@ -319,6 +355,33 @@ class PageBoard:
                 self._judged.setdefault(skip.rater, {})[key] = 0
                 self._skips.setdefault(key, set()).add(skip.rater)
         return new
+
+    def _read_disputes(self, connection: Connection, cells: set[Cell], last: int) -> None:
+        """Find which of some cells two raters disagree about, and which are decided."""
+        table, scores = RATINGS.c, dict[tuple[Cell, str], dict[str, float]]()
+        items = sorted({cell[1] for cell in cells})
+        for start in range(0, len(items), 500):
+            query = select(
+                table.data, table.item, table.model, table.other, table.aspect, table.rater, table.score
+            )
+            of_items = table.item.in_(items[start : start + 500])
+            query = query.where(table.campaign == self.settings.name, of_items, table.seq <= last)
+            for row in connection.execute(query.order_by(table.seq)):
+                key = (row.data, row.item, row.model, row.other)
+                if row.rater not in self.withdrawn and key in cells:
+                    scores.setdefault((key, row.aspect), {})[row.rater] = row.score
+        for cell in cells:
+            self._disputed.pop(cell, None)
+        for (cell, aspect), by_rater in scores.items():
+            ends = (-1.0, 1.0) if cell[3] else self.settings.aspects[aspect]
+            gap = max(by_rater.values()) - min(by_rater.values())
+            if ends is not None and gap > (0.0 if cell[3] else FAR * (ends[1] - ends[0])):
+                self._disputed.setdefault(cell, set()).update(by_rater)
+        for data in self.settings.budgets if self._disputed else ():
+            for decided in adjudicators(connection, self.settings.name, data, last):
+                self._disputed.pop((data, *decided), None)
+        pages = (self._index.page_of.get(cell) for cell in self._disputed)
+        self._disputed_pages = {page for page in pages if page is not None}
 
     def _note(self, rater: str, key: Cell, bits: int) -> None:
         aspects = self._judged.setdefault(rater, {})
@@ -370,14 +433,35 @@ class PageBoard:
 
     def is_open_to(self, rater: str, page: Page) -> bool:
         """Say whether a page may be given to a rater: something on it wants a first or a second answer."""
-        if page not in self._open and page not in self._open_again:
+        is_open = page in self._open or page in self._open_again
+        if page not in self._disputed_pages and (rater == self.adjudicator or not is_open):
             return False
-        is_shared = page in self._open_again
-        return any(
-            not self._is_done(rater, question)
-            for question in self.pages[page]
-            if self.missing(question) or (is_shared and self._lacks_second(question))
+        return any(self._is_open_question(rater, page, question) for question in self.pages[page])
+
+    def _is_open_question(self, rater: str, page: Page, question: Question) -> bool:
+        """Say whether a rater may be asked a question; who adjudicates is asked nothing else."""
+        if rater == self.adjudicator:
+            return self.adjudicates(rater, question)
+        is_open = self.missing(question) or (page in self._open_again and self._lacks_second(question))
+        return (is_open and not self._is_done(rater, question)) or self.adjudicates(rater, question)
+
+    def adjudicates(self, rater: str, question: Question) -> bool:
+        """Say whether a rater's answer to a question would decide where two others disagree."""
+        return (
+            self.adjudicator in (rater, THIRD)
+            and question.cell in self._disputed
+            and not self._is_done(rater, question)
         )
+
+    @property
+    def disputed_count(self) -> int:
+        """How many outputs (or comparisons) two raters disagree about, and nobody has decided."""
+        return len(self._disputed)
+
+    def earlier_answers(self, question: Question) -> list[dict[str, Answer]]:
+        """Return what each rater who disagrees said of a question, by aspect."""
+        raters = sorted(self._disputed.get(question.cell, ()))
+        return [self.last_answers(rater, question.cell, question.round) for rater in raters]
 
     def is_answered(self, page: Page) -> bool:
         """Say whether everything on a page was judged by somebody."""
@@ -457,8 +541,7 @@ class PageBoard:
             question
             for question in self.pages[page]
             if all_questions
-            or self.missing(question)
-            or (page in self._open_again and self._lacks_second(question))
+            or self._is_open_question(rater, page, question)
             or self._has_judged(rater, _board_key(self._index, question.cell, question.round))
         ]
 

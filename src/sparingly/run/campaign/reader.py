@@ -53,6 +53,7 @@ from sparingly.run.campaign.history import (
     skipped_cells,
     spent_at,
     unanswered,
+    with_answers,
 )
 from sparingly.run.campaign.journal import check_end
 from sparingly.run.campaign.own_draws import with_own_draws
@@ -293,6 +294,13 @@ class CampaignReader:
             if not judged:
                 return self.history.data_sets.at(connection, name, seq)
             return self.history.at(connection, name, seq).data
+
+    def raters_answers(self, data: str | None = None, *, at: int | None = None) -> EvalSet:
+        """Return a data set with what raters said before anybody adjudicated: agreement is of these."""
+        name = self.settings.data_named(data)
+        with self._reading(at) as (connection, seq):
+            rows = self.history.answers(connection, name, seq, adjudicated=False)
+            return with_answers(self.history.data_sets.at(connection, name, seq), rows, self.settings.aspects)
 
     def rounds(self, data: str | None = None, *, at: int | None = None) -> tuple[Selection, ...]:
         """Return the rounds of a data set, now or at a number of the journal."""

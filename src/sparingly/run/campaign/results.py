@@ -213,7 +213,7 @@ def findings(campaign: CampaignReader, at: int | None = None) -> Findings:
 
 def agreements(campaign: CampaignReader, name: str, *, at: int | None = None) -> tuple[AspectAgreement, ...]:
     """Return the raters' agreement on every aspect that people are asked for."""
-    data, seed = campaign.data(name, at=at), campaign.settings.seed
+    data, seed = campaign.raters_answers(name, at=at), campaign.settings.seed
     measure = _agreement_of_comparisons if len(data.preferences) else _agreement_of_scores
     drift = {result.aspect: (result.sentence,) for result in rater_drift(campaign, name, at=at)}
     agreed = (measure(name, data, aspect, seed) for aspect in campaign.settings.aspects)

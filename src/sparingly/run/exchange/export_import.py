@@ -83,7 +83,7 @@ def export_tasks(
     options: Mapping[str, str] | None = None,
     **questions: Any,
 ) -> ExportReport:
-    """Write what was chosen as tasks of an annotation tool, without the models' names.
+    """Write a selection as tasks of an annotation tool, without the models' names.
 
     The files to give away go into ``folder``; the key that names the models goes beside it, readable by its
     owner only, and is needed to read the answers. Exporting again with the same seed gives the same tokens.
@@ -152,17 +152,17 @@ def import_answers(
     strict: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> ImportReport:
-    """Read the answers of an annotation tool, and say what was taken and what was left out and why.
+    """Read the answers of an annotation tool, and list what was left out and why.
 
     Args:
         files: The files that the tool wrote.
         key: The key that the export wrote.
         tool: The tool; default: that of the key.
-        scale: The scale that the numbers in the files are on, where it is not the one that was exported; they
+        scale: The scale of the numbers in the files, if not the exported one; they
             are converted to the scale of the key.
         raters: Names of raters by what the tool calls them.
         rater: Who answered, where neither the files nor an assignment says.
-        assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.
+        assigned: Take the assigned rater to be the one who answered, whatever the tool calls them.
         strict: Refuse the files where a score is outside the scale, instead of leaving it out.
         options: Options of the tool, by name.
     """

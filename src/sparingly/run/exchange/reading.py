@@ -67,7 +67,7 @@ class Reading:
         scale: The scale that the numbers in the files are on; default: that of the key.
         raters: Names of raters by what the tool calls them.
         rater: Who answered, where neither the files nor the key says.
-        assigned: Take the rater who was asked for the one who answered, whatever the tool calls them.
+        assigned: Take the assigned rater to be the one who answered, whatever the tool calls them.
         strict: Refuse a file with a score outside the scale, instead of leaving the score out.
     """
 

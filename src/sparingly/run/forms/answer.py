@@ -23,7 +23,7 @@ COLUMNS = (
 # A form to fill in shows these; they come back unread.
 UNREAD_COLUMNS = (
     "round", "source", "output", "first_output", "second_output", "reference", "context", "document",
-    "probability", "assigned", "spans",
+    "probability", "assigned", "spans", "withdrawn",
 )  # fmt: skip
 # Names of raters and senders: the index of answers has a row of 2,704 bytes at most on PostgreSQL.
 LONGEST_BYTES = 400
@@ -67,6 +67,7 @@ class Answer:
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
         placement: Where on the page the output was shown; None where that is unknown.
         skip: Why the rater cannot judge it, on any aspect: the score is no number then. Empty otherwise.
+        adjudicates: Whether it decides where two raters disagreed: of this output it alone counts then.
         guidelines: The version that the rater had read (0 without any); None is not compared.
         word: The score as the word that it was given as, such as pass; empty for a number.
         question: What was asked, where an annotation tool or a page asked it.
@@ -89,6 +90,7 @@ class Answer:
     marks: tuple[Span, ...] | None = None
     placement: Placement | None = None
     skip: str = ""
+    adjudicates: bool = False
     guidelines: int | None = None
     word: str = ""
     question: Question | None = None

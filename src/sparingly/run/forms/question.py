@@ -107,7 +107,7 @@ class Question:
 
     @property
     def cell(self) -> tuple[str, str, str, str]:
-        """What tells questions of a campaign apart: data set, item, model, and the other of a pair."""
+        """What identifies a question of a campaign: data set, item, model, and the other of a pair."""
         return self.data, self.item, self.model, self.other or ""
 
     @property

@@ -49,7 +49,7 @@ class Assignment(Tabular):
         raters: The raters, in the order of their names.
         tasks: Their tasks, rater by rater, in the order of their lists.
         components: The raters that are connected through shared units, largest group first.
-        unit: What was handed out: ``item`` or ``document``.
+        unit: What was assigned together: ``item`` or ``document``.
         overlap: The share of units that two raters judge, as it came out.
         seed: The seed of the draw.
         selection: The signature of the selection, as text.
@@ -76,7 +76,7 @@ class Assignment(Tabular):
 
     @property
     def headline(self) -> str:
-        """What was handed out, in one line."""
+        """The assignment in one line."""
         loads = self.loads.values()
         load = f"{min(loads)}" if min(loads) == max(loads) else f"{min(loads)} to {max(loads)}"
         return (
@@ -340,7 +340,7 @@ def assign(
         data: The evaluation set that it was chosen from.
         overlap: The share of units that two raters judge.
         load: The most items that a rater takes: one number for all, or by name; default: no limit.
-        unit: What is handed out together: an ``item``, or a ``document``.
+        unit: What one rater gets together: an ``item``, or a ``document``.
         controls: Control items (``control_items``): each goes to a rater of the item that it was made from,
             as far from it as the list allows.
         seed: Seed of the draws; the same seed gives the same answer.

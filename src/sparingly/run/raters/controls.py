@@ -99,7 +99,7 @@ def control_items(
     share: float = 0.1,
     seed: int = 0,
 ) -> EvalSet:
-    """Make control items for what was chosen, as a set of their own, so that no estimate counts them.
+    """Make control items for a selection, as a set of their own, so that no estimate counts them.
 
     ``degraded``: an output with a span of words replaced by words of another output; a careful rater scores
     it below the original. ``reference``: a human reference in the place of an output. ``repeat``: an output

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen

@@ -36,7 +36,7 @@ def replay(
     """Yield where an evaluation stands after each of its rounds; every asked cell is answered by the truth.
 
     The truth is an aspect, a combination of aspects, or a metric, which then no method may see. The last
-    look tells why the strategy stopped; a caller that has seen enough just stops asking.
+    look says why the strategy stopped; a caller that has seen enough just stops asking.
     """
     judged, aspect = with_truth(data, truth)
     rounds: list[Selection] = []

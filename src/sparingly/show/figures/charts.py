@@ -22,12 +22,15 @@ from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.expect.expect import Expected
 from sparingly.infer.judge.audit import JudgeAudit
 from sparingly.infer.plan.growth import Growth
 from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.infer.rank.compare import Comparison, CurveComparison
+from sparingly.infer.rank.curve import Parity
 from sparingly.infer.rank.ranking import Ranking
+from sparingly.infer.rank.winners import Winners
 from sparingly.run.raters.assignment import Assignment
 from sparingly.run.raters.report import RaterReport
 from sparingly.show.figures.look import (
@@ -199,7 +202,10 @@ def _bars(title: str, subtitle: str, name: str, value: str) -> Callable[[Tabular
     def draw(result: Tabular) -> VConcatChart:
         import altair as alt
 
-        rows = [{"name": str(row[name]), "value": row[value]} for row in result.rows()]
+        rows = [
+            {"name": " / ".join(str(row[part]) for part in name.split("/")), "value": row[value]}
+            for row in result.rows()
+        ]
         base = alt.Chart(inline(rows)).encode(y=model_axis("name", [row["name"] for row in rows]))
         return framed(base.mark_bar(color=BLUE).encode(x=alt.X("value:Q").title(subtitle)), title, "", [])
 
@@ -471,6 +477,9 @@ _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(
         Changes: draw_changes,
         Selection: draw_probabilities,
         SampleSize: _bars("How many labels a question needs", "labels", "goal", "n"),
+        Expected: _bars("What judging everything is expected to show", "expected score", "model", "score"),
+        Winners: _bars("How far apart two models are", "distance", "first/second", "distance"),
+        Parity: _bars("What a method needs for random's agreement", "items", "random_items", "items"),
         Assignment: _bars("Who judges how much", "items", "rater", "items"),
         HeadToHead: draw_difference,
         WinMatrix: draw_wins,

@@ -46,25 +46,16 @@ MOST_REPLAYED = 2000
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """How numbers are to be found.
+    """How numbers are to be found."""
 
-    Attributes:
-        aspect: What was judged; None for the only one.
-        estimator: How scores are estimated; None leaves it to ``estimate``.
-        target: What scores and ranks speak about; None gives each its own (``targets_of``).
-        level: The level of intervals; one less it is the error rate of ranks and groups.
-        seed: Settles draws.
-        curve: Whether to play the method again over budgets where everything is judged.
-        rater_names: Whether raters are named; else they are numbers.
-    """
-
-    aspect: str | None = None
-    estimator: str | Method | None = None
+    aspect: str | None = None  # what was judged; None for the only one
+    estimator: str | Method | None = None  # how scores are estimated; None leaves it to ``estimate``
+    # What scores and ranks speak about; None gives each its own (``targets_of``).
     target: Target | None = None
-    level: float = 0.95
-    seed: int = 0
-    curve: bool = True
-    rater_names: bool = False
+    level: float = 0.95  # the level of intervals; one less it is the error rate of ranks and groups
+    seed: int = 0  # settles draws
+    curve: bool = True  # whether to play the method again over budgets where everything is judged
+    rater_names: bool = False  # whether raters are named; else they are numbers
 
     @property
     def targets(self) -> Targets:
@@ -79,66 +70,38 @@ class ReportRequest:
 
 @dataclass(frozen=True)
 class Effort:
-    """What the judging cost.
+    """What the judging cost."""
 
-    Attributes:
-        labels: Judgements of what the report is about.
-        further: Judgements of other aspects.
-        items: Items that somebody judged.
-        size: Items of the set, or that were drawn from.
-        seconds: The time that is known, in all; None where none is.
-        timed: The judgements whose time is known.
-    """
-
-    labels: int
-    further: int
-    items: int
-    size: int
-    seconds: float | None
-    timed: int
+    labels: int  # judgements of what the report is about
+    further: int  # judgements of other aspects
+    items: int  # items that somebody judged
+    size: int  # items of the set, or that were drawn from
+    seconds: float | None  # the time that is known, in all; None where none is
+    timed: int  # the judgements whose time is known
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a report rests on.
+    """What a report rests on."""
 
-    Attributes:
-        data: The set with the judgements that were asked for, and no others.
-        rounds: What was chosen to be judged; empty where that is not known.
-        aspect: What was judged.
-        estimate: The scores (strengths, where outputs were compared).
-        comparison: Where outputs were compared, what ``compare`` says of them.
-        ranking: The order with its errors; None where ``unranked`` says why.
-        unranked: Why there is no ranking.
-        representation: Whom the selection represents; None without one.
-        raters: What is to be said of the raters; None where nothing is known of them.
-        unrated: Why nothing is to be said of raters who are known.
-        judge: Whether the judge can be trusted; None without one.
-        growth: Precision against labels.
-        curve: Agreement with judging everything, where everything is judged.
-        no_curve: Why there is none although everything is judged.
-        why: Why the method was taken, where nobody named it.
-        status: Where the campaign stands; None without one.
-        part: Where its data set stands.
-    """
-
-    data: EvalSet
-    rounds: tuple[Selection, ...]
-    aspect: str
-    estimate: Estimate
+    data: EvalSet  # the set with the judgements that were asked for, and no others
+    rounds: tuple[Selection, ...]  # what was chosen to be judged; empty where that is not known
+    aspect: str  # what was judged
+    estimate: Estimate  # the scores (strengths, where outputs were compared)
+    # Where outputs were compared, what ``compare`` says of them.
     comparison: HeadToHead | WinMatrix | None = None
-    ranking: Ranking | None = None
-    unranked: str = ""
-    representation: Representation | None = None
-    raters: RaterReport | None = None
-    unrated: str = ""
-    judge: JudgeAudit | None = None
-    growth: Growth | None = None
-    curve: CurveComparison | None = None
-    no_curve: str = ""
-    why: str = ""
-    status: Status | None = None
-    part: SetStatus | None = None
+    ranking: Ranking | None = None  # the order with its errors; None where ``unranked`` says why
+    unranked: str = ""  # why there is no ranking
+    representation: Representation | None = None  # whom the selection represents; None without one
+    raters: RaterReport | None = None  # what is to be said of the raters; None where nothing is known of them
+    unrated: str = ""  # why nothing is to be said of raters who are known
+    judge: JudgeAudit | None = None  # whether the judge can be trusted; None without one
+    growth: Growth | None = None  # precision against labels
+    curve: CurveComparison | None = None  # agreement with judging everything, where everything is judged
+    no_curve: str = ""  # why there is none although everything is judged
+    why: str = ""  # why the method was taken, where nobody named it
+    status: Status | None = None  # where the campaign stands; None without one
+    part: SetStatus | None = None  # where its data set stands
 
     @property
     def outside(self) -> int:

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
+from sparingly.base.summary import Summary
+from sparingly.base.tabular import Tabular
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_bytes
@@ -49,8 +51,13 @@ def report_kind(path: Path) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """Everything that is to be said of an evaluation: the answer (``lead``), sections, what they rest on."""
+class Report(Tabular):
+    """Everything that is to be said of an evaluation: the answer (``lead``), sections, what they rest on.
+
+    As a frame and as a picture it is its ranking, or its scores where models are not ranked.
+    """
+
+    rows_key: ClassVar[str] = "models"
 
     title: str
     lead: tuple[str, ...]
@@ -59,6 +66,22 @@ class Report:
 
     def __repr__(self) -> str:
         return f"Report({self.title}: {len(self.sections)} sections)"
+
+    @property
+    def _scores(self) -> Tabular:
+        return self.evidence.ranking or self.evidence.estimate
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the ranking, or of the scores."""
+        return self._scores.rows()
+
+    def plot(self) -> Any:
+        """Draw the ranking, or the scores."""
+        return self._scores.plot()
+
+    def summary(self) -> Summary:
+        """Return the answer of the report with the table of its scores."""
+        return replace(self._scores.summary(), sentences=self.lead)
 
     def html(self) -> str:
         """Return one page that needs nothing else."""
@@ -163,7 +186,7 @@ def report(
         target: What all numbers speak about: this ``set``, or the ``population`` of inputs like these. Unless
             given, scores are those of this set, ranks and groups those of inputs like these.
         level: How often intervals are to hold the truth; ranks and groups hold with the same confidence.
-        scale: The lowest and the highest score that there can be; what the data tells of it unless given, and
+        scale: The lowest and the highest score that there can be; default: found in the data, and
             that of the campaign where there is one.
         title: The title.
         figures: Whether to draw pictures, which needs the extra ``report``.

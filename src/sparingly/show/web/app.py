@@ -57,6 +57,7 @@ def create_app(
     rate: float | None = None,
     help_from: str | None = None,
     help_share: float = 0.5,
+    adjudicator: str | None = None,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -84,6 +85,8 @@ def create_app(
         advance: Whether a page is sent as soon as every output on it has a score.
         rate: What an hour of a rater is paid: the organiser's pages then show the cost.
         base: The path of this campaign below the others of its server, such as ``/wmt``.
+        adjudicator: Decides where two raters are further apart than a quarter of the scale (of pairs: where
+            they differ): a rater, who sees both answers, or any ``third`` one, who sees none.
         help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
             which answers are filled in.
         help_share: The probability with which a rater sees that, drawn for each question; estimates are of
@@ -112,6 +115,7 @@ def create_app(
             rate=rate,
             help_from=help_from,
             help_share=help_share,
+            adjudicator=adjudicator,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

@@ -179,6 +179,8 @@ MESSAGES = {
     "resumed": "The campaign goes on.",
     "written": "The guidelines are saved. Raters read the new version before they go on.",
     "retired": "These links open nothing any more. What was answered stays.",
+    "withdrawn": "The rater's answers are kept, and in no result any more. What is missing is asked again.",
+    "returned": "The rater's answers count again.",
     "drawn": "The next round is drawn: raters are asked for it now.",
     "waiting": "No round was drawn: answers to the last one are still to come.",
     "finished": "No round was drawn: there is nothing more to ask.",
@@ -246,6 +248,7 @@ def _progress_values(service: OrganiserService, web: Web) -> dict[str, Any]:
     return {
         "overview": overview,
         "overlap": web.board.overlap_counts,
+        "disputed": web.board.disputed_count,
         "several": len(service.campaign.settings.budgets) > 1,
         "time": duration(overview.cost.seconds),
         "mean_time": duration(mean),
@@ -478,6 +481,20 @@ def retire(session: OrganiserForm, service: CurrentService, fields: Fields) -> R
     role = _role_of(fields)
     service.access.retire(text_of(fields, "rater"), role, by=session.actor)
     return _redirect("/organiser/raters", "retired")
+
+
+@router.post("/organiser/raters/withdraw")
+def withdraw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
+    """Leave a rater's answers out of the results, or take them in again."""
+    rater, is_back = text_of(fields, "rater"), fields.get("back") == "yes"
+    if is_back:
+        service.campaign.return_rater(rater)
+    else:
+        service.campaign.withdraw_rater(rater)
+    service.audit.write(
+        session.actor, "answers taken in again" if is_back else "answers withdrawn", rater=rater
+    )
+    return _redirect("/organiser/raters", "returned" if is_back else "withdrawn")
 
 
 @router.post("/organiser/next")

@@ -54,6 +54,7 @@ class RaterRow:
     last: str
     rounds: tuple[tuple[str, int], ...]
     controls: str = "-"
+    withdrawn: bool = False
 
 
 def rater_rows(
@@ -84,7 +85,8 @@ def rater_rows(
         rows.append(
             RaterRow(
                 name,
-                "at work" if is_open else "retired" if name in links else "no link",
+                ("at work" if is_open else "retired" if name in links else "no link")
+                + (", answers withdrawn" if progress.withdrawn else ""),
                 is_open,
                 progress.answers,
                 progress.corrections,
@@ -92,6 +94,7 @@ def rater_rows(
                 duration(progress.seconds / timed if timed else None),
                 moment(progress.last),
                 rounds,
+                withdrawn=progress.withdrawn,
             )
         )
     right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}

@@ -21,7 +21,7 @@ from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
-from sparingly.run.campaign.rater_pages import Drafts, PageBoard
+from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.languages import script_texts, texts_of, translator
@@ -69,6 +69,7 @@ class Web:
         assignment: Who judges what; without one, every rater is given open questions.
         help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
         help_share: The probability with which a rater sees a suggestion, drawn for each question.
+        adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
         controls: Items with known answers that are hidden among the others.
@@ -102,6 +103,7 @@ class Web:
     rate: float | None = None
     help_from: str | None = None
     help_share: float = 0.5
+    adjudicator: str | None = None
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -109,6 +111,8 @@ class Web:
             raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
+        if self.adjudicator == THIRD and self.assignment is not None:
+            raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
         if self.texts not in get_args(Texts):
             raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
         self.single_form.check(self.campaign.settings.aspects)
@@ -161,7 +165,7 @@ class Web:
     def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
         overlap = self.overlap if self.assignment is None else 0.0
-        return PageBoard(self.campaign.database, self.campaign.settings, overlap)
+        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.adjudicator)
 
     @cached_property
     def acceptances(self) -> Acceptances:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.cache import ResultCache
-from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.base.stats.moments import principal_axes
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.embed.evalset import Embedded, embed_outputs, embed_sources
@@ -252,9 +253,7 @@ def standard_columns(data: EvalSet, metrics: tuple[str, ...] | None, lengths: bo
     Metrics that are missing everywhere or constant are left out.
     """
     names = sorted(data.metrics) if metrics is None else list(metrics)
-    for name in names:
-        if name not in data.metrics:
-            raise UnknownNameError("metric", name, data.metrics)
+    check_names("metric", names, data.metrics)
     columns = [column for name in names for column in _columns(name, data.metrics[name])]
     columns += _length_columns(data) if lengths else []
     if not columns:

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha
 from sparingly.base.registry import Method, method_class, method_from_call, parameter
 from sparingly.base.text import parse_call
 from sparingly.infer.estimate.assemble import Target

@@ -22,8 +22,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
-from sparingly.base.levels import check_alpha
 from sparingly.infer.rank.pair_tests import pair_errors, pair_tells
 
 # --- critical values of several looks ---

@@ -14,7 +14,7 @@ from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
 from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.rater.queue import PageProgress, PageQueue
-from sparingly.show.web.rater.submission import Draft
+from sparingly.show.web.rater.submission import Draft, asked_as
 from sparingly.show.web.sessions import Session
 from sparingly.show.web.texts import DisplayText, GuideView, display_text, guide_view, turns
 from sparingly.show.web.web import Web
@@ -106,6 +106,7 @@ class QuestionView:
     comment: str
     skip: str = ""
     helped: bool = False
+    earlier: tuple[str, ...] = ()
 
     @property
     def is_pair(self) -> bool:
@@ -311,7 +312,32 @@ class PageViews:
             comment=(typed and typed.comment) or comment or "",
             skip=(typed and typed.skip) or "",
             helped=suggestion is not None,
+            earlier=self._earlier(question, rater),
         )
+
+    def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
+        """Return, for the one who adjudicates, what those who disagree said of an output."""
+        board, asked = self.web.board, asked_as(question)
+        if rater != board.adjudicator or not board.adjudicates(rater, asked):
+            return ()
+        sides = question.model == first_models(question)[0]
+        shown = []
+        for answers in board.earlier_answers(asked):
+            parts = []
+            for aspect, answer in answers.items():
+                if question.other is None:
+                    words = f"{answer.score:g}"
+                else:
+                    first = answer.score if sides else -answer.score
+                    words = "The first" if first > 0 else "The second" if first < 0 else "No difference"
+                parts.append(words if len(answers) == 1 else f"{aspect} {words}")
+                marks = [
+                    f"{mark.severity}: {(question.output or '')[mark.start : mark.end]}"
+                    for mark in answer.marks or ()
+                ]
+                parts += [*marks, *([answer.comment] if answer.comment else [])]
+            shown.append(" · ".join(parts))
+        return tuple(shown)
 
 
 def draft_name(question: Question) -> str:

@@ -47,7 +47,7 @@ class PageQueue:
         self.board.refresh()
         if not self.board.is_open or self.has_done_enough(rater):
             return None
-        if self.web.assignment is not None:
+        if self._is_assigned(rater):
             pages = self._assigned(rater)
             return next((page for page in pages if not self.board.is_done_by(rater, page)), None)
         with self.web.campaign.database.reading() as connection:
@@ -68,7 +68,7 @@ class PageQueue:
 
         def write(connection: Connection) -> None:
             self.web.drafts.drop(connection, rater, page.data, page.item)
-            if self.web.assignment is None:
+            if not self._is_assigned(rater):
                 self._lend(connection, rater)
 
         self.web.group_commit.do(write)
@@ -84,7 +84,7 @@ class PageQueue:
 
     def is_mine(self, rater: str, page: Page) -> bool:
         """Say whether a rater may open a page: it is lent or assigned to them, or they have judged it."""
-        if self.web.assignment is not None:
+        if self._is_assigned(rater):
             return page in self._assigned(rater)
         with self.web.campaign.database.reading() as connection:
             lent = self.leases.current(connection).get(self.board.unit_of(page), ("", ""))
@@ -92,10 +92,15 @@ class PageQueue:
 
     def questions(self, rater: str, page: Page) -> list[Question]:
         """Return what a rater is asked about on a page."""
-        return self.board.questions_for(rater, page, all_questions=self.web.assignment is not None)
+        return self.board.questions_for(rater, page, all_questions=self._is_assigned(rater))
 
     def has_done_enough(self, rater: str) -> bool:
-        """Say whether somebody of a panel has judged as many pages as were asked of them."""
+        """Say whether somebody of a panel has judged as many pages as were asked of them.
+
+        Nobody whose answers were withdrawn is asked more.
+        """
+        if rater in self.board.withdrawn:
+            return True
         panel = self.web.panel
         if panel is None or panel.pages is None or not rater.startswith(PREFIX):
             return False
@@ -122,7 +127,7 @@ class PageQueue:
     def progress(self, rater: str) -> PageProgress:
         """Return how far a rater is."""
         board = self.board
-        if self.web.assignment is not None:
+        if self._is_assigned(rater):
             pages = self._assigned(rater)
             judged = sum(board.is_done_by(rater, page) for page in pages)
             return PageProgress(judged, judged, len(pages))
@@ -157,6 +162,10 @@ class PageQueue:
             for unit in self.board.units
             if leases.get(unit, (rater, ""))[0] == rater and any(True for _ in self._open(unit, rater))
         )
+
+    def _is_assigned(self, rater: str) -> bool:
+        """Say whether a rater judges what was assigned; who adjudicates takes what others disagree about."""
+        return self.web.assignment is not None and rater != self.board.adjudicator
 
     def _assigned(self, rater: str) -> list[Page]:
         assignment = self.web.assignment

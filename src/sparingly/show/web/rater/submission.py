@@ -15,7 +15,7 @@ from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.forms.answer import Answer, Placement
 from sparingly.run.forms.form import REASONS
-from sparingly.run.forms.question import Question
+from sparingly.run.forms.question import Output, Question
 from sparingly.run.forms.spans import checked_spans
 from sparingly.show.web.texts import storable
 from sparingly.show.web.web import Web
@@ -209,6 +209,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
         form = web.single_form if question.other is None else web.pair_form
         marks = [vars(mark) for mark in card.marks]
         spans = checked_spans(marks, question.output, categories) if form.answers == "spans" else None
+        decides = web.board.adjudicates(rater, asked_as(question))
         suggestion = None if web.help is None else web.help.suggestion(rater, question)
         comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None
         for number, (aspect, ends) in enumerate(web.campaign.settings.aspects.items()):
@@ -228,6 +229,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                         comment=None if number else comment,
                         client=submission.client,
                         guidelines=version,
+                        adjudicates=decides,
                         marks=None if number else spans,
                         placement=Placement(
                             place,
@@ -246,6 +248,12 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     # The time spent on a page is divided over its answers: their sum is what is paid for.
     seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
     return [*(replace(answer, seconds=seconds_each) for answer in answers), *skips]
+
+
+def asked_as(question: Question) -> Question:
+    """Return a shown question as it was asked: of outputs with the same text the first, a pair in order."""
+    first = sorted(min(output.models) for output in question.outputs)
+    return replace(question, outputs=tuple(Output((name,)) for name in first))
 
 
 def number_of(value: str) -> float:

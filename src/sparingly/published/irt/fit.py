@@ -1,4 +1,4 @@
-"""Both fits as climbs: where they start, the loop, MAP and variational."""
+"""The fits, MAP and variational: where they start, how they climb, and from scores to a fitted model."""
 
 from __future__ import annotations
 
