@@ -388,8 +388,8 @@ def method_curve(
     if as_selector(method).is_nested:
         return curves.curve(full_set, replay.order(method, seed), sizes, measure)
     values, counts = [], []
-    for size in tracked(sizes):
-        selection = replay.select(method, int(size), seed)
+    for size in tracked(sizes.tolist()):
+        selection = replay.select(method, size, seed)
         cells = selected_cells(selection, replay.part, full_set.values)
         weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
         count = len(cells.rows)

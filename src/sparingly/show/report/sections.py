@@ -262,8 +262,8 @@ def beats_section(evidence: Evidence) -> Section | None:
         return None
     if isinstance(found, HeadToHead):
         votes = tuple((str(row[0]), str(row[1])) for row in found.summary().rows)
-        parts = [Table("Votes", ("", "comparisons"), votes), *map(Words, found.sentences[1:])]
-        return Section("pairs", "Who won how often", tuple(parts))
+        table = Table("Votes", ("", "comparisons"), votes)
+        return Section("pairs", "Who won how often", (table, *map(Words, found.sentences[1:])))
     better, names = ranking.decisions.better, [model.model for model in ranking.models]
     rows = tuple(
         (

@@ -40,7 +40,7 @@ __all__ = [
 
 _PIPE_WIDTH = 120
 # The answer, its picture and what to do next take so many lines at most.
-_FIRST_LINES = 15
+_FIRST_LINES, _MOST_ROWS = 15, 8
 # Room for drawn intervals, in letters.
 _NARROWEST, _WIDEST = 9, 32
 # Cells of words that are longer are sentences, which may be broken.
@@ -105,7 +105,7 @@ def _table_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]], numbers
                 parts.append(f"{space}{text}" if place in right else f"{text}{space}")
             yield f" {_GAP.join(parts)}".rstrip()
 
-    lines = []
+    lines: list[str] = []
     if any(columns[place] for place in visible):
         heads = [_broken(columns[place], widths[place]) for place in visible]
         highest = max(map(len, heads))
@@ -161,9 +161,9 @@ def show_summary(
 ) -> None:
     """Print a result: the answer, its table, and what to do next.
 
-    Where the table is long, what to do next stands above it. ``typed`` stands after a command: the files,
-    with what is needed to mean the same result. ``details`` prints more; method and signature come last, and
-    only if ``verbose``.
+    Where that is too long for a screen, notes or the table come last. ``typed`` stands after a command: the
+    files, with what is needed to mean the same result. ``details`` prints more; method and signature come
+    last, and only if ``verbose``.
     """
     first, *further = summary.sentences
     wrapped(first, style="bold")
@@ -178,14 +178,17 @@ def show_summary(
     is_long = (
         len(table) + len(summary.next_steps) + sum(len(_lines_of(text)) for text in texts) + 1 > _FIRST_LINES
     )
-    if not is_long:
+    # A long table comes after what to do next, and so do notes where the table is short.
+    is_last = is_long and len(summary.rows) > _MOST_ROWS
+    if not is_last:
         for text in (*table, ""):
             line(text)
-    notes(summary.notes)
+    notes(() if is_long else summary.notes)
     for step in summary.next_steps:
         line(f"Next: {_DATA.sub(lambda _: typed, step)}")
-    for text in table if is_long else ():
+    for text in table if is_last else ():
         line(text)
+    notes(summary.notes if is_long else ())
     if details is not None:
         details()
     if verbose:
