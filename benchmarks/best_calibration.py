@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -41,11 +42,13 @@ from sparingly.infer.estimate.full_set_p import (
     EffectPrior,
     SetDocuments,
     chance_full_set_shows,
+    effect_grid,
+    error_scales,
     set_documents,
 )
-from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
-from sparingly.infer.rank.pair_tests import pair_errors
+from sparingly.infer.rank.pair_tests import checked_scores, pair_errors, pair_tells
 from sparingly.infer.rank.rank import joint_of
 
 # --- replays on judged sets ------------------------------------------------------------------------------
@@ -254,6 +257,48 @@ def said_of(replay: Replay, priors: Mapping[str, EffectPrior] = PRIORS) -> Itera
             for sampled, target, best in targets:
                 yield from _said_of_models(sampled, target, best, name, prior)
         yield from _said_of_pairs(replay, name, prior)
+
+
+def chance_of_better(
+    scores: Floats,
+    covariance: Floats,
+    *,
+    degrees: float = math.inf,
+    units: float | None = None,
+    prior: EffectPrior = USUAL_EFFECTS,
+) -> Floats:
+    """Return models × models: the posterior probability that the row's model is better than the column's.
+
+    d̂ | d ~ t_ν(d, se²),  d ~ N(0, δ²·units·se²): a pair differs by δ standard deviations of its single units,
+    log δ ~ N(log 0.5, 0.8²) weighed by all pairs, which count as M − 1 observations. With the pull
+    k = δ²·units/(δ²·units + 1), P(d > 0) = mean over δ and df/χ²_df of Φ(√k·d̂/se). A flat prior (1 − p/2) is
+    k = 1 and too sure. NaN on the diagonal, without a score, and where a pair has no error.
+
+    Use it to choose between two; claims come from the tests. The arguments are those of ``chance_of_best``.
+    """
+    from scipy.special import ndtr
+
+    scores, covariance = checked_scores(scores, covariance)
+    count = units if units is not None else 100.0 if math.isinf(degrees) else degrees + 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = (scores[:, None] - scores) / pair_errors(covariance)
+    ratios = np.where(pair_tells(covariance), ratios, np.nan)
+    has_error = np.isfinite(ratios)
+    chance = np.full(ratios.shape, np.nan)
+    if not has_error.any():
+        return chance
+    effects, log_weight = effect_grid(prior)
+    room = effects**2 * count
+    total = (ratios[has_error] ** 2).mean() / (1.0 + room)
+    models = int(has_error.any(axis=1).sum())
+    weight = log_weight - 0.5 * (np.log(1.0 + room) + total) * (models - 1)
+    weight = np.exp(weight - weight.max())
+    pull = np.sqrt(room / (1.0 + room))
+    chances = [
+        weight @ ndtr(pull[:, None] * ratios[has_error] / math.sqrt(scale)) for scale in error_scales(degrees)
+    ]
+    chance[has_error] = np.mean(chances, axis=0) / weight.sum()
+    return chance
 
 
 def _said_of_models(

@@ -46,6 +46,8 @@ class Onlooker:
 
     def __init__(self, where: str, pause: float = 0.0) -> None:
         self.where, self.pause = where, pause
+        # While the database has no room, that it says so is no problem.
+        self.tolerant = False
         self.looks: Counter[str] = Counter()
         self.problems: list[str] = []
         self._over = threading.Event()
@@ -66,7 +68,8 @@ class Onlooker:
             try:
                 self._look()
             except Exception as error:
-                self.problems.append(f"{type(error).__name__}: {error}")
+                if not self.tolerant:
+                    self.problems.append(f"{type(error).__name__}: {error}")
             if self._over.wait(self.pause):
                 return
 

@@ -29,7 +29,7 @@ from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
-from sparingly.infer.estimate.place import EarlierPredictions
+from sparingly.infer.estimate.bank import EarlierPredictions
 from sparingly.run.campaign.gate import BatchedModels, answer_over_looks
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "coverage.md"

@@ -40,10 +40,9 @@ from sparingly.base.arrays import Floats
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.bank import PARAMETERS, LabelBank
+from sparingly.infer.estimate.bank import EXPECTED, PARAMETERS, LabelBank
 from sparingly.infer.estimate.draw import sample_from
-from sparingly.infer.estimate.place import EXPECTED
-from sparingly.infer.estimate.predictions import own_slopes
+from sparingly.infer.estimate.estimators import own_slopes
 from sparingly.infer.estimate.sample import JudgedSample, difference_form
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "coverage.md"

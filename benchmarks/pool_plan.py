@@ -174,7 +174,7 @@ def rates_block(rates: Figures) -> str:
     """Return the measured rates as Markdown."""
     names = {
         "score": "read, check, hash, score with a light model, write",
-        "near": "prepare for near duplicates by MinHash (`--near`)",
+        "near": "prepare for near duplicates by MinHash (`--near-duplicates`)",
         "embed": "embed (`--embed hashed`)",
         "sketch": "sketches of the vectors",
         "leaf": "the leaf of a source (`--spread embedding`)",
@@ -191,7 +191,7 @@ def rates_block(rates: Figures) -> str:
         f"{_table(lines)}\n\nMeasured with {rates['sources']:,} generated sources on {rates['date']}, on two "
         f"cores on which {rates['load']:.0f} other processes were running. A source takes "
         f"{size['pool']:.0f} bytes in the pool's files, {size['scored']:.0f} in the scored ones, "
-        f"{BAND_BYTES} more with `--near`, {VECTOR_BYTES} more with `--embed hashed`, and "
+        f"{BAND_BYTES} more with `--near-duplicates`, {VECTOR_BYTES} more with `--embed hashed`, and "
         f"{size['memory']:.0f} in the memory of the one that draws."
     )
 

@@ -141,7 +141,8 @@ def measure(
     out = ("-o", str(folder / "chosen.json"), "-o", str(folder / "chosen.jsonl"))
     steps = {"score": score, "select": (*draw, *out)}
     if near:
-        steps |= {"score with near": (*score, "--near"), "select with near": (*draw, "--near", NEAR, *out)}
+        steps["score with near"] = (*score, "--near-duplicates")
+        steps["select with near"] = (*draw, "--near", NEAR, *out)
     figures: Figures = {
         "sources": sources,
         "megabytes": sum(path.stat().st_size for path in paths) / 1e6,
@@ -176,7 +177,7 @@ def stages(folder: Path) -> Figures:
         ),
         "a light model (`--by distilled:model=FILE`)": lambda: model.score(texts),
         "identify languages (`--identify`)": lambda: known.identify_all(texts, ["{}"] * len(texts)),
-        "prepare for near duplicates (`--near`)": lambda: bands_of(texts),
+        "prepare for near duplicates (`--near-duplicates`)": lambda: bands_of(texts),
     }
     return {name: len(texts) / _processor(call) for name, call in work.items()}
 

@@ -1,10 +1,12 @@
 """Many raters at once on the pages of ``sparingly serve``: how long each request takes, and nothing lost.
 
-``python -m benchmarks.serve_load [--seconds 300] [--raters 100] [--kills 2] [--database sqlite]``
+``python -m benchmarks.serve_load [--seconds 300] [--raters 100] [--kills 2] [--full-disk] [--database …]``
 The server is started as a user starts it, in a process of its own; raters speak to it over sockets. They look
 at a page for 3 to 7 seconds, save a draft, send, and press the button twice now and then. Meanwhile the
 organiser looks at all pages and downloads everything, somebody else opens, verifies and exports the campaign,
-and the server is killed (-9) and started again. What was acknowledged is compared with what is stored.
+and the server is killed (-9) and started again. With ``--full-disk`` the database lies on a small disk (which
+root can make), and for a twelfth of the time there is no room on it; a PostgreSQL server that stops then is
+started again. What was acknowledged is compared with what is stored.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import sysconfig
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from html import unescape
 from pathlib import Path
@@ -30,6 +34,8 @@ import numpy as np
 
 import sparingly
 from benchmarks.campaign_load import Onlooker, address
+from tools.postgres_server import NoServerError, running_server
+from tools.postgres_server import Server as PostgresServer
 
 # --- raters and an organiser without a browser -----------------------------------------------------------
 
@@ -48,6 +54,8 @@ _PATIENCE, _AGAIN = 60.0, 0.2
 _FORM = re.compile(r'<form id="judge"[^>]*action="([^"]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="(csrf|client)" value="([^"]*)"')
 _SCORE = re.compile(r'name="(score:[0-9a-f]{32}:\d+)"')
+# What the organiser's pages say while the database cannot write.
+_NO_ROOM = ("is full", "gave an error")
 _CUT_OFF = (OSError, http.client.HTTPException)
 
 
@@ -60,6 +68,7 @@ class Log:
     acknowledged: set[str] = field(default_factory=set)
     sent_again: int = 0
     cut_off: int = 0
+    no_room: int = 0
     refused: list[int] = field(default_factory=list)
 
     def add(self, other: Log) -> None:
@@ -70,6 +79,7 @@ class Log:
         self.acknowledged |= other.acknowledged
         self.sent_again += other.sent_again
         self.cut_off += other.cut_off
+        self.no_room += other.no_room
         self.refused += other.refused
 
 
@@ -111,6 +121,12 @@ class Visitor:
                 time.sleep(_AGAIN)
                 continue
             self.log.waits.setdefault(kind, []).append(time.perf_counter() - begun)
+            if status == 503 or (status == 422 and any(words in text for words in _NO_ROOM)):
+                self.log.no_room += 1
+                if time.monotonic() > end:
+                    raise AssertionError(f"{method} {kind} was answered with {status} for {_PATIENCE} s")
+                time.sleep(_AGAIN)
+                continue
             if status >= 400:
                 self.log.refused.append(status)
                 raise AssertionError(f"{method} {kind} was answered with {status}: {text[:500]}")
@@ -208,6 +224,7 @@ class Load:
     p95_by_kind_ms: dict[str, float]
     sent_again: int
     cut_off: int
+    no_room: int
     lost: int
     doubled: int
     invented: int
@@ -280,15 +297,72 @@ def begin(where: str, raters: int, seconds: float) -> None:
     sparingly.Campaign.new(where, data, "uniform", pages, aspects="overall", scale=(0, 100)).disconnect()
 
 
-def measure(folder: Path, *, raters: int, seconds: float, kills: int, database: str = "sqlite") -> Load:
-    """Let raters judge for a while, kill the server now and then, and compare what is stored."""
+@dataclass
+class SmallDisk:
+    """A disk in memory that can be filled."""
+
+    place: Path
+    database: PostgresServer | None = None
+
+    def fill(self) -> None:
+        """Leave no room."""
+        with suppress(OSError), (self.place / "balloon").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def empty(self) -> None:
+        """Make room again; a server that gave up is started again."""
+        (self.place / "balloon").unlink()
+        if self.database is not None:
+            with suppress(NoServerError):
+                self.database.crash()
+            self.database.start()
+
+
+@contextmanager
+def on_small_disk(database: str, folder: Path) -> Iterator[tuple[str, SmallDisk]]:
+    """Yield the address of an empty database on a small disk, and the disk."""
+    place = folder / "disk"
+    place.mkdir()
+    size = "192m" if database == "postgresql" else "32m"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
+    place.chmod(0o755)
+    try:
+        if database == "sqlite":
+            yield str(place / "campaign.db"), SmallDisk(place)
+            return
+        for above in (folder, *folder.parents[:1]):
+            above.chmod(0o755)
+        with running_server(place) as server:
+            yield server.new_address(), SmallDisk(place, server)
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@contextmanager
+def on_any_disk(database: str) -> Iterator[tuple[str, None]]:
+    """Yield the address of an empty database."""
     with address(database) as where:
+        yield where, None
+
+
+def measure(
+    folder: Path,
+    *,
+    raters: int,
+    seconds: float,
+    kills: int,
+    database: str = "sqlite",
+    full_disk: bool = False,
+) -> Load:
+    """Let raters judge for a while, kill the server now and then, and compare what is stored."""
+    with on_small_disk(database, folder) if full_disk else on_any_disk(database) as (where, disk):
         begin(where, raters, seconds)
         server = Server(folder, where)
         try:
             links = server.start(*(f"rater-{number:03d}" for number in range(raters)))
             with Onlooker(where, pause=1.0) as onlooker:
-                log, took = _run(server, links, seconds, kills)
+                log, took = _run(server, links, seconds, kills, disk, onlooker)
         finally:
             server.kill()
         for problem in onlooker.problems:
@@ -296,7 +370,14 @@ def measure(folder: Path, *, raters: int, seconds: float, kills: int, database: 
         return _compared(where, log, took, onlooker, {"database": database, "raters": raters, "kills": kills})
 
 
-def _run(server: Server, links: dict[str, str], seconds: float, kills: int) -> tuple[Log, float]:
+def _run(
+    server: Server,
+    links: dict[str, str],
+    seconds: float,
+    kills: int,
+    disk: SmallDisk | None,
+    onlooker: Onlooker,
+) -> tuple[Log, float]:
     begun = time.monotonic()
     people: list[Visitor] = [
         (Organiser if name == "organiser" else Rater)(name.removeprefix("rater "), link, begun + seconds)
@@ -317,6 +398,15 @@ def _run(server: Server, links: dict[str, str], seconds: float, kills: int) -> t
         time.sleep(max(0.0, begun + seconds * (count + 1) / (kills + 1) - time.monotonic()))
         server.kill()
         server.start()
+    if disk is not None:
+        # After the last kill, before the end.
+        time.sleep(max(0.0, begun + seconds * (kills + 0.5) / (kills + 1) - time.monotonic()))
+        onlooker.tolerant = True
+        disk.fill()
+        time.sleep(seconds / 12)
+        disk.empty()
+        time.sleep(2.0)
+        onlooker.tolerant = False
     for thread in threads:
         thread.join()
     if problems:
@@ -353,6 +443,7 @@ def _compared(where: str, log: Log, took: float, onlooker: Onlooker, asked: dict
         },
         sent_again=log.sent_again,
         cut_off=log.cut_off,
+        no_room=log.no_room,
         lost=sum(stored.get(client) != log.sent[client][1] for client in log.acknowledged),
         doubled=len(rows) - sum(map(len, cells.values())),
         invented=len(set(stored) - set(log.sent)),
@@ -371,9 +462,10 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--kills", type=int, default=2)
+    parser.add_argument("--full-disk", action="store_true", help="run out of room once; for root")
     parser.add_argument("--database", action="append", choices=("sqlite", "postgresql"))
     args = parser.parse_args()
-    given = {"raters": args.raters, "seconds": args.seconds, "kills": args.kills}
+    given = {name: getattr(args, name) for name in ("raters", "seconds", "kills", "full_disk")}
     for database in args.database or ("sqlite", "postgresql"):
         with tempfile.TemporaryDirectory() as folder:
             found = measure(Path(folder), database=database, **given)

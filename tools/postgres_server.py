@@ -83,14 +83,14 @@ def find_programs() -> Path:
 
 
 @contextmanager
-def running_server(*, in_memory: bool = False) -> Iterator[Server]:
-    """Yield a server with nothing in it; its folder is gone afterwards.
+def running_server(place: Path | None = None, *, in_memory: bool = False) -> Iterator[Server]:
+    """Yield a server with nothing in it, in a place; its folder is gone afterwards.
 
     With ``in_memory`` the folder lies in memory where the system has such a place: as good for crashes of
     processes, and much quicker; not for measuring.
     """
     programs = find_programs()
-    memory = str(_MEMORY) if in_memory and os.access(_MEMORY, os.W_OK) else None
+    memory = _MEMORY if in_memory and os.access(_MEMORY, os.W_OK) else place
     folder = Path(tempfile.mkdtemp(prefix="sparingly-postgres-", dir=memory))
     server = Server(programs, folder)
     try:

@@ -93,7 +93,7 @@ def parity(given: Given) -> Outcome:
     def share() -> float:
         full = full_set(data, "human")
         dense = np.arange(5, len(full) + 1)
-        return RandomParity(full, SPA, "first_crossing", targets, sizes, dense, 1.0, None).of(order).raw
+        return RandomParity(full, SPA, "first_crossing", targets, sizes, dense, 1.0).of(order).raw
 
     return timed(share)
 

@@ -37,7 +37,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_from_files_to_a_verified_selection(command: Command) -> None:
-    code, out, err = command("pool score pool --by hard --near --out scored")
+    code, out, err = command("pool score pool --by hard --near-duplicates --out scored")
     assert (code, err) == (EXIT_DONE, "")
     assert out.startswith("100 of 102 records are sources, scored by hard\n")
     assert "broken: pool/shard-0.jsonl, line 61: not JSON: {broken\n" in out

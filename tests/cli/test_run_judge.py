@@ -164,12 +164,12 @@ def test_a_judge_that_is_down_is_one_sentence(command: Command) -> None:
         ("--endpoint localhost --rubric rubric.md", "--endpoint is a URL such as"),
         ("--endpoint http://localhost/v1 --rubric none.md", "none.md: there is no such file"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --limit 0", "--limit is 1 or more"),
-        ("--endpoint http://localhost/v1 --rubric rubric.md --rate -1", "above zero"),
+        ("--endpoint http://localhost/v1 --rubric rubric.md --calls-a-minute -1", "above zero"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --spend 1", "--token-price 0.15/0.60"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --token-price 1/2 --spend 0", "above zero"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --token-price cheap", "sent and written"),
         ("--endpoint http://localhost/v1 --rubric rubric.md --temperature hot", "from 0 to 2, or none"),
-        ("--endpoint http://localhost/v1 --rubric rubric.md --scale 1-7", "--scale"),
+        ("--endpoint http://localhost/v1 --rubric rubric.md --verdicts 1-7", "--verdicts"),
     ],
 )
 def test_wrong_options(command: Command, options: str, sentence: str) -> None:

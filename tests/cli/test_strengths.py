@@ -50,3 +50,29 @@ def test_what_is_missing_is_told(
 ) -> None:
     assert run(["strengths", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_campaign_says_the_same_as_compare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"prompt": f"question {place}", "response_a": f"yes {place}", "response_b": f"no {place}"}
+        for place in range(30)
+    ]
+    (folder / "ab.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(["campaign", "new", "ab.db", "ab.jsonl", "--ask", "pairs", "--budget", "30"]) == 0
+    assert run(["strengths", "ab.db"]) == 2
+    assert "no labels yet" in capsys.readouterr().err
+    assert run(["campaign", "next", "ab.db", "--out", "form.csv"]) == 0
+    header, *lines = (folder / "form.csv").read_text().splitlines()
+    names, filled = header.split(","), []
+    for place, line in enumerate(lines):
+        cells = line.split(",")
+        cells[names.index("score")] = "1" if place % 4 else "-1"
+        cells[names.index("rater")] = "Ada"
+        filled.append(",".join(cells))
+    (folder / "votes.csv").write_text("\n".join([header, *filled]) + "\n")
+    assert run(["campaign", "record", "ab.db", "votes.csv"]) == 0
+    capsys.readouterr()
+    assert run(["strengths", "ab.db", "--json"]) == 0
+    strengths = json.loads(capsys.readouterr().out)
+    assert run(["compare", "ab.db", "--json"]) == 0
+    assert strengths == json.loads(capsys.readouterr().out)

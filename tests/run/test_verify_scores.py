@@ -14,8 +14,8 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import severity
-from sparingly.infer.estimate.result import estimate_from
-from sparingly.infer.rank.ranking import ranking_from
+from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.verify import Verification, VerifiedResult, load_result
 
 OLD = "0.0.1"
@@ -107,7 +107,7 @@ def test_of_another_version_only_what_versions_make_otherwise_may_differ() -> No
     signed = made.to_dict()
     signed["signature"] = edited(signed["signature"], ("scores", "version"), lambda _: OLD)
     smaller = edited(signed, ("p_values", 0, 1), lambda _: 0.001)
-    result = sparingly.verify(ranking_from(smaller), DATA)
+    result = sparingly.verify(Ranking.from_dict(smaller), DATA)
     assert (result.ok, result.partial) == (True, True)
     assert result.notes[0] == (
         f"Made by {OLD}; {sparingly.__version__} computes intervals and p-values otherwise. "
@@ -115,7 +115,7 @@ def test_of_another_version_only_what_versions_make_otherwise_may_differ() -> No
     )
     both = edited(smaller, ("models", 0, "standard_error"), lambda error: error / 2)
     assert "The standard errors of the ranking do not follow from its signature." in (
-        sparingly.verify(ranking_from(both), DATA).problems
+        sparingly.verify(Ranking.from_dict(both), DATA).problems
     )
 
 
@@ -159,11 +159,11 @@ def edited(values: Any, path: tuple[str | int, ...], change: Callable[[Any], Any
 def test_an_edited_number_is_found(
     found: sparingly.Estimate, path: tuple[str | int, ...], named: str
 ) -> None:
-    made = estimate_from(edited(found.to_dict(), path, lambda number: number * (1 + 1e-7)))
+    made = Estimate.from_dict(edited(found.to_dict(), path, lambda number: number * (1 + 1e-7)))
     assert sparingly.verify(made, DATA).problems == (
         f"The {named} of the estimate do not follow from its signature.",
     )
-    close = estimate_from(edited(found.to_dict(), path, lambda number: number * (1 + 1e-12)))
+    close = Estimate.from_dict(edited(found.to_dict(), path, lambda number: number * (1 + 1e-12)))
     assert sparingly.verify(close, DATA).ok, "sums may differ by that between machines"
 
 
@@ -183,7 +183,7 @@ def test_an_edited_number_is_found(
 def test_edited_words_and_counts_are_found(
     found: sparingly.Estimate, path: tuple[str | int, ...], value: Any, named: str
 ) -> None:
-    made = estimate_from(edited(found.to_dict(), path, lambda _: value))
+    made = Estimate.from_dict(edited(found.to_dict(), path, lambda _: value))
     assert (
         f"The {named} of the estimate do not follow from its signature."
         in sparingly.verify(made, DATA).problems
@@ -208,7 +208,7 @@ def test_edited_words_and_counts_are_found(
 def test_an_edited_ranking_is_found(
     ranking: sparingly.Ranking, path: tuple[str | int, ...], value: Any, named: str
 ) -> None:
-    made = ranking_from(edited(ranking.to_dict(), path, lambda _: value))
+    made = Ranking.from_dict(edited(ranking.to_dict(), path, lambda _: value))
     assert sparingly.verify(made, DATA).problems == (
         f"The {named} of the ranking do not follow from its signature.",
     )

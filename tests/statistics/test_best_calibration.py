@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from benchmarks.best_calibration import chance_of_better
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import USUAL_EFFECTS, EffectPrior, chance_full_set_shows
-from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.pair_tests import pair_errors
 from sparingly.infer.rank.rank import joint_of

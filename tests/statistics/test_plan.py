@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.plan.judge_mix import divide, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
 from sparingly.infer.plan.pilot import pilot_of
+from sparingly.infer.plan.plan import divide, items_with
 from tests.infer.plan.sets import drawn_pilot, made_set
 
 pytestmark = pytest.mark.statistics

@@ -18,7 +18,7 @@ from benchmarks.pages import table
 from benchmarks.papers.saldias.published import TABLE_5, Bound, Line, Lines, ratio
 from sparingly.base.arrays import Floats
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.estimate.predictions import known_metrics, metric_scores
+from sparingly.infer.estimate.estimators import known_metrics, metric_scores
 from sparingly.infer.estimate.sample import JudgedSample
 
 # --- tables 1 to 6 as Markdown ---------------------------------------------------------------------------

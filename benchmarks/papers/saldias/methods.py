@@ -14,8 +14,13 @@ import numpy as np
 from benchmarks.papers.saldias.cases import Case, Cases, Neighbours, Shown
 from benchmarks.papers.saldias.draws import Draw, Strata, stratified_draws, uniform_draws
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.estimators import ControlVariate, inverse_products
-from sparingly.infer.estimate.predictions import Split, standardise, variates_of
+from sparingly.infer.estimate.estimators import (
+    ControlVariate,
+    Split,
+    inverse_products,
+    standardise,
+    variates_of,
+)
 from sparingly.infer.estimate.sample import JudgedSample, difference_form
 
 Variate = Literal["", "one", "mean", "several", "knn"]

@@ -9,7 +9,7 @@ from benchmarks.pages import points, signed, table
 from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import MAIN, Setting, Work, rounded
 from benchmarks.papers.zouhar.sets import NO_SOURCE_MODELS, OTHER_METHODS, page, why
-from sparingly.infer.rank.crowd import crowd
+from sparingly.infer.rank.compare import crowd
 
 Figures = dict[str, Any]
 

@@ -67,11 +67,11 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "allocate": "sparingly.run.rounds.allocate:Allocate",
         "auto": "sparingly.run.rounds.auto:Auto",
         "casf": "sparingly.published.casf:Casf",
-        "d_optimal": "sparingly.run.rounds.d_optimal:DOptimal",
+        "d_optimal": "sparingly.run.rounds.pairs:DOptimal",
         "diffuse_iterative": "sparingly.published.diffuse_iterative:DiffuseIterative",
         "incremental_strata": "sparingly.published.incremental_strata:IncrementalStrata",
         "one_shot": "sparingly.run.rounds.strategy:OneShot",
-        "pairs": "sparingly.run.rounds.random_pairs:RandomPairs",
+        "pairs": "sparingly.run.rounds.pairs:RandomPairs",
         "waves": "sparingly.run.rounds.waves:Waves",
     },
     "estimator": {

@@ -14,8 +14,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from sparingly.base.catalogue import METHOD_KINDS as KINDS
-from sparingly.base.catalogue import find_class, names, register, registered_classes
+from sparingly.base.catalogue import METHOD_KINDS, find_class, names, registered_classes
+from sparingly.base.catalogue import register as register
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
 from sparingly.base.text import (
     Bare,
@@ -33,25 +33,7 @@ from sparingly.base.text import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "KINDS",
-    "Method",
-    "call_of",
-    "describe_method",
-    "filled_in",
-    "format_method",
-    "method_class",
-    "method_from_call",
-    "methods",
-    "methods_inside",
-    "parameter",
-    "parse_method",
-    "register",
-    "registered",
-    "spell_saved",
-    "values_from_call",
-    "with_parameters",
-]
+KINDS = METHOD_KINDS
 
 
 @dataclass(frozen=True)

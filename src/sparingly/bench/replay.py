@@ -26,7 +26,7 @@ from sparingly.infer.estimate.intervals import find_intervals
 from sparingly.infer.estimate.pairs import interval_basis
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.rank import measures
-from sparingly.infer.rank.agreement import FullSet, with_selection_weights
+from sparingly.infer.rank.agreement import FullSet, selection_weights
 from sparingly.infer.rank.curve import sizes_of
 from sparingly.infer.rank.measures import model_means, prefix_means
 from sparingly.infer.rank.rank import joint_of
@@ -212,10 +212,10 @@ def _sign_flip_outcome(part: ReplayData, judgements: ReplayJudgements) -> Replay
     """Return the means and the sign-flip test of what was judged, weighed as the selection weighs items."""
     rows = np.flatnonzero(judgements.mask.any(axis=1))
     full_outcome = part.full_outcome
-    if judgements.chosen is not None:
-        full_outcome = with_selection_weights(full_outcome, judgements.chosen, part.data, rows)
     scores = np.where(judgements.mask, full_outcome.values, np.nan)[rows]
     weights = full_outcome.weights_of(rows)
+    if judgements.chosen is not None:
+        weights = selection_weights(judgements.chosen, part.data, rows)
     p_values = full_outcome.p_values_of(scores, full_outcome.keys[rows], weights)
     return own_outcome(model_means(scores, weights), p_values)
 

@@ -8,10 +8,9 @@ parts that are in the table it wrote.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -24,52 +23,30 @@ if TYPE_CHECKING:
 
 GridRow = dict[str, Any]
 # The columns and their types.
-COLUMNS: Mapping[str, str] = MappingProxyType(
-    {
-        "set": "String",
-        "family": "String",
-        "truth": "String",
-        "metric": "String",
-        "strong": "Boolean",
-        "counts": "Boolean",
-        "items": "Int64",
-        "models": "Int64",
-        "entry": "String",
-        "method": "String",
-        "estimator": "String",
-        "p_values": "String",
-        "rounds": "Int64",
-        "stop": "String",
-        "kind": "String",
-        "share": "Float64",
-        "labels": "Int64",
-        "annotation_seconds": "Float64",
-        "seed": "Int64",
-        "resample": "Int64",
-        "signature": "String",
-        "seconds": "Float64",
-        "peak_mb": "Float64",
-        "status": "String",
-        "reason": "String",
-        "soft_pairwise_accuracy": "Float64",
-        "pairwise_accuracy": "Float64",
-        "pairwise_accuracy_tied": "Float64",
-        "kendall_b": "Float64",
-        "top1_match": "Float64",
-        "rank_changes": "Int64",
-        "mean_absolute_error": "Float64",
-        "bias": "Float64",
-        "intervals": "Int64",
-        "covered": "Int64",
-        "width": "Float64",
-        "pairs": "Int64",
-        "significant": "Int64",
-        "wrong_sign": "Int64",
-        "stopped_at": "Int64",
-        "digest": "String",
-        "version": "String",
-    }
+_BY_TYPE = (
+    ("String", ("set", "family", "truth", "metric")),
+    ("Boolean", ("strong", "counts")),
+    ("Int64", ("items", "models")),
+    ("String", ("entry", "method", "estimator", "p_values")),
+    ("Int64", ("rounds",)),
+    ("String", ("stop", "kind")),
+    ("Float64", ("share",)),
+    ("Int64", ("labels",)),
+    ("Float64", ("annotation_seconds",)),
+    ("Int64", ("seed", "resample")),
+    ("String", ("signature",)),
+    ("Float64", ("seconds", "peak_mb")),
+    ("String", ("status", "reason")),
+    ("Float64", ("soft_pairwise_accuracy", "pairwise_accuracy", "pairwise_accuracy_tied", "kendall_b")),
+    ("Float64", ("top1_match",)),
+    ("Int64", ("rank_changes",)),
+    ("Float64", ("mean_absolute_error", "bias")),
+    ("Int64", ("intervals", "covered")),
+    ("Float64", ("width",)),
+    ("Int64", ("pairs", "significant", "wrong_sign", "stopped_at")),
+    ("String", ("digest", "version")),
 )
+COLUMNS = {name: kind for kind, names in _BY_TYPE for name in names}
 # What identifies a cell, and what it was computed for: with another digest or version it is missing.
 CELL = ("set", "entry", "share", "seed", "resample")
 REQUEST = (*CELL, "truth", "metric", "method", "estimator", "p_values", "rounds", "stop", "digest", "version")

@@ -44,7 +44,8 @@ class LearningOptions:
         str, about("ngrams, a sentence-transformers model, column:NAME, or a file of vectors.")
     ] = "ngrams"
     scale: Annotated[
-        Literal["zscore", "rank", "none"], about("How utilities of several data sets are made comparable.")
+        Literal["zscore", "rank", "none"],
+        about("How utilities of several data sets are made comparable.", "--rescale"),
     ] = "zscore"
     hold_out: Annotated[
         Literal["sets", "items"] | None,
@@ -63,7 +64,7 @@ class EncoderOptions:
     )
     epochs: Annotated[int, about("The most passes of an encoder over the texts.")] = 5
     batch: Annotated[int, about("How many texts an encoder moves by at a time.")] = 128
-    rate: Annotated[float, about("The learning rate of an encoder.")] = 1.5e-5
+    rate: Annotated[float, about("The learning rate of an encoder.", "--learning-rate")] = 1.5e-5
     precision: Annotated[
         Literal["auto", "full"], about("Half precision on a GPU, or full precision always.")
     ] = "auto"

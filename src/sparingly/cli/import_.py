@@ -59,7 +59,7 @@ def import_(
     """
     from sparingly.data import io
     from sparingly.run.exchange.export_import import import_answers
-    from sparingly.run.exchange.report import record_answers
+    from sparingly.run.exchange.reading import record_answers
     from sparingly.show.terminal.campaign import show_imported, show_recorded
 
     campaign = into if into is not None and is_campaign(into) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Verbose, emit
 from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
@@ -12,6 +12,7 @@ def info(
     *,
     campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Show what is in a file: columns, models, labels, gaps and oddities.
@@ -20,9 +21,9 @@ def info(
     sparingly info responses.csv
     ```
 
-    What each column was taken for, one item as raters would see it, shapes, missing values, documents,
-    raters, duplicates, and each metric's correlation with people (over scores, and over differences between
-    models, which a ranking depends on). With a selection: what it over-represents.
+    What each column was taken for, one item as raters would see it, what is odd, and what to do next. With
+    -v: shapes, missing values, documents, raters, and each metric's correlation with people (over scores, and
+    over differences between models, which a ranking depends on). With a selection: what it over-represents.
 
     ```
     sparingly info responses.csv --role score=human --role latency=ignored
@@ -45,4 +46,4 @@ def info(
         roles = [] if data.roles is None else data.roles.to_dict()
         emit({**description.to_dict(), "roles": roles})
     else:
-        show_description(description, data)
+        show_description(description, data, typed=subject.typed, verbose=verbose)

@@ -65,7 +65,8 @@ class SourceFilterOptions:
     shortest: Annotated[float | None, about("The fewest words of a source.")] = None
     longest: Annotated[float | None, about("The most words of a source.")] = None
     overlap: Annotated[
-        float | None, about("Leave out sources of which this share or more occurs in the corpus, 0.5.")
+        float | None,
+        about("Leave out sources of which this share or more occurs in the corpus, 0.5.", "--in-corpus"),
     ] = None
     near: Annotated[float | None, about("Leave out sources this similar to another, 0.8.")] = None
     cosine: Annotated[
@@ -145,8 +146,8 @@ def score(
     languages: Annotated[
         str | None, about("The languages to choose from, de,en; default: all known ones.")
     ] = None,
-    against: Annotated[tuple[str, ...], several("A corpus to compare with, files as for the pool")] = (),
-    near: Annotated[bool, flag("Prepare to find near duplicates.", show_default=False)] = False,
+    corpus: Annotated[tuple[str, ...], several("A corpus to compare with, files as for the pool")] = (),
+    near_duplicates: Annotated[bool, flag("Prepare to find near duplicates.", show_default=False)] = False,
     embed: Annotated[
         str | None, about("Embed the sources: hashed, or a sentence-transformers model.")
     ] = None,
@@ -163,14 +164,14 @@ def score(
     """Score every source of a pool in one pass.
 
     ```
-    sparingly pool score crawl/ --out scored --near
+    sparingly pool score crawl/ --out scored --near-duplicates
     ```
 
     After an interruption, the same command continues.
 
     ```
     sparingly pool score /shared/crawl --out /shared/scored --embed hashed --cluster tcp://10.0.0.1:8786
-    sparingly pool score 'news-*.jsonl.gz' --by difficulty --against tests.jsonl --out scored
+    sparingly pool score 'news-*.jsonl.gz' --by difficulty --corpus tests.jsonl --out scored
     sparingly pool score pool.parquet --by distilled:model=hard.skops --identify --jobs 2 --out scored
     ```
     """
@@ -188,8 +189,8 @@ def score(
             language=language,
             identify=identify,
             languages=_names(languages) or (),
-            against=against or None,
-            near=near,
+            against=corpus or None,
+            near=near_duplicates,
             embed=embed,
             bad=bad,
             longest=max_bytes,

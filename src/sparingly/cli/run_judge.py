@@ -28,7 +28,9 @@ def run_judge(
     ],
     model: Annotated[str, about("The model that judges.")],
     rubric: Annotated[Path, about("A text file with your criteria.")],
-    scale: Annotated[Literal["pass-fail", "1-5", "0-100"], about("How it scores outputs.")] = "pass-fail",
+    scale: Annotated[
+        Literal["pass-fail", "1-5", "0-100"], about("How it scores outputs.", "--verdicts")
+    ] = "pass-fail",
     ask: Annotated[
         Literal["outputs", "pairs"] | None,
         about("Score outputs, or compare pairs in both orders; default: what the data hold."),
@@ -42,7 +44,7 @@ def run_judge(
     token_price: Annotated[
         str | None, about("What a million tokens cost, sent and written: 0.15/0.60.")
     ] = None,
-    rate: Annotated[float | None, about("At most this many calls a minute.")] = None,
+    rate: Annotated[float | None, about("At most this many calls a minute.", "--calls-a-minute")] = None,
     workers: Annotated[int, about("Calls at a time.")] = 4,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     json: Json = False,
@@ -58,7 +60,7 @@ def run_judge(
     then on; after an interruption the same command continues.
 
     ```
-    sparingly run-judge a.csv --endpoint http://localhost:8000/v1 --model qwen --rubric rubric.md --scale 1-5
+    sparingly run-judge a.csv --endpoint http://localhost/v1 --model qwen --rubric rubric.md --verdicts 1-5
     sparingly run-judge ab.jsonl --endpoint … --model gpt-4o --rubric rubric.md --ask pairs --limit 100
     ```
     """

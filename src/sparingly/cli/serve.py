@@ -131,6 +131,10 @@ def serve(
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
     ] = None,
+    repeats: Annotated[
+        float,
+        about("The share of pages that a rater judges a second time: how they agree with themselves."),
+    ] = 0.0,
     adjudicator: Annotated[
         str | None,
         about(
@@ -239,6 +243,7 @@ def serve(
                 help_from=help_from,
                 help_share=help_share,
                 adjudicator=adjudicator,
+                repeats=repeats,
             )
         webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:

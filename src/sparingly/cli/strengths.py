@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Data, Json, Level, ReadOptions, Verbose, emit, working
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, Level, ReadOptions, Verbose, emit, working
 from sparingly.cli.parameters import about, several
+from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
 
 
 def strengths(
-    data: Data,
+    sources: Sources,
     /,
     *,
     aspect: Annotated[str | None, about("Use the preferences of this aspect only.", "--aspect", "-a")] = None,
@@ -28,6 +29,7 @@ def strengths(
         tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")
     ] = (),
     level: Level = 0.95,
+    campaign: InCampaign = WHOLE_CAMPAIGN,
     reading: ReadOptions = DEFAULT_READ_OPTIONS,
     verbose: Verbose = False,
     json: Json = False,
@@ -42,6 +44,7 @@ def strengths(
     it prints the win rate, as sparingly compare does.
 
     ```
+    sparingly strengths campaign.db
     sparingly strengths judged.jsonl --covariate length --ties half
     sparingly strengths judged.jsonl --from-scores overall --tie 2
     ```
@@ -52,21 +55,31 @@ def strengths(
     from sparingly.infer.compare.strengths import judged_strengths
     from sparingly.show.terminal.console import show_summary
 
-    evalset = reading.load(data)
-    if from_scores is not None:
-        evalset = evalset.with_preferences_from(from_scores, tie)
-    elif tie:
-        raise UsageError("A tie margin is about scores: name them, too, with --from-scores.")
-    elif not len(evalset.preferences):
-        raise UsageError("The evaluation set has no preferences: derive them with --from-scores ASPECT.")
-    with working("estimating"):
-        selections = [Selection.load(path) for path in rounds]
-        if len(evalset.models) == 2 and not (covariate or selections or ties):
-            pair = compare_votes(evalset, aspect=aspect, alpha=round(1 - level, 12))
-            if isinstance(pair, HeadToHead):
-                emit(pair.to_dict()) if json else show_summary(pair.summary(), str(data), verbose=verbose)
-                return
-        result = judged_strengths(
-            evalset, aspect, ties=ties, covariates=covariate, rounds=selections, level=level
-        ).strengths
-    emit(result.to_dict()) if json else show_summary(result.summary(), str(data), verbose=verbose)
+    with subject_of(sources, reading, campaign) as subject, working("estimating"):
+        data = subject.data
+        if from_scores is not None:
+            data = data.with_preferences_from(from_scores, tie)
+        elif tie:
+            raise UsageError("A tie margin is about scores: name them, too, with --from-scores.")
+        else:
+            subject.check_answered()
+            if not len(data.preferences):
+                raise UsageError(
+                    "The evaluation set has no preferences: derive them with --from-scores ASPECT."
+                )
+        drawn = [Selection.load(path) for path in rounds]
+        drawn += [] if subject.selection is None else [subject.selection]
+        result: Any = None
+        alpha, is_plain = round(1 - level, 12), not (covariate or drawn or ties or from_scores)
+        if subject.campaign is not None:
+            name = subject.campaign.settings.data_named(campaign.data)
+            drawn += subject.campaign.rounds(name, at=campaign.at)
+            if len(data.models) == 2 and is_plain:
+                result = subject.campaign.compare(name, at=campaign.at, alpha=alpha)
+        elif len(data.models) == 2 and is_plain:
+            result = compare_votes(data, aspect=aspect, alpha=alpha)
+        if not isinstance(result, HeadToHead):
+            result = judged_strengths(
+                data, aspect, ties=ties, covariates=covariate, rounds=drawn, level=level
+            ).strengths
+    emit(result.to_dict()) if json else show_summary(result.summary(), subject.typed, verbose=verbose)

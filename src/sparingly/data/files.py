@@ -14,9 +14,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Self, cast
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.data.values import as_mapping
 
 # --- how much a file may become -------------------------------------------------------------------
 # The limits are far above what evaluation data need. ``SPARINGLY_LIMITS=off`` in the environment turns all
@@ -452,3 +453,29 @@ def _compressing(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
             yield packed
     else:
         yield file
+
+
+class OwnFile:
+    """A result with a file of its own: JSON with what ``to_dict`` says, from which ``from_dict`` makes it."""
+
+    # Whether only its owner may read it.
+    is_private: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return what the file holds."""
+
+        @classmethod
+        def from_dict(cls, values: Mapping[str, Any]) -> Self:
+            """Make it from the values of its file."""
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON, whole or not at all."""
+        write_json(Path(path), self.to_dict(), private=self.is_private)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read it from its file."""
+        with naming(Path(path)):
+            return cls.from_dict(as_mapping(read_json(Path(path)), cls.__name__.lower()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +25,21 @@ def plain(value: Any, largest: float = EXACT) -> Any:
         if math.isnan(value):
             return None
         return int(value) if value.is_integer() and abs(value) <= largest else value
+    if is_dataclass(value):
+        value = {part.name: getattr(value, part.name) for part in dataclass_fields(value)}
     if isinstance(value, dict):
         return {name: plain(part, largest) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part, largest) for part in value]
     return value
+
+
+class PlainFields:
+    """A dataclass whose plain values are its fields; what is not known is None."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return dict(plain(self))
 
 
 def is_number(value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -196,29 +196,22 @@ PICKED = "items were picked, not sampled: scores change with the picks, and no e
 
 @dataclass(frozen=True)
 class ModelChange:
-    """What changed about one model; None where it was not there.
+    """What changed about one model; None where it was not there."""
 
-    Attributes:
-        model: The model.
-        before, after: Its score before and after.
-        change: The difference.
-        error: The standard error of the difference; None where it cannot be told.
-        ratio: The change over its error.
-        ranks_before, ranks_after: The ranks that were not ruled out, as text.
-        group_before, group_after: The significance group.
-        labels_before, labels_after: How many judgements of it there were, where that is known.
-    """
-
-    model: str
+    model: str  # the model
+    # Its score before and after.
     before: float | None
     after: float | None
-    change: float | None
-    error: float | None
-    ratio: float | None
+    change: float | None  # the difference
+    error: float | None  # the standard error of the difference; None where it cannot be told
+    ratio: float | None  # the change over its error
+    # The ranks that were not ruled out, as text.
     ranks_before: str | None
     ranks_after: str | None
+    # The significance group.
     group_before: int | None
     group_after: int | None
+    # How many judgements of it there were, where that is known.
     labels_before: int | None = None
     labels_after: int | None = None
 
@@ -271,8 +264,10 @@ class Changes(Tabular):
             )
             scores = (decimal_text(value, decimals) for value in (model.before, model.after))
             error = f"{change} ± {decimal_text(model.error, decimals)}".removesuffix(" ± -")
-            ranks = _transition(model.ranks_before, model.ranks_after)
-            rows.append((model.model, *scores, f"{error}{' ←' if model.moved else '  '}", ranks))
+            # What did not change once, and what did with an arrow.
+            ranks = dict.fromkeys(text or "-" for text in (model.ranks_before, model.ranks_after))
+            mark = " ←" if model.moved else "  "
+            rows.append((model.model, *scores, f"{error}{mark}", " → ".join(ranks)))
         return Summary(
             (f"{self}.", *(f"Why: {reason}" for reason in self.reasons)),
             ("model", "before", "after", "change", "ranks"),
@@ -283,17 +278,8 @@ class Changes(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        models = [
-            {**plain(asdict(model)), "moved": model.moved, "reranked": model.reranked}
-            for model in self.models
-        ]
-        return {**vars(self), "models": models, "reasons": list(self.reasons), "notes": list(self.notes)}
-
-
-def _transition(earlier: object, later: object) -> str:
-    """Return what did not change once, and what did with an arrow."""
-    texts = ["-" if value is None else str(value) for value in (earlier, later)]
-    return texts[0] if texts[0] == texts[1] else " → ".join(texts)
+        models = [{**plain(model), "moved": model.moved, "reranked": model.reranked} for model in self.models]
+        return {**plain(self), "models": models}
 
 
 def changes(

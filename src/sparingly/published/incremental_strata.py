@@ -19,8 +19,8 @@ from sparingly.choose.design.units import Groups
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.estimators import nearest_mean, variates_of
 from sparingly.infer.estimate.intervals import NONE, IntervalOutcome
-from sparingly.infer.estimate.predictions import nearest_mean, variates_of
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, merge_rounds
 

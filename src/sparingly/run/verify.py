@@ -25,16 +25,15 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_ids
 from sparingly.data.values import as_mapping, shown
 from sparingly.infer.estimate.assemble import Target
+from sparingly.infer.estimate.bank import WITH_BANK
 from sparingly.infer.estimate.estimate import IGNORED, estimate
-from sparingly.infer.estimate.intervals import Interval
-from sparingly.infer.estimate.place import WITH_BANK
 from sparingly.infer.estimate.rater_effects import with_rater_errors
-from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature, estimate_from
+from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.result import FORMAT as ESTIMATE
-from sparingly.infer.rank.decisions import ClaimKind
-from sparingly.infer.rank.rank import GroupsBy, Test, rank
+from sparingly.infer.rank.decisions import ClaimKind, GroupsBy
+from sparingly.infer.rank.rank import rank
 from sparingly.infer.rank.ranking import FORMAT as RANKING
-from sparingly.infer.rank.ranking import Ranking, RankingSignature, ranking_from
+from sparingly.infer.rank.ranking import Ranking, RankingSignature
 from sparingly.run.rounds.next_round import digest_of_rounds, next_round
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import Verification, same_numbers, version_notes
@@ -157,16 +156,14 @@ def differences(selection: Selection, rederived: Selection, with_probabilities: 
     # Older versions did not say the probabilities of the pool.
     if not with_probabilities or (selection.pool_probability is None and old.version != __version__):
         del numbers["pool_probability"]
-    differing = [
-        words
-        for name, words in numbers.items()
-        if not same_numbers(getattr(selection, name), getattr(rederived, name))
-    ]
-    differing += [
-        words
-        for name, words in _COLUMNS_OF_WORDS.items()
-        if _as_list(getattr(selection, name)) != _as_list(getattr(rederived, name))
-    ]
+
+    def pair(name: str) -> tuple[Any, Any]:
+        return getattr(selection, name), getattr(rederived, name)
+
+    differing = [words for name, words in numbers.items() if not same_numbers(*pair(name))]
+    for name, words in _COLUMNS_OF_WORDS.items():
+        stated, right = (column if column is None else list(column) for column in pair(name))
+        differing += [words] if stated != right else []
     if old.version == new.version:
         if [row.reason for row in selection] != [row.reason for row in rederived]:
             differing.append("reasons")
@@ -179,10 +176,6 @@ def differences(selection: Selection, rederived: Selection, with_probabilities: 
         if selection.cost_unit != rederived.cost_unit:
             differing.append("units of cost")
     return [f"The {name} are not those that the method gives." for name in differing]
-
-
-def _as_list(column: Any) -> list[Any] | None:
-    return None if column is None else list(column)
 
 
 def _row_problems(selection: Selection, rederived: Selection) -> list[str]:
@@ -322,8 +315,6 @@ def _round_sizes(selection: Selection, data: EvalSet) -> list[int | None]:
 
 # --- Estimates and rankings ---
 
-# A name, the value of the result, and the value that was derived again.
-ComparedPart = tuple[str, Any, Any]
 # What a version may make otherwise than another from the same scores and standard errors.
 _BY_VERSION = {
     "low": "low ends of the intervals",
@@ -365,7 +356,7 @@ _OF_MODELS = (
     "worst_rank", "group",
 )  # fmt: skip
 _OF_PAIRS = ("p_values", "corrected", "would_be_significant", "covariance")
-_OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "p_value", "alpha")
+_OF_CLAIM = ("question", "model", "against", "margin", "difference", "error", "alpha")
 _EARLIER = (
     "The ranking was made by rank sets, a rule of an earlier version that separated too often: rank again."
 )
@@ -422,37 +413,18 @@ def _derive_again(result: Estimate | Ranking, data: EvalSet) -> Estimate | Ranki
             "new models had draws of their own, which only the campaign knows. Check that: sparingly verify "
             "CAMPAIGN."
         )
-    data_without_scales = data.without_scales()
     # Scores of chosen items do not depend on the target.
     target = cast("Target", "set" if signature.target == CHOSEN_ITEMS else signature.target)
+    subject = (data.without_scales(), result.selection, signature.aspect)
+    how: dict[str, Any] = {name: getattr(signature, name) for name in ("estimator", "scale", "seed")}
     if isinstance(result, Estimate):
-        rederived = estimate(
-            data_without_scales,
-            result.selection,
-            signature.aspect,
-            estimator=signature.estimator,
-            target=target,
-            level=signature.level,
-            interval=cast("Interval", signature.interval),
-            scale=signature.scale,
-            by=signature.by,
-            seed=signature.seed,
-        )
+        how |= {name: getattr(signature, name) for name in ("level", "interval", "by")}
+        rederived = estimate(*subject, target=target, **how)
         return rederived if signature.raters is None else with_rater_errors(rederived, data)
     rules = cast("RankingSignature", result.signature)
-    ranking = rank(
-        data_without_scales,
-        result.selection,
-        signature.aspect,
-        estimator=signature.estimator,
-        # Without one, scores and decisions have their own.
-        target=target if rules.decisions == signature.target else None,
-        test=cast("Test", rules.test),
-        groups_by=cast("GroupsBy", rules.groups_by),
-        alpha=rules.alpha,
-        scale=signature.scale,
-        seed=signature.seed,
-    )
+    how |= {name: getattr(rules, name) for name in ("test", "groups_by", "alpha")}
+    # Without one, scores and decisions have their own.
+    ranking = rank(*subject, target=target if rules.decisions == signature.target else None, **how)
     claim = rules.claim
     if claim is None:
         return ranking
@@ -479,17 +451,15 @@ def _signature_problems(kind: str, old: EstimateSignature, new: EstimateSignatur
 
 def _differing_parts(result: Estimate | Ranking, right: Estimate | Ranking) -> Iterator[str]:
     """Yield the names of the parts that differ."""
-    if isinstance(result, Estimate) and isinstance(right, Estimate):
-        parts = [*_estimate_parts(result, right)]
-    else:
-        parts = [*_ranking_parts(cast("Ranking", result), cast("Ranking", right))]
+    stated, expected = _compared_parts(result), _compared_parts(right)
     if _score_signature(result).version == _score_signature(right).version:
         # No signature has ignored options.
-        notes, right_notes = (
-            [note for note in scores.notes if not note.startswith(IGNORED)] for scores in (result, right)
-        )
-        parts.append(("notes", notes, right_notes))
-    yield from (name for name, value, expected in parts if not _is_same(value, expected))
+        for scores, parts in ((result, stated), (right, expected)):
+            parts["notes"] = [note for note in scores.notes if not note.startswith(IGNORED)]
+    if isinstance(result, Ranking) and result.would_be_significant is None:
+        # A file of before they had this meaning says nothing of what judging everything would show.
+        del expected[_WORDS["would_be_significant"]]
+    yield from (name for name in expected if name in stated and not _is_same(stated[name], expected[name]))
 
 
 def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
@@ -499,42 +469,32 @@ def _score_signature(result: Estimate | Ranking) -> EstimateSignature:
     )
 
 
-def _estimate_parts(result: Estimate, right: Estimate, scope: str = "") -> Iterator[ComparedPart]:
-    for name in _OF_ESTIMATE:
-        yield f"{_words(name)}{scope}", getattr(result, name), getattr(right, name)
-    yield "groups", sorted(result.groups), sorted(right.groups)
-    for name in sorted(set(result.groups) & set(right.groups)):
-        yield from _estimate_parts(result.groups[name], right.groups[name], f' in the group "{name}"')
+def _compared_parts(result: Estimate | Ranking, scope: str = "") -> dict[str, Any]:
+    """Return what is compared, by what it is called."""
 
+    def named(part: Any, names: Sequence[str]) -> dict[str, Any]:
+        return {f"{_WORDS.get(name, f'values of {name}')}{scope}": getattr(part, name) for name in names}
 
-def _ranking_parts(result: Ranking, right: Ranking) -> Iterator[ComparedPart]:
-    yield "models", [row.model for row in result.models], [row.model for row in right.models]
-    for name in _OF_RANKING:
-        yield _words(name), getattr(result, name), getattr(right, name)
-    for name in _OF_MODELS:
-        values, expected = (
-            np.array([getattr(row, name) for row in ranking.models], np.float64)
-            for ranking in (result, right)
-        )
-        yield _words(name), values, expected
-    for name in _OF_PAIRS:
-        # A file of before they had this meaning says nothing of what judging everything would show.
-        if name != "would_be_significant" or getattr(result, name) is not None:
-            yield _words(name), getattr(result, name), getattr(right, name)
-    yield "claims", result.claim is None, right.claim is None
-    if result.claim is not None and right.claim is not None:
-        for name in _OF_CLAIM:
-            words = _words(name) if name == "p_value" else "claims"
-            yield words, getattr(result.claim, name), getattr(right.claim, name)
-
-
-def _words(name: str) -> str:
-    return _WORDS.get(name, f"values of {name}")
+    if isinstance(result, Estimate):
+        parts = {**named(result, _OF_ESTIMATE), f"groups{scope}": sorted(result.groups)}
+        for name, group in result.groups.items():
+            parts |= _compared_parts(group, f' in the group "{name}"')
+        return parts
+    by_model = [named(row, _OF_MODELS).values() for row in result.models]
+    columns = zip(*by_model, strict=True)
+    numbers = (np.array(column, np.float64) for column in columns)
+    parts = {**named(result, (*_OF_RANKING, *_OF_PAIRS)), "models": [row.model for row in result.models]}
+    parts |= dict(zip(named(result.models[0], _OF_MODELS), numbers, strict=True)) | {"claims": None}
+    if result.claim is not None:
+        parts |= {"claims": list(named(result.claim, _OF_CLAIM).values()), **named(result.claim, ["p_value"])}
+    return parts
 
 
 def _is_same(result: Any, right: Any) -> bool:
     if isinstance(result, np.ndarray) or isinstance(right, np.ndarray):
         return same_numbers(result, right)
+    if isinstance(result, list) and isinstance(right, list):
+        return len(result) == len(right) and all(map(_is_same, result, right))
     if isinstance(result, float) and isinstance(right, float):
         # Infinite and missing numbers are equal to themselves.
         return same_numbers(np.array([result]), np.array([right]))
@@ -546,8 +506,8 @@ def _is_same(result: Any, right: Any) -> bool:
 VerifiedResult = Selection | Estimate | Ranking
 _READERS: dict[str, Callable[[dict[str, object]], VerifiedResult]] = {
     SELECTION: Selection.from_dict,
-    ESTIMATE: estimate_from,
-    RANKING: ranking_from,
+    ESTIMATE: Estimate.from_dict,
+    RANKING: Ranking.from_dict,
 }
 
 

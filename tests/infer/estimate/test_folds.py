@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.infer.estimate.predictions import splits_of
+from sparingly.infer.estimate.estimators import splits_of
 from sparingly.infer.estimate.sample import sample_from_arrays
 
 KEYS = rng.keys_of([f"item {place}" for place in range(50)])

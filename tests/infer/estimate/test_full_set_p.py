@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from scipy.stats import norm
 
+from benchmarks.best_calibration import chance_of_better
 from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import (
@@ -14,7 +15,6 @@ from sparingly.infer.estimate.full_set_p import (
     full_set_chances,
     full_set_p_values,
 )
-from sparingly.infer.rank.best import chance_of_better
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.rank import joint_of
 

@@ -7,8 +7,7 @@ import pytest
 
 import sparingly
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.estimators import Greg
-from sparingly.infer.estimate.predictions import fold_groups
+from sparingly.infer.estimate.estimators import Greg, fold_groups
 from sparingly.infer.estimate.sample import JudgedSample, difference_form
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.signals.predict import predict_scores

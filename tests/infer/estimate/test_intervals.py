@@ -11,11 +11,11 @@ from sparingly.base.errors import UsageError
 from sparingly.infer.estimate.intervals import (
     IntervalBasis,
     IntervalOutcome,
+    Tails,
     find_intervals,
     studentised_quantiles,
     why_withheld,
 )
-from sparingly.infer.estimate.tails import Tails
 
 
 def spread_of(shape: Floats, whole: bool = False, models: int | None = None, **other: Any) -> IntervalBasis:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparingly.infer.estimate.predictions import Split, nearest_mean, neighbour_predictions
+from sparingly.infer.estimate.estimators import Split, nearest_mean, neighbour_predictions
 from sparingly.infer.estimate.sample import sample_from_arrays
 
 

@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.result import estimate_from
+from sparingly.infer.estimate.result import Estimate
 
 DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
@@ -47,7 +47,7 @@ def test_plain_arrays_have_no_signature_and_can_be_saved(tmp_path: Path) -> None
 
 
 def test_without_judgements_there_are_no_differences() -> None:
-    read = estimate_from(VALUES)
+    read = Estimate.from_dict(VALUES)
     with pytest.raises(UsageError, match="estimate again from the data"):
         read.difference("Rowan", "Birch")
     with pytest.raises(UsageError, match="estimate again from the data"):
@@ -55,7 +55,7 @@ def test_without_judgements_there_are_no_differences() -> None:
 
 
 def test_unknown_keys_are_kept() -> None:
-    assert estimate_from({**VALUES, "more": [1]}).to_dict()["more"] == [1]
+    assert Estimate.from_dict({**VALUES, "more": [1]}).to_dict()["more"] == [1]
 
 
 def changed(**parts: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions, guard_predictions, moments
+from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions, guard_predictions, moments
 from sparingly.infer.estimate.sample import JudgedSample, difference_form, sample_from_arrays
 
 
@@ -21,8 +21,10 @@ def test_the_slope_shrinks_by_the_formula() -> None:
     for model in range(2):
         rho = np.corrcoef(sample.scores[:, model], told[rows, model])[0, 1]
         slope = (rho**2 - 1 / 58) / rho**2
-        assert guard_predictions(sample, told).predicted[:, model] == pytest.approx(slope * told[:, model])
-    assert guard_predictions(sample, told).notes() == ()
+        shrunk = guard_predictions(sample, told, 2.0).predicted
+        assert shrunk is not None
+        assert shrunk[:, model] == pytest.approx(slope * told[:, model])
+    assert guard_predictions(sample, told, 2.0).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -35,10 +37,10 @@ def test_the_slope_shrinks_by_the_formula() -> None:
 )
 def test_it_falls_back_with_few_items_or_nothing_to_tell(n: int, strength: float, why: str) -> None:
     sample, told = made(n, strength, seed=3)
-    for kept in (guard_predictions(sample, told), calibrate_predictions(sample, told)):
-        assert kept.fallen_back.all()
-        assert not kept.predicted.any()
-        assert kept.notes() == (f"all models fall back to the weighted mean: {why}.",)
+    for kept in (guard_predictions(sample, told, 2.0), calibrate_predictions(sample, told, 2.0)):
+        assert np.all(kept.fallen_back)
+        assert not np.any(kept.predicted)
+        assert kept.notes == (f"all models fall back to the weighted mean: {why}.",)
         used = difference_form(sample, kept.predicted).scores(sample)
         assert used == pytest.approx(difference_form(sample).scores(sample))
 
@@ -49,10 +51,13 @@ def test_models_fall_back_one_by_one_unless_they_are_pooled() -> None:
     scores = told * [2.0, 0.0] + drawn.normal(size=(200, 2)) * 0.5
     scores[:, 1] -= 0.05 * told[:, 1]
     sample = sample_from_arrays(np.where(np.arange(200)[:, None] < 80, scores, np.nan))
-    alone = guard_predictions(sample, told)
+    alone = guard_predictions(sample, told, 2.0)
+    assert alone.fallen_back is not None
     assert alone.fallen_back.tolist() == [False, True]
-    assert alone.notes()[0].startswith("1 of 2 models fall back")
-    assert calibrate_predictions(sample, told).fallen_back.tolist() == [False, False]
+    assert alone.notes[0].startswith("1 of 2 models fall back")
+    pooled = calibrate_predictions(sample, told, 2.0).fallen_back
+    assert pooled is not None
+    assert pooled.tolist() == [False, False]
 
 
 def test_the_two_parts_of_a_prediction_have_slopes_of_their_own() -> None:
@@ -64,7 +69,7 @@ def test_the_two_parts_of_a_prediction_have_slopes_of_their_own() -> None:
     common = centred.mean(axis=1, keepdims=True)
     scores = 2.0 * common + 0.5 * (centred - common) + 0.01 * drawn.normal(size=(300, 4)) + np.arange(4)
     sample = sample_from_arrays(np.where(np.arange(300)[:, None] < 150, scores, np.nan))
-    found = calibrate_predictions(sample, told + 7.0).predicted
+    found = calibrate_predictions(sample, told + 7.0, 2.0).predicted
     # Shrunk by 1 − 1/148 and 1 − 1/448, because 150 items, and 450 cells beyond them, tell the slopes.
     expected = 2.0 * common * 147 / 148 + 0.5 * (centred - common) * 447 / 448
     assert found == pytest.approx(expected, abs=0.01)
@@ -87,7 +92,7 @@ def test_models_fall_back_for_reasons_of_their_own() -> None:
     told = drawn.normal(size=(200, 2))
     scores = -told + drawn.normal(size=(200, 2))
     seen = np.where(np.arange(200)[:, None] < [20, 60], scores, np.nan)
-    assert guard_predictions(sample_from_arrays(seen), told).notes() == (
+    assert guard_predictions(sample_from_arrays(seen), told, 2.0).notes == (
         "1 of 2 models fall back to the weighted mean: too few judged items to trust the prediction.",
         "1 of 2 models fall back to the weighted mean: the prediction does not explain the judged scores.",
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sparingly.infer.estimate.tails import Reach, Tails, own_skewness, pair_tails, score_tails
+from sparingly.infer.estimate.intervals import Reach, Tails, own_skewness, pair_tails, score_tails
 from sparingly.infer.estimate.variance import ScoreErrors
 
 

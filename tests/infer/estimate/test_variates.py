@@ -6,7 +6,7 @@ import pytest
 from sparingly.base.errors import MissingDataError, UnknownNameError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.predictions import (
+from sparingly.infer.estimate.estimators import (
     check_metrics,
     known_metrics,
     metric_fields,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.arrays import Floats
-from sparingly.infer.expect.belief import Belief, BeliefPrior, believe
+from sparingly.infer.expect.expect import Belief, BeliefPrior, believe
 
 MODELS = 6
 ABILITY = np.array([-9.0, -5.0, -1.0, 2.0, 4.0, 9.0])

@@ -15,8 +15,7 @@ from sparingly.base.errors import DataError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.expect import expect as expect_module
-from sparingly.infer.expect.belief import Belief, believe
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected, label_noise
+from sparingly.infer.expect.expect import EVERY_LABEL, Belief, Expected, believe, label_noise
 
 GAPS = np.array([0.6, 0.3, 0.25, 0.0, -0.5])
 FIRST, SECOND = np.triu_indices(len(GAPS), 1)

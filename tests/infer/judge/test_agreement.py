@@ -9,8 +9,7 @@ import sparingly
 from sparingly.base.stats.multiple_tests import benjamini_yekutieli
 from sparingly.infer.estimate.draw import sample_from
 from sparingly.infer.estimate.rater_effects import rater_scores
-from sparingly.infer.judge.agreement import agreement_with_people, coefficients
-from sparingly.infer.judge.alternative_annotator import alternative_annotator
+from sparingly.infer.judge.agreement import agreement_with_people, alternative_annotator, coefficients
 from sparingly.infer.judge.labelled import labelled_outputs
 
 

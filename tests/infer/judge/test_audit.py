@@ -12,8 +12,8 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
 from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.judge.error_rates import corrected_score
 from sparingly.infer.judge.labelled import labelled_outputs
-from sparingly.infer.judge.rogan_gladen import corrected_score
 from sparingly.infer.judge.words import answer, percent_text
 from sparingly.infer.judge.worth import LabelsNeeded, labels_worth
 from sparingly.infer.plan.plan import plan

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import UsageError
-from sparingly.infer.estimate.predictions import FEWEST
-from sparingly.infer.plan.judge_mix import JudgeMix, divide, explained, items_with
+from sparingly.infer.estimate.estimators import FEWEST
+from sparingly.infer.plan.plan import JudgeMix, divide, explained, items_with
 
 
 def test_a_judge_that_explains_half_saves_half_of_few_items() -> None:

@@ -12,10 +12,9 @@ import sparingly
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.plan.judge_mix import JudgeMix, items_with
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook, PlanUnit
 from sparingly.infer.plan.pilot import pilot_of
-from sparingly.infer.plan.plan import SHARES, Plan, plan
+from sparingly.infer.plan.plan import SHARES, JudgeMix, Plan, items_with, plan
 from sparingly.infer.plan.sample_size import round_width
 from tests.infer.plan.sets import drawn_pilot, made_set, uneven_set
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchmarks.best_calibration import chance_of_better
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import EffectPrior
-from sparingly.infer.rank.best import chance_of_best, chance_of_better
+from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.rank import joint_of, rank_estimates, rank_strengths
 
 

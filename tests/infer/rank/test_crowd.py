@@ -16,8 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import agreement
-from sparingly.infer.rank.compare import full_set
-from sparingly.infer.rank.crowd import CrowdCurve, crowd
+from sparingly.infer.rank.compare import CrowdCurve, crowd, full_set
 
 METHOD = "metric_var:metric=learned"
 CROWD = ("Birch", "Juniper", "Rowan")

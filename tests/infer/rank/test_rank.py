@@ -140,7 +140,7 @@ def test_plain_arrays() -> None:
     assert found.models[2].group is None
     assert found.headline == "3 models compared on score, from given scores"
     assert str(found).startswith("b has the highest score, but ") is False
-    assert "<td>b</td>" in found._repr_html_()
+    assert ">b</td>" in found._repr_html_()
     with pytest.raises(UsageError, match="2 names"):
         rank_scores(np.ones(3), np.eye(3), models=("a", "b"))
 

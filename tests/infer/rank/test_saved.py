@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.ranking import ranking_from
+from sparingly.infer.rank.ranking import Ranking
 
 DATA = load_invented()
 CHOSEN = sparingly.select(DATA, "uniform", 60, seed=3)
@@ -81,8 +81,8 @@ def changed(**parts: Any) -> dict[str, Any]:
 )
 def test_broken_files_are_one_sentence(values: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        ranking_from(values)
+        Ranking.from_dict(values)
 
 
 def test_unknown_keys_are_kept() -> None:
-    assert ranking_from({**VALUES, "more": 1}).to_dict()["more"] == 1
+    assert Ranking.from_dict({**VALUES, "more": 1}).to_dict()["more"] == 1

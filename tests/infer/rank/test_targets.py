@@ -16,7 +16,7 @@ from sparingly.cli.app import run
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.assemble import targets_of
-from sparingly.infer.rank.ranking import ranking_from
+from sparingly.infer.rank.ranking import Ranking
 from sparingly.run.campaign.results import findings
 from tests.show.report.made import play
 
@@ -149,7 +149,7 @@ def test_rankings_of_earlier_versions_are_read() -> None:
     old["models"] = [{k: v for k, v in row.items() if k not in ("low", "high")} for row in values["models"]]
     old["signature"] = {name: value for name, value in values["signature"].items() if name != "decisions"}
     old["signature"]["groups_by"] = "rank_sets"
-    read = ranking_from(old)
+    read = Ranking.from_dict(old)
     assert (read.scores_of, read.target) == ("population", "population")
     assert read.models[0].low is None
     assert "earlier version" in read.group_sentence

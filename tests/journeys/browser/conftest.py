@@ -75,6 +75,10 @@ class Sites:
         folder = self._folder / str(self._count)
         folder.mkdir()
         app = self._stack.enter_context(served(folder, data, options=options, **changed))
+        return Site(web_of(app), self.address_of(app))
+
+    def address_of(self, app: Any) -> str:
+        """Serve an application, and return where it is."""
         listener = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
@@ -87,7 +91,7 @@ class Sites:
             thread.join()
 
         self._stack.callback(stop)
-        return Site(web_of(app), f"http://127.0.0.1:{listener.getsockname()[1]}")
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
@@ -103,6 +107,8 @@ class Windows:
     def __init__(self, browser: Browser, stack: ExitStack) -> None:
         self._browser, self._stack = browser, stack
         self.complaints: list[str] = []
+        # Answers that are wanted although a browser reports them as errors.
+        self.wanted_status: set[int] = set()
 
     def __call__(self, **options: Any) -> Page:
         """Open a window; options are those of a browser context (viewport, color_scheme …)."""
@@ -116,7 +122,8 @@ class Windows:
         return page
 
     def _heard(self, said: ConsoleMessage) -> None:
-        if said.type == "error":
+        wanted = any(f"status of {status}" in said.text for status in self.wanted_status)
+        if said.type == "error" and not wanted:
             self.complaints.append(said.text)
 
     def _stopped(self, dialog: Dialog) -> None:

@@ -14,7 +14,7 @@ from tests.journeys.browser.conftest import Site, Sites, Windows
 from tests.run.campaign.made import answer_all, made_set
 
 pytestmark = pytest.mark.journey
-PAGES = ("", "/raters", "/ranking", "/next", "/downloads", "/log")
+PAGES = ("", "/raters", "/guidelines", "/answers", "/ranking", "/next", "/downloads", "/log")
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 

@@ -87,7 +87,7 @@ def test_errors_are_marked_by_keyboard(serve: Sites, window: Windows) -> None:
     site = serve(small_set([[text] * 3]), budget=1, size=1, options={"form": "esa"})
     page = window()
     page.goto(site.link("anna"))
-    block = page.locator(".markable")
+    block = page.locator(".markable:not([data-source])")
     expect(block).to_be_focused()
     page.keyboard.press("Control+Home")
     for _ in range(5):
@@ -123,7 +123,7 @@ def test_errors_are_marked_with_the_mouse(serve: Sites, window: Windows) -> None
     page = window()
     page.goto(site.link("anna"))
     # A double click selects a word, with the blank behind it on some systems.
-    page.locator(".markable").dblclick(position={"x": 20, "y": 20})
+    page.locator(".markable:not([data-source])").dblclick(position={"x": 20, "y": 20})
     page.get_by_role("button", name="3 critical").click()
     expect(page.locator("mark.critical")).to_have_text("one")
     page.get_by_role("button", name="Submit").click()
@@ -137,8 +137,8 @@ def test_marked_errors_have_a_category(serve: Sites, window: Windows, accessible
     page = window()
     page.goto(site.link("anna"))
     page.get_by_role("button", name="Begin").click()
-    expect(page.locator(".markable")).to_be_focused()
-    page.locator(".markable").dblclick(position={"x": 20, "y": 20})
+    expect(page.locator(".markable:not([data-source])")).to_be_focused()
+    page.locator(".markable:not([data-source])").dblclick(position={"x": 20, "y": 20})
     page.get_by_role("button", name="2 major").click()
     expect(page.locator("mark.major")).to_have_text("one")
     accessible(page)
@@ -150,6 +150,35 @@ def test_marked_errors_have_a_category(serve: Sites, window: Windows, accessible
     page.get_by_role("link", name="Change your last answer").click()
     assert page.get_by_label("Category").input_value() == "Accuracy / Omission"
     assert [row["score"] for row in site.ratings] == [95] * 3
+
+
+def test_what_is_left_out_is_marked_in_the_source(serve: Sites, window: Windows, accessible: Any) -> None:
+    site = serve(small_set([["one two"] * 3]), budget=1, size=1, options={"form": "mqm"})
+    site.web.campaign.set_guidelines("# Mark it\n\n## Severities\n- slight: 2\n- grave: 40\n")
+    page = window()
+    page.goto(site.link("anna"))
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".markable:not([data-source])")).to_be_focused()
+    # The source is opened, walked through and marked by keyboard alone.
+    next_field(page, "details.omitted summary")
+    page.keyboard.press("Enter")
+    next_field(page, "[data-source]")
+    page.keyboard.press("Control+Home")
+    for _ in range(6):
+        page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("2")
+    line = page.locator(".marks li")
+    expect(line).to_contain_text("grave · left out")
+    next_field(page, "input.remark")
+    page.keyboard.type("the beginning")
+    accessible(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    page.get_by_role("link", name="Change your last answer").click()
+    expect(page.locator("details.omitted mark")).to_have_text("source")
+    (mark,) = json.loads(page.locator("input[name^=marks]").input_value())
+    assert mark == {"start": 0, "end": 6, "severity": "grave", "in_source": True, "comment": "the beginning"}
+    assert [row["score"] for row in site.ratings] == [60] * 3
 
 
 def test_stars_by_keyboard(serve: Sites, window: Windows) -> None:
@@ -277,7 +306,7 @@ def test_a_reload_in_the_middle_loses_nothing(serve: Sites, window: Windows) -> 
     page.locator("input[type=number]").first.fill("35")
     page.get_by_text("Comment").first.click()
     page.locator("textarea").first.fill("half a thought")
-    page.locator(".markable").first.focus()
+    page.locator(".markable:not([data-source])").first.focus()
     page.keyboard.press("Control+Shift+ArrowRight")
     with page.expect_response(lambda answer: answer.url.endswith("/draft")):
         page.keyboard.press("1")
@@ -403,7 +432,7 @@ def test_every_page_is_accessible(
         site = serve(data, **{"budget": 1, "size": 1, **changed})
         page.goto(site.link("anna"))
         expect(page.locator("#judge")).to_be_visible()
-        if page.locator(".markable").count():
+        if page.locator(".markable:not([data-source])").count():
             for key in ("1", "2", "3"):
                 page.keyboard.press("Control+Home")
                 page.keyboard.press("Shift+ArrowRight")

@@ -8,7 +8,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from sparingly.base.arrays import Floats
 from sparingly.published.irt import abilities
-from sparingly.published.irt.abilities import Shared
+from sparingly.published.irt.abilities import Shared, cholesky, inverse
 from sparingly.published.irt.items import NODES, WEIGHTS, NormalItems, Normals, likelihood_of, local_around
 from sparingly.published.irt.model import Priors, Response, Responses, as_responses, default_priors, expit
 from tests.published.irt.simulated import simulate, with_gaps
@@ -16,6 +16,11 @@ from tests.published.irt.simulated import simulate, with_gaps
 STEP = 1e-5
 # (row, column) of the entries of a lower triangular root.
 ENTRIES = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (2, 2))
+
+
+def root_of(state: Normals) -> Floats:
+    """Return the lower triangular root of the covariance."""
+    return cholesky(inverse(state.precision))
 
 
 def made(response: Response, items: int = 9, models: int = 5) -> tuple[Responses, Normals, Shared]:
@@ -46,7 +51,7 @@ def expected_log_likelihood(responses: Responses, state: Normals, shared: Shared
         list(zip(nodes, weights / weights.sum(), strict=True))
         for nodes, weights in (hermegauss(7), hermegauss(3))
     )
-    root = state.root
+    root = root_of(state)
     likelihood = likelihood_of(responses, shared.log_noise)
     total = np.zeros(responses.shape[1])
     for (one, first), (two, second), (three, third), (four, fourth) in product(fine, fine, fine, coarse):
@@ -64,18 +69,19 @@ def expected_log_likelihood(responses: Responses, state: Normals, shared: Shared
 @pytest.mark.parametrize("response", ["continuous", "binary"])
 def test_expected_log_likelihood_is_that_of_a_fine_rule(response: Response) -> None:
     responses, state, shared = made(response)
-    found = local_around(responses, state.mean, state.root, shared).value
+    found = local_around(responses, state.mean, root_of(state), shared).value
     np.testing.assert_allclose(found, expected_log_likelihood(responses, state, shared), rtol=1e-3, atol=5e-3)
 
 
 @pytest.mark.parametrize("response", ["continuous", "binary"])
 def test_slopes_are_the_derivatives_of_the_sum_over_nodes(response: Response) -> None:
     responses, state, shared = made(response)
-    local = local_around(responses, state.mean, state.root, shared)
+    local = local_around(responses, state.mean, root_of(state), shared)
     for row in range(3):
         move = np.zeros((3, 1))
         move[row] = STEP
-        up, down = (local_around(responses, state.mean + sign * move, state.root, shared) for sign in (1, -1))
+        moves = (state.mean + sign * move for sign in (1, -1))
+        up, down = (local_around(responses, mean, root_of(state), shared) for mean in moves)
         np.testing.assert_allclose(local.slope[row], (up.value - down.value) / (2 * STEP), atol=1e-6)
     for model in range(5):
         ability = np.zeros(5)
@@ -84,7 +90,7 @@ def test_slopes_are_the_derivatives_of_the_sum_over_nodes(response: Response) ->
             local_around(
                 responses,
                 state.mean,
-                state.root,
+                root_of(state),
                 Shared(shared.ability + sign * ability, shared.ability_sd, shared.log_noise),
             )
             for sign in (1, -1)
@@ -97,7 +103,7 @@ def test_slopes_are_the_derivatives_of_the_sum_over_nodes(response: Response) ->
 @pytest.mark.parametrize("response", ["continuous", "binary"])
 def test_curvature_is_the_derivative_by_the_covariance(response: Response) -> None:
     responses, state, shared = made(response)
-    root = state.root
+    root = root_of(state)
     local = local_around(responses, state.mean, root, shared)
     place = {(0, 0): 0, (0, 1): 1, (0, 2): 2, (1, 1): 3, (1, 2): 4, (2, 2): 5}
     symmetric = {key: local.curvature[value] for key, value in place.items()}
@@ -121,7 +127,7 @@ def test_curvature_is_the_derivative_by_the_covariance(response: Response) -> No
 
 def test_many_items_are_averaged_block_by_block() -> None:
     responses, state, shared = made("binary", items=2000, models=8)
-    root = state.root
+    root = root_of(state)
     whole = local_around(responses, state.mean, root, shared)
     some = slice(700, 760)
     part = local_around(responses.take(some), state.mean[:, some], root[:, some], shared)
@@ -139,7 +145,7 @@ def test_no_step_lowers_the_bound_of_an_item_and_many_reach_its_optimum(response
         state, sums = items.improve(responses, state, shared, 1, 0.0)
         assert sums.objective <= before + 1e-6
         before = sums.objective
-    local = local_around(responses, state.mean, state.root, shared)
+    local = local_around(responses, state.mean, root_of(state), shared)
     slope = local.slope - (state.mean - priors.item_means) / priors.item_sds**2
     wanted = local.curvature.copy()
     wanted[abilities.DIAGONAL] += priors.item_sds**-2.0

@@ -15,7 +15,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
-from sparingly.infer.estimate.place import EarlierPredictions, estimates_in_batches
+from sparingly.infer.estimate.bank import EarlierPredictions, estimates_in_batches
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.campaign import Campaign
 from sparingly.run.campaign.gate import look_ends

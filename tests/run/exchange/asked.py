@@ -15,7 +15,7 @@ import sparingly
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.run.exchange.export_import import export_tasks, import_answers
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport
 from sparingly.run.forms.answer import Answer
 
 MODELS = ("1", "sys+2 (large)", 'the "best" <b>')

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from sparingly.base.catalogue import register
 from sparingly.run.exchange.files import read_json_rows, write_jsonl
-from sparingly.run.exchange.reading import Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, ToolOptions
 

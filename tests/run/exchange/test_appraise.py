@@ -13,7 +13,7 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.appraise import CHECK, CREDITED, HALF_A_PAIR, WHOLE_DOCUMENT, Appraise, number_of
-from sparingly.run.exchange.browser import SPACES
+from sparingly.run.exchange.files import SPACES
 from sparingly.run.exchange.reading import ANSWERED_AGAIN, CONTROL, UNKNOWN_OUTPUT, UNKNOWN_TASK
 from sparingly.run.exchange.tasks import Tasks, make_tasks
 from tests.run.exchange.appraise_fake import (

@@ -12,7 +12,7 @@ import sparingly
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.argilla import NO_STATUS
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()

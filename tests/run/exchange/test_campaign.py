@@ -10,7 +10,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import UsageError
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import record_answers
+from sparingly.run.exchange.reading import record_answers
 from sparingly.run.exchange.tasks import make_campaign_tasks
 from tests.run.exchange.fakes import Answers, csv_table, label_studio
 from tests.run.exchange.helpers import awkward, slots

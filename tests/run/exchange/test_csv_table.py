@@ -11,7 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport
 from tests.run.exchange.helpers import all_of, awkward, pairs_of
 
 DATA = awkward()

@@ -13,7 +13,7 @@ import sparingly
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport
 from sparingly.run.exchange.tasks import make_tasks
 from sparingly.run.forms.form import KINDS, FormKind
 from sparingly.run.forms.spans import Span

@@ -13,7 +13,7 @@ from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
 from sparingly.run.exchange.prodigy import scores_of
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport
 from tests.run.exchange.helpers import all_of, awkward
 
 DATA = awkward()

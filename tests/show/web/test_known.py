@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fastapi import FastAPI
 
 from sparingly.base.errors import InputError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
@@ -129,3 +130,32 @@ def test_pairs_have_no_known_answers(tmp_path: Path) -> None:
         served(tmp_path, strategy="pairs", size=None, options={"controls": known_set([1])}),
     ):
         pass
+
+
+def test_pages_come_again_to_see_how_raters_agree_with_themselves(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(20), budget=20, size=20, options={"repeats": 0.2}) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        pages, sources = 0, list[str]()
+        while (question := anna.question())["page"] is not None:
+            # What comes again is blank, and looks like any other page.
+            page = anna.page()
+            assert "You have judged this item" not in page
+            assert all(not value for name, value in fields_of(page).items() if name.startswith("score:"))
+            sources.append(question["source"][0])
+            # The second time a score of 40 for 20 is near enough, that of 90 is not.
+            again = sources.count(sources[-1]) > 1
+            assert anna.answer(question, *((40, 90, 20) if again else (20,))).status_code == 200
+            assert anna.answer(question, 20).status_code == 200
+            pages += 1
+        assert pages == 24 - 1
+        assert len(campaign.ratings()) == 60
+        assert {row["score"] for row in campaign.ratings()} == {20.0}
+        assert web_of(app).known_answers.counts() == {("anna", "repeat"): (6, 9)}
+        assert "6 of 9" in rater_page(app)
+
+
+def rater_page(app: FastAPI) -> str:
+    """The organiser's page of the raters."""
+    organiser = Visitor(app)
+    organiser.client.get(f"/o/{organiser.web.access.invite('organiser')}")
+    return organiser.page("/organiser/raters")

@@ -12,6 +12,7 @@ from sparingly.base.errors import UnknownNameError
 from sparingly.data.scale import Scale
 from sparingly.run.campaign.answers import JUDGED, OUTDATED
 from sparingly.run.forms.form import REASONS, forms
+from sparingly.run.forms.spans import SEVERITIES
 from sparingly.show.web.languages import languages, texts_of
 from tests.show.web.visitor import Visitor, served
 
@@ -20,7 +21,7 @@ FOLDER = Path(sparingly.show.web.__file__).parent
 
 def english_texts() -> set[str]:
     """Everything that templates, the script, forms and the service say to raters."""
-    texts = set(REASONS.values()) | {"Before you begin", OUTDATED, JUDGED}
+    texts = set(REASONS.values()) | {"Before you begin", OUTDATED, JUDGED, *SEVERITIES}
     for template in FOLDER.glob("templates/**/*.html"):
         texts |= set(re.findall(r'\bt\("([^"]+)"\)', template.read_text("utf-8")))
     texts |= set(re.findall(r'\btr\("([^"]+)"\)', (FOLDER / "static" / "rate.js").read_text("utf-8")))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.similarity import Dice, count_bigrams, is_unspaced, pair_similarities
+from sparingly.signals.overlap.similarity import Dice, count_bigrams, is_unspaced
+from tests.signals.overlap.pairs_of_outputs import pair_similarities
 from tests.signals.overlap.samples import table, tables
 
 OUTPUTS = table(

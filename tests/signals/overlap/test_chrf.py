@@ -7,7 +7,8 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.chrf import CHRF
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.similarity import Chrf, pair_similarities
+from sparingly.signals.overlap.similarity import Chrf
+from tests.signals.overlap.pairs_of_outputs import pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, by_sacrebleu, long_texts, table, tables
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from sparingly.base.arrays import Objects
-from sparingly.signals.overlap.similarity import Dice, is_unspaced, pair_similarities
+from sparingly.signals.overlap.similarity import Dice, is_unspaced
+from tests.signals.overlap.pairs_of_outputs import pair_similarities
 from tests.signals.overlap.samples import LANGUAGES, table, tables
 
 

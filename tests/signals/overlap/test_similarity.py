@@ -19,8 +19,8 @@ from sparingly.signals.overlap.similarity import (
     blocks,
     mean_cosines,
     mean_similarities,
-    pair_similarities,
 )
+from tests.signals.overlap.pairs_of_outputs import pair_similarities
 from tests.signals.overlap.samples import table, tables
 
 MEASURES: dict[str, Similarity] = {"chrf": Chrf(), "bleu": Bleu(), "unigram": Dice(1), "bigram": Dice(2)}

@@ -139,6 +139,22 @@ def draw_within(strata: Groups, counts: Ints, generator: np.random.Generator) ->
     return chosen
 
 
+def draw_from_strata(
+    view: EvalSet, candidates: Ints, strata: Groups, expected: Floats, seed: int, purpose: str
+) -> Chosen:
+    """Draw so many candidates of every stratum on average, and note their probabilities."""
+    generator = rng.generator(seed, purpose)
+    drawn = np.flatnonzero(draw_within(strata, rounded_at_random(expected, generator), generator))
+    drawn = drawn[random_order(view.keys[drawn], seed)]
+    chances = expected / strata.sizes
+    return Chosen(
+        rows=candidates[drawn],
+        probability=chances[strata.of_unit[drawn]],
+        stratum=strata.labels[drawn],
+        notes=(chances_note(chances, "item"),),
+    )
+
+
 # A stratum whose metric scores are all alike still has residuals: it counts as a tenth of the usual spread.
 _LEAST_SPREAD = 0.1
 _ADVICE = (
@@ -238,22 +254,12 @@ class Stratified(WholeSetSelector):
         spending = Spending.from_budget(data, budget, self.cost, candidates)
         costs = spending.charges if spending.by_cost else None
         strata, expected, notes = self.plan(view, spending.limit, costs)
-        generator = rng.generator(seed, self.name)
-        counts = rounded_at_random(expected, generator)
-        chosen = np.flatnonzero(draw_within(strata, counts, generator))
-        chosen = chosen[random_order(view.keys[chosen], seed)]
-        chances = expected / strata.sizes
         if costs is not None:
             mean = float(expected @ (strata.totals(costs) / strata.sizes))
             notes = (*notes, *spending.note(greatest_cost(strata, expected, costs), mean))
-        return Chosen(
-            rows=candidates[chosen],
-            probability=chances[strata.of_unit[chosen]],
-            stratum=strata.labels[chosen],
-            reason="drawn in its stratum",
-            notes=(chances_note(chances, "item"), *notes),
-            **cost_columns(spending.costs, spending.unit, candidates[chosen], candidates),
-        )
+        chosen = draw_from_strata(view, candidates, strata, expected, seed, self.name)
+        chosen = replace(chosen, reason="drawn in its stratum", notes=(*chosen.notes, *notes))
+        return replace(chosen, **cost_columns(spending.costs, spending.unit, chosen.rows, candidates))
 
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set, as the draw under a budget has them."""
@@ -408,22 +414,13 @@ class Verdicts(WholeSetSelector):
         """Draw from every stratum."""
         view = data.at(candidates)
         strata, expected = self.plan(view, self.count(budget, candidates))
-        generator = rng.generator(seed, self.name)
-        counts = rounded_at_random(expected, generator)
-        chosen = np.flatnonzero(draw_within(strata, counts, generator))
-        chosen = chosen[random_order(view.keys[chosen], seed)]
-        chances = expected / strata.sizes
+        chosen = draw_from_strata(view, candidates, strata, expected, seed, self.name)
         parts = ", ".join(
             f"{name} {number:.3g} of {size:.0f}"
             for name, number, size in zip(strata.names, expected, strata.sizes, strict=True)
         )
-        return Chosen(
-            rows=candidates[chosen],
-            probability=chances[strata.of_unit[chosen]],
-            stratum=strata.labels[chosen],
-            reason="drawn by the judge's verdict",
-            notes=(chances_note(chances, "item"), f"by the verdict of {self.metric}: {parts}."),
-        )
+        notes = (*chosen.notes, f"by the verdict of {self.metric}: {parts}.")
+        return replace(chosen, reason="drawn by the judge's verdict", notes=notes)
 
     def strata_of(self, data: EvalSet, budget: Budget) -> Objects:
         """Return the stratum of every item of a set."""

@@ -135,10 +135,6 @@ class InstantConfidence(Utility):
     direction: Literal["high", "low"] = parameter("high", "whether expected errors should be high or low")
     model: str | None = parameter(None, "the folder or checkpoint of a model; default: the published one")
 
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the sources and the outputs."""
-        return frozenset({"sources", "outputs"})
-
     def values(self, data: EvalSet) -> Floats:
         """Return the expected error, averaged over the models that have an output."""
         if data.sources is None or data.outputs is None:
@@ -188,10 +184,6 @@ class PreComet(Utility):
         None, "which end of the model's numbers is worth judging; default: by the target"
     )
 
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the sources."""
-        return frozenset({"sources"})
-
     def values(self, data: EvalSet) -> Floats:
         """Return what the model says of every source, turned so that higher is better."""
         sources = data.sources
@@ -229,10 +221,6 @@ class SentinelSrc(Utility):
 
     scores: Literal["da", "mqm"] = parameter("mqm", "which human scores it was trained on")
     model: str | None = parameter(None, "the folder or checkpoint of a model; default: the published one")
-
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the sources."""
-        return frozenset({"sources"})
 
     def values(self, data: EvalSet) -> Floats:
         """Return minus the expected quality of every source's translations."""

@@ -31,9 +31,9 @@ class Utility(Method, ABC):
         """Return the utility with every choice that depends on the data made, or say what is missing."""
         return self
 
-    @abstractmethod
     def reads(self, data: EvalSet) -> frozenset[str]:
-        """Return the fields that the utility reads; it is shown no others."""
+        """Return the fields that the utility reads, the texts that it needs; it is shown no others."""
+        return frozenset({"sources", "outputs"} & set(self.needs))
 
     @abstractmethod
     def values(self, data: EvalSet) -> Floats:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Mask
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.checks import check_level
 from sparingly.base.errors import UnknownNameError
 from sparingly.data.scale import Ends, Scale
 from sparingly.infer.estimate.intervals import (
     BOOTSTRAP,
     FEWEST_UNITS,
+    BoundedInterval,
     Interval,
     T,
     find_intervals,
@@ -24,6 +25,7 @@ from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm
 from sparingly.infer.estimate.scale import (
+    ScoreValues,
     bounded_pairs,
     bounded_scores,
     passes_note,
@@ -74,24 +76,65 @@ def assemble(
     errors = over_set if target == "set" else population_errors(sample, linear, over_set)
     complete = sample.is_complete and target == "set"
     exact = sample.fully_judged & (target == "set")
-    known = _known_errors(errors, scores, request, complete, exact)
-    labels = sample.scores[sample.judged]
-    values = values_of(labels, request.scale)
+    values = values_of(sample.scores[sample.judged], request.scale)
+    # The scale alone gives intervals of plain means only.
+    scale = request.scale if linear.predicted is None or not linear.predicted.any() else None
+    notes = (*sample.notes, *linear.notes, *errors.notes)
+    if _too_few(errors, request, complete) and request.interval != "auto":
+        # With ``auto`` the notes on the intervals say it.
+        notes += (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
+    result = estimate_with_errors(
+        *(sample, models, scores, errors, _known_errors(errors, scores, request, complete, exact)),
+        *(_known_errors(over_set, scores, request, sample.is_complete, sample.fully_judged), request, values),
+        complete=complete,
+        exact=exact,
+        bounded=bounded_scores(sample, target, scale, level, seed),
+        bounded_pair=bounded_pairs(sample, target, scale, level, seed),
+        plain=plain_size(sample, target),
+        aspect=aspect,
+        estimator=estimator,
+        n=int((sample.importance > 0).sum()),
+        size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
+        notes=notes,
+    )
+    fallen_back = 0 if linear.fallen_back is None else int(linear.fallen_back.sum())
+    passes = passes_note(sample.scores[sample.judged], request.scale)
+    outcome = replace(result.outcome, fallen_back=fallen_back)
+    return replace(result, outcome=outcome, notes=(*result.notes, *passes))
+
+
+def estimate_with_errors(
+    sample: JudgedSample,
+    models: Sequence[str],
+    scores: Floats,
+    errors: ScoreErrors,
+    known: ScoreErrors,
+    over_set: ScoreErrors,
+    request: EstimateRequest,
+    values: ScoreValues,
+    *,
+    complete: bool,
+    exact: Mask,
+    bounded: BoundedInterval | None = None,
+    bounded_pair: Callable[[Ints, Ints], BoundedInterval] | None = None,
+    plain: float | None = None,
+    notes: tuple[str, ...] = (),
+    **described: Any,
+) -> Estimate:
+    """Return the estimate that scores with their errors give; ``known`` are NaN where these are unknown.
+
+    The other arguments are those of ``PairErrors``, and what an ``Estimate`` says of itself.
+    """
+    target, level, kind, seed = request.target, request.level, request.interval, request.seed
     basis = replace(
         interval_basis(models, scores, known, complete),
         scale=values.scale,
         proportions=proportions_of(sample, errors, scores, values, target),
         exact=exact,
     )
-    # The scale alone gives intervals of plain means only.
-    scale = request.scale if linear.predicted is None or not linear.predicted.any() else None
-    bounded = bounded_scores(sample, target, scale, level, seed)
-    intervals = find_intervals(basis, level, request.interval, seed, bounded)
-    error_notes: tuple[str, ...] = ()
-    if _too_few(errors, request, complete) and request.interval != "auto":
-        # With ``auto`` the notes on the intervals say it.
-        error_notes = (f"no standard errors: {why_withheld(errors.units, errors.unit_name)}.",)
-    notes = (*sample.notes, *linear.notes, *errors.notes, *error_notes, *intervals.notes)
+    intervals = find_intervals(basis, level, kind, seed, bounded)
+    size = float(sample.size) if target == "set" else np.inf
+    scaled = values.scale, values.two_valued, plain, size
     return Estimate(
         models=tuple(models),
         scores=scores,
@@ -103,30 +146,11 @@ def assemble(
         freedom=errors.freedom,
         target=target,
         level=level,
-        aspect=aspect,
-        estimator=estimator,
-        n=int((sample.importance > 0).sum()),
-        size=sample.size if sample.weights is None else int((sample.weights > 0).sum()),
-        outcome=replace(
-            intervals.outcome,
-            fallen_back=0 if linear.fallen_back is None else int(linear.fallen_back.sum()),
-        ),
+        outcome=intervals.outcome,
         is_rate=values.is_rate,
-        notes=(*notes, *passes_note(labels, request.scale)),
-        pairs=PairErrors(
-            sample,
-            known,
-            _known_errors(over_set, scores, request, sample.is_complete, sample.fully_judged),
-            level,
-            request.interval,
-            seed,
-            complete,
-            bounded_pairs(sample, target, scale, level, seed),
-            values.scale,
-            values.two_valued,
-            plain_size(sample, target),
-            float(sample.size) if target == "set" else np.inf,
-        ),
+        notes=(*notes, *intervals.notes),
+        pairs=PairErrors(sample, known, over_set, level, kind, seed, complete, bounded_pair, *scaled),
+        **described,
     )
 
 

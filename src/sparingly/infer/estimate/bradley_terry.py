@@ -34,22 +34,16 @@ _LEAST_TIES, _MOST_TIES = -30.0, 30.0
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Comparisons of two models each.
+    """Comparisons of two models each."""
 
-    Attributes:
-        first, second: The models of every comparison, as positions.
-        value: 1 where the first is better, −1 where the second is, 0 for a tie; between them for soft ones.
-        item: The item, as a position: comparisons on one item are not independent.
-        weight: How much every comparison counts.
-        covariates: Comparisons × covariates: how much more of something the first has than the second.
-    """
-
+    # The models of every comparison, as positions.
     first: Ints
     second: Ints
+    # 1 where the first is better, −1 where the second is, 0 for a tie; between them for soft ones.
     value: Floats
-    item: Ints
-    weight: Floats
-    covariates: Floats
+    item: Ints  # the item, as a position: comparisons on one item are not independent
+    weight: Floats  # how much every comparison counts
+    covariates: Floats  # comparisons × covariates: how much more of something the first has than the second
 
     def __len__(self) -> int:
         return len(self.value)

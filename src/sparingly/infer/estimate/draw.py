@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask, Objects
+from sparingly.base.arrays import Floats, Ints, Mask, Objects, ratio
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method, parse_method
@@ -20,7 +20,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
-from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums, nothing_judged
+from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums, nothing_judged, single_items
 
 # --- what the design behind a selection tells: strata, units, what the draw was spread over ---
 
@@ -151,6 +151,12 @@ def frame_of(data: EvalSet, selection: Selection | None, *, differences: bool = 
     return data.at(np.flatnonzero([name not in shut for name in data.items]))
 
 
+def without_truth(data: EvalSet, aspect: str) -> EvalSet:
+    """Return the set without the metric that is the truth: it must not predict itself."""
+    truth_metrics = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
+    return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
+
+
 def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> JudgedSample:
     """Return the sample of a selection from its set (see ``frame_of``); scores are of all items × models."""
     if selection is None:
@@ -210,14 +216,8 @@ def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
     rows = np.flatnonzero(judged.any(axis=1))
     if not len(rows):
         raise DataError(nothing_judged("item"))
-    sample = JudgedSample(
-        rows=rows,
-        scores=scores[rows],
-        probability=np.full((len(rows), scores.shape[1]), len(rows) / len(data)),
-        size=len(data),
-        draw=np.full(len(rows), len(rows) / len(data)),
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
+    sample = single_items(
+        *(rows, scores[rows], np.full((1, 1), len(rows) / len(data)), len(data)),
         weights=data.importance,
         document=document_codes(data),
         design="uniform, assumed",
@@ -294,9 +294,7 @@ def _response_rates(weight: Floats, has_judgement: Mask, stratum: Ints) -> Float
     requested, judged = group_sums(weight, stratum), group_sums(np.where(has_judgement, weight, 0.0), stratum)
     represented = judged > 0
     total = requested.sum(axis=0)
-    represented_share = np.divide(
-        (requested * represented).sum(axis=0), total, out=np.ones(len(total)), where=total > 0
-    )
+    represented_share = ratio((requested * represented).sum(axis=0), total, 1.0)
     share = np.divide(judged, requested, out=np.ones_like(judged), where=represented) * np.where(
         represented_share > 0, represented_share, 1.0
     )

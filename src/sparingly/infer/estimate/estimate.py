@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
@@ -20,11 +20,10 @@ from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest, Target, assemble
 from sparingly.infer.estimate.bank import earlier_models
-from sparingly.infer.estimate.draw import frame_of, sample_from
+from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
 from sparingly.infer.estimate.epochs import with_epoch_noise
-from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator
+from sparingly.infer.estimate.estimators import Estimator, WeightedMean, as_estimator, guard_predictions
 from sparingly.infer.estimate.intervals import Interval, IntervalOutcome
-from sparingly.infer.estimate.predictions import guard_predictions
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSignature
 from sparingly.infer.estimate.sample import (
     JudgedSample,
@@ -142,12 +141,6 @@ def estimate(
     )
 
 
-def without_truth(data: EvalSet, aspect: str) -> EvalSet:
-    """Return the set without the metric that is the truth: it must not predict itself."""
-    truth_metrics = set(data.truth_fields(aspect)) & {fields.metric(name) for name in data.metrics}
-    return data.only(name for name in data.fields if name not in truth_metrics) if truth_metrics else data
-
-
 def _default_estimator(data: EvalSet, sample: JudgedSample) -> str:
     from sparingly.signals.predict.features import has_features
 
@@ -219,7 +212,7 @@ def _chosen_only(
     signature = _signature(data, selection, aspect, as_estimator("mean"), request, None, (rows, chosen))
     return Estimate(
         models=data.models,
-        scores=np.divide(sums, total, out=missing.copy(), where=total > 0) + 0.0,
+        scores=ratio(sums, total, np.nan) + 0.0,
         standard_errors=missing,
         low=missing,
         high=missing,
@@ -327,6 +320,8 @@ def _relative_to_models(
         return None if column is None else np.concatenate([column, values])
 
     certain = np.ones(len(skipped))
+    absent = ("models", "utility", "cost", "context", "reasons", "cluster_weight", "unknown_in_rows")
+    nothing: dict[str, Any] = dict.fromkeys(absent)
     return relative, replace(
         selection,
         items=np.concatenate([selection.items, skipped]),
@@ -334,13 +329,7 @@ def _relative_to_models(
         pool_probability=extended(selection.pool_probability, certain),
         unit=extended(selection.unit, skipped),
         stratum=extended(selection.stratum, skipped),
-        models=None,
-        utility=None,
-        cost=None,
-        context=None,
-        reasons=None,
-        cluster_weight=None,
-        unknown_in_rows=None,
+        **nothing,
     )
 
 
@@ -405,6 +394,5 @@ def estimate_scores(
             )
         if np.isnan(predicted).any():
             raise UsageError("Predictions are needed for every item and model; some are missing.")
-        guarded = guard_predictions(sample, predicted) if guard else None
-        linear = difference_form(sample, predicted) if guarded is None else guarded.linear(sample, 2.0)
+        linear = guard_predictions(sample, predicted, 2.0) if guard else difference_form(sample, predicted)
     return assemble(sample, linear, names, request, aspect="score", estimator=estimator)

@@ -8,15 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, ratio
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.infer.estimate.intervals import FEWEST_UNITS
+from sparingly.infer.estimate.intervals import FEWEST_UNITS, UNSEEN_ALONE
 from sparingly.infer.estimate.pairs import PairErrors
-from sparingly.infer.estimate.tails import UNSEEN_ALONE
 
 # --- how far apart models usually lie, before any label ---
 # In standard deviations of what single items show, models spread by δ around their common mean, log δ ~
@@ -101,7 +100,7 @@ def full_set_p_values(
         noise = np.asarray(errors, np.float64) ** 2
         between = max(0.0, float(np.nanmean(expected**2 - noise)))
         total = between + noise
-        expected = expected * np.divide(between, total, out=np.ones_like(total), where=total > 0)
+        expected = expected * ratio(between, total, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = expected * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.

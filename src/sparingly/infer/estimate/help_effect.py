@@ -33,31 +33,18 @@ _GRID = 61
 
 @dataclass(frozen=True, eq=False)
 class HelpEffects:
-    """How much the help on the page raised the scores of each model (lowered them, where negative).
+    """How much the help on the page raised the scores of each model (lowered them, where negative)."""
 
-    Attributes:
-        aspect: What was judged.
-        models: The models.
-        effects: τ_j, shrunk towards the common mean.
-        covariance: Its covariance, models × models.
-        common: The common mean.
-        error: Its standard error.
-        shares: The share of each model's ratings that were given with help.
-        helped: How many ratings were given with help.
-        ratings: How many there are.
-        freedom: Degrees of freedom of the errors.
-    """
-
-    aspect: str
-    models: tuple[str, ...]
-    effects: Floats
-    covariance: Floats
-    common: float
-    error: float
-    shares: Floats
-    helped: int
-    ratings: int
-    freedom: float
+    aspect: str  # what was judged
+    models: tuple[str, ...]  # the models
+    effects: Floats  # τ_j, shrunk towards the common mean
+    covariance: Floats  # its covariance, models × models
+    common: float  # the common mean
+    error: float  # its standard error
+    shares: Floats  # the share of each model's ratings that were given with help
+    helped: int  # how many ratings were given with help
+    ratings: int  # how many there are
+    freedom: float  # degrees of freedom of the errors
 
     @property
     def sentence(self) -> str:

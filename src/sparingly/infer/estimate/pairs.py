@@ -11,15 +11,18 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.stats.discordant import discordant_interval, discordant_p, effective_votes
 from sparingly.infer.estimate.intervals import (
+    DISCORDANT,
     BoundedInterval,
     Interval,
     IntervalBasis,
     IntervalSet,
+    Tails,
     find_intervals,
+    pair_tails,
+    score_tails,
     unsupported,
 )
 from sparingly.infer.estimate.sample import JudgedSample
-from sparingly.infer.estimate.tails import DISCORDANT, Tails, pair_tails, score_tails
 from sparingly.infer.estimate.variance import ScoreErrors
 
 # Wins, losses, of how many items, and how many of these there are.

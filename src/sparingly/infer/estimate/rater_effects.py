@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
 from sparingly.base.summary import html_table
@@ -234,15 +234,22 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
 
 def connected_raters(ratings: RaterScores) -> tuple[tuple[str, ...], ...]:
     """Return the groups of raters that are connected through items which two of them judged."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    # Raters of an item, each with the next.
+    order = np.lexsort((ratings.rater, ratings.item))
+    same = ratings.item[order][1:] == ratings.item[order][:-1]
+    pairs = np.stack([ratings.rater[order][:-1], ratings.rater[order][1:]], axis=1)[same]
+    names = ratings.raters
+    return connected_groups(names, ((names[one], names[other]) for one, other in np.unique(pairs, axis=0)))
 
-    items = np.unique(ratings.item, return_inverse=True)[1]
-    shape = (len(ratings.raters), int(items.max()) + 1)
-    judged = csr_array((np.ones(len(ratings)), (ratings.rater, items)), shape=shape)
-    count, label = connected_components(judged @ judged.T, directed=False)
-    groups = [tuple(compress(ratings.raters, label == component)) for component in range(count)]
-    return tuple(sorted(groups, key=lambda names: (-len(names), names)))
+
+def connected_groups(names: Sequence[str], pairs: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of names that are connected by pairs, the largest first."""
+    group = dict(zip(names, names, strict=True))
+    for first, second in pairs:
+        old, new = group[first], group[second]
+        group = {name: new if label == old else label for name, label in group.items()}
+    groups = (tuple(name for name in names if group[name] == label) for label in set(group.values()))
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
 
 
 def _nested(ratings: RaterScores, data: EvalSet) -> tuple[list[str], list[Ints]]:
@@ -278,20 +285,14 @@ _FROM_FILE = (
 
 @dataclass(frozen=True, eq=False)
 class RaterVariance:
-    """What raters add to the covariance of scores: by their severity, their tastes, and their noise.
+    """What raters add to the covariance of scores: by their severity, their tastes, and their noise."""
 
-    Attributes:
-        severity: models × models.
-        taste, noise: One variance per model.
-        freedom: Degrees of freedom of the variances of severities and of tastes.
-        anonymous_share: The share of what was judged of which no rater is known.
-    """
-
-    severity: Floats
+    severity: Floats  # models × models
+    # One variance per model.
     taste: Floats
     noise: Floats
-    freedom: tuple[float, float]
-    anonymous_share: float
+    freedom: tuple[float, float]  # degrees of freedom of the variances of severities and of tastes
+    anonymous_share: float  # the share of what was judged of which no rater is known
 
     @property
     def covariance(self) -> Floats:
@@ -304,7 +305,7 @@ class RaterVariance:
         taste, noise = (contrast**2 @ part for part in (self.taste, self.noise))
         total = severe + taste + noise
         squared = severe**2 / self.freedom[0] + taste**2 / self.freedom[1]
-        freedom = np.divide(total**2, squared, out=np.full(len(total), np.inf), where=squared > 0)
+        freedom = ratio(total**2, squared, np.inf)
         return total, freedom
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -27,18 +26,16 @@ from sparingly.base.stats.proportion import proportion_bound
 from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import Quoted, format_number, format_value
-from sparingly.data import files, schema
+from sparingly.data import schema
+from sparingly.data.files import OwnFile
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import (
-    as_id,
     as_list,
     as_mapping,
     as_matrix,
     as_number,
     as_scale,
-    as_text,
-    as_truth,
     as_whole,
     check_version,
     plain,
@@ -105,9 +102,7 @@ class EstimateSignature:
     def to_dict(self) -> dict[str, Any]:
         """Return the signature as plain values, for files."""
         values = {**schema.write(self), "text": str(self)}
-        if self.raters is None:
-            del values["raters"]
-        return values
+        return {name: value for name, value in values.items() if name != "raters" or value is not None}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], field: str = "signature") -> EstimateSignature:
@@ -155,7 +150,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Tabular):
+class Estimate(OwnFile, Tabular):
     """Scores of models over the whole set (or the population), from the judged items.
 
     Attributes:
@@ -232,11 +227,6 @@ class Estimate(Tabular):
         if self.target == CHOSEN_ITEMS:
             return "the chosen items"
         return f"this set of {counted(self.size, 'item')}" if self.target == "set" else "inputs like these"
-
-    @property
-    def errors_withheld(self) -> bool:
-        """Whether a model has a score but no error, because too few units were drawn to learn one from."""
-        return bool((np.isfinite(self.scores) & np.isnan(self.standard_errors)).any())
 
     def __str__(self) -> str:
         """Return the scores as a small table, best first, with what to mind below it; groups follow."""
@@ -434,15 +424,20 @@ class Estimate(Tabular):
             "groups": {name: group._values() for name, group in self.groups.items()},
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the estimate with the selection behind it as JSON, whole or not at all."""
-        files.write_json(Path(path), self.to_dict())
-
     @classmethod
-    def load(cls, path: str | Path) -> Estimate:
-        """Read an estimate from its file: scores and errors, without the judgements behind them."""
-        with files.naming(Path(path)):
-            return estimate_from(as_mapping(files.read_json(Path(path)), "estimate"))
+    def from_dict(cls, values: Mapping[str, Any]) -> Estimate:
+        """Make an estimate from the values of its file: scores and errors, without the judgements."""
+        check_version(dict(values), FORMAT, VERSION)
+        estimate, signature = _estimate_part(values, ""), values.get("signature")
+        if signature is not None:
+            signature = EstimateSignature.from_dict(as_mapping(signature, "signature"))
+        known = estimate.to_dict()
+        return replace(
+            estimate,
+            signature=signature,
+            selection=selection_of(values),
+            unknown={name: value for name, value in values.items() if name not in known},
+        )
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -469,22 +464,8 @@ class Estimate(Tabular):
 
 # --- its file ---
 
+Row = TypeVar("Row", bound=Any)
 TARGETS = ("set", "population", CHOSEN_ITEMS)
-
-
-def estimate_from(values: Mapping[str, Any]) -> Estimate:
-    """Make an estimate from the values of its file."""
-    check_version(dict(values), FORMAT, VERSION)
-    estimate, signature = _estimate_part(values, ""), values.get("signature")
-    if signature is not None:
-        signature = EstimateSignature.from_dict(as_mapping(signature, "signature"))
-    known = estimate.to_dict()
-    return replace(
-        estimate,
-        signature=signature,
-        selection=selection_of(values),
-        unknown={name: value for name, value in values.items() if name not in known},
-    )
 
 
 def selection_of(values: Mapping[str, Any]) -> Selection | None:
@@ -499,69 +480,86 @@ def selection_of(values: Mapping[str, Any]) -> Selection | None:
         raise InputError(error.problem, field=field, fix=error.fix) from None
 
 
-def target_of(values: Mapping[str, Any], field: str = "target") -> str:
+def as_target(value: Any, field: str) -> str:
     """Return the target of a file's scores."""
-    target = schema.required_text(values.get("target"), field)
+    target = schema.required_text(value, field)
     if target not in TARGETS:
         raise InputError(f"{shown(target)} is none of {', '.join(TARGETS)}", field=field)
     return target
 
 
-def freedom_of(values: Mapping[str, Any], field: str = "freedom") -> float:
+def as_freedom(value: Any, field: str) -> float:
     """Return degrees of freedom; infinite where the file has none."""
-    return math.inf if values.get("freedom") is None else as_number(values["freedom"], field)
+    return math.inf if value is None else as_number(value, field)
 
 
-def notes_of(values: Mapping[str, Any], field: str = "notes") -> tuple[str, ...]:
-    """Return the notes of a file."""
-    return tuple(as_text(note, field) or "" for note in as_list(values.get("notes"), field))
+def as_outcome(value: Any, field: str) -> IntervalOutcome:
+    """Return how many intervals there are of each kind; files of earlier versions know of no bounds."""
+    counts = {"bounds": 0, **as_mapping(value, field)}
+    names = list(vars(IntervalOutcome()))
+    return IntervalOutcome(**{name: as_whole(counts.get(name), f"{field}.{name}") for name in names})
 
 
-def is_rate_of(values: Mapping[str, Any], field: str = "is_rate") -> bool:
-    """Return whether scores are rates; files of earlier versions do not say it."""
-    return as_truth(values.get("is_rate", False), field)
+def row_per_model(kind: type[Row]) -> Callable[[Any, str], tuple[Row, ...]]:
+    """Return what reads the rows of a file that has one for every model."""
+
+    def read(value: Any, field: str) -> tuple[Row, ...]:
+        entries = as_list(value, field)
+        rows = tuple(schema.read(kind, row, f"{field}[{place}]") for place, row in enumerate(entries))
+        if not rows or len({row.model for row in rows}) < len(rows):
+            raise InputError("a model is named twice, or there is none", field=field)
+        return rows
+
+    return read
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A model in the file of an estimate."""
+
+    model: schema.Id
+    score: float
+    standard_error: float
+    low: float
+    high: float
+    interval: str
+
+
+@dataclass(frozen=True)
+class EstimateValues:
+    """What the file of an estimate says of the whole set, or of a part of it, beside numbers of pairs."""
+
+    models: Annotated[tuple[ScoreRow, ...], row_per_model(ScoreRow)]
+    aspect: str
+    estimator: str
+    target: Annotated[str, as_target]
+    level: float
+    n: int
+    size: int
+    freedom: Annotated[float, as_freedom]
+    outcome: Annotated[IntervalOutcome, as_outcome]
+    # Files of earlier versions do not say it.
+    is_rate: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def _estimate_part(values: Mapping[str, Any], at: str) -> Estimate:
     """Return the estimate of the whole set, or of a part of it, where ``at`` says which."""
-    model_rows = as_list(values.get("models"), f"{at}models")
-    rows = [as_mapping(row, f"{at}models[{place}]") for place, row in enumerate(model_rows)]
-    models = tuple(as_id(row.get("model"), f"{at}models[{place}].model") for place, row in enumerate(rows))
-    if not models or len(set(models)) < len(models):
-        raise InputError("a model is named twice, or there is none", field=f"{at}models")
-    groups = as_mapping(values.get("groups"), f"{at}groups")
-    # Files of earlier versions know of no bounds.
-    outcome = {"bounds": 0, **as_mapping(values.get("outcome"), f"{at}outcome")}
+    part, dot = schema.read(EstimateValues, values, at), f"{at}." if at else ""
+    names = tuple(row.model for row in part.models)
+
+    def column(name: str) -> Floats:
+        return np.array([getattr(row, name) for row in part.models], np.float64)
+
+    groups = as_mapping(values.get("groups"), f"{dot}groups")
+    places = {name: f"{dot}groups.{name}" for name in groups}
     return Estimate(
-        models=models,
-        scores=_column(rows, "score", at),
-        standard_errors=_column(rows, "standard_error", at),
-        low=_column(rows, "low", at),
-        high=_column(rows, "high", at),
-        intervals=tuple(schema.required_text(row.get("interval"), f"{at}models[].interval") for row in rows),
-        covariance=as_matrix(values.get("covariance"), f"{at}covariance", len(models)),
-        freedom=freedom_of(values, f"{at}freedom"),
-        target=target_of(values, f"{at}target"),
-        level=as_number(values.get("level"), f"{at}level"),
-        aspect=schema.required_text(values.get("aspect"), f"{at}aspect"),
-        estimator=schema.required_text(values.get("estimator"), f"{at}estimator"),
-        n=as_whole(values.get("n"), f"{at}n"),
-        size=as_whole(values.get("size"), f"{at}size"),
-        outcome=IntervalOutcome(
-            **{
-                part.name: as_whole(outcome.get(part.name), f"{at}outcome.{part.name}")
-                for part in fields(IntervalOutcome)
-            }
-        ),
-        is_rate=is_rate_of(values, f"{at}is_rate"),
-        notes=notes_of(values, f"{at}notes"),
-        groups={
-            name: _estimate_part(as_mapping(group, f"{at}groups.{name}"), f"{at}groups.{name}.")
-            for name, group in groups.items()
-        },
+        **{**vars(part), "models": names},
+        scores=column("score"),
+        standard_errors=column("standard_error"),
+        low=column("low"),
+        high=column("high"),
+        intervals=tuple(row.interval for row in part.models),
+        covariance=as_matrix(values.get("covariance"), f"{dot}covariance", len(names)),
+        groups={name: _estimate_part(as_mapping(groups[name], at), at) for name, at in places.items()},
     )
-
-
-def _column(rows: list[dict[str, Any]], name: str, at: str) -> Floats:
-    numbers = [as_number(row.get(name), f"{at}models[{place}].{name}") for place, row in enumerate(rows)]
-    return np.array(numbers, np.float64)

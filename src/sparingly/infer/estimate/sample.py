@@ -178,6 +178,14 @@ class JudgedSample:
         return np.asarray(self.weights @ values / self.size)
 
 
+def single_items(rows: Ints, scores: Floats, probability: Floats, size: int, **more: Any) -> JudgedSample:
+    """Make a sample of items that were drawn one by one in a single stratum."""
+    count = len(rows)
+    probability = np.broadcast_to(probability, scores.shape)
+    drawn = {"draw": probability.max(axis=1), "unit": np.arange(count), "stratum": np.zeros(count, np.int64)}
+    return JudgedSample(rows, scores, probability, size, **{**drawn, **more})
+
+
 def group_sums(values: Floats, codes: Ints) -> Floats:
     """Return the sums of rows by their code, one row per code."""
     shape = (int(codes.max(initial=-1)) + 1, *values.shape[1:])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
@@ -166,7 +166,7 @@ def _draw_covariance(sample: JudgedSample, units: UnitTotals, linear: LinearForm
     # The nearest proper covariance, scaled back to the same variances.
     nearest, variances = nearest_covariance(covariance), np.diag(covariance)
     near = np.diag(nearest)
-    scales = np.sqrt(np.divide(variances, near, out=np.ones_like(variances), where=near > 0))
+    scales = np.sqrt(ratio(variances, near, 1.0))
     return np.asarray(nearest * scales[:, None] * scales[None, :])
 
 
@@ -298,7 +298,7 @@ def deviations_from_centre(units: UnitTotals, factor: Floats) -> Floats:
         correction = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)[stratum]
     else:
         weight = units.weight.sum(axis=0)
-        share = np.divide(units.weight, weight, out=np.zeros_like(units.weight), where=weight > 0)
+        share = ratio(units.weight, weight)
         correction = np.where((counts > 1)[stratum], 1.0 / (1.0 - np.minimum(share, MOST_OF_ALL)), 0.0)
     return np.asarray(np.sqrt(factor * correction) * (units.total - centre[stratum]))
 
@@ -466,7 +466,7 @@ def _deviations_in_stratum(sample: JudgedSample, residual: Floats, centred: bool
     stratum = collapse_strata(single, np.ones_like(single.total))
     counts = np.bincount(stratum)[stratum]
     total, share = group_sums(single.total, stratum), group_sums(sample.share, stratum)
-    centre = np.divide(total, share, out=np.zeros_like(total), where=share > 0)[stratum]
+    centre = ratio(total, share)[stratum]
     small_sample = np.where(counts > 1, counts / np.maximum(counts - 1.0, 1.0), 0.0)
     return np.asarray(np.sqrt(small_sample) * (single.total - centre * sample.share)[:, 0])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,16 +16,28 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.draw import frame_of, sample_from
-from sparingly.infer.estimate.estimate import estimate, without_truth
+from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
+from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.agreement import AgreementWithPeople, agreement_with_people
-from sparingly.infer.judge.alternative_annotator import AlternativeAnnotator, alternative_annotator
+from sparingly.infer.judge.agreement import (
+    AgreementWithPeople,
+    AlternativeAnnotator,
+    agreement_with_people,
+    alternative_annotator,
+)
 from sparingly.infer.judge.bias import JudgeBias, JudgeError, find_biases, worst_errors
-from sparingly.infer.judge.error_rates import Calibration, ErrorRates, Rate, calibration, error_rates
+from sparingly.infer.judge.error_rates import (
+    ELSEWHERE,
+    Calibration,
+    CorrectedScore,
+    ErrorRates,
+    Rate,
+    calibration,
+    corrected_score,
+    error_rates,
+)
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
-from sparingly.infer.judge.rogan_gladen import ELSEWHERE, CorrectedScore, corrected_score
 from sparingly.infer.judge.words import AuditNumbers, answer, band_rows, biases
 from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
 
@@ -141,40 +153,19 @@ class JudgeAudit(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values; what is not known is None."""
-        named = (
-            "judge",
-            "aspect",
-            "labels",
-            "is_rate",
-            "level",
-            "judge_mean",
-            "judge_means",
-            "level_unknown",
-        )
-        parts = ("rates", "line", "agreement", "alternative", "needed", "corrected")
-        return {
-            **{name: plain(getattr(self, name)) for name in named},
-            "answer": list(answer(self)),
-            "estimate": None if self.estimate is None else self.estimate.to_dict(),
-            "worth": _rate(self.worth),
-            **{name: _values(getattr(self, name)) for name in parts},
-            "biases": [plain(asdict(bias)) for bias in self.biases],
-            "errors": [plain(asdict(error)) for error in self.errors],
-            "judges": [_values(row) for row in self.judges],
-            "notes": list(self.notes),
-        }
-
-
-def _rate(rate: Rate | None) -> dict[str, Any] | None:
-    return None if rate is None else plain(rate._asdict())
+        parts = {name: value for name, value in vars(self).items() if name not in ("estimate", "metrics")}
+        made = None if self.estimate is None else self.estimate.to_dict()
+        return {**_values(parts), "answer": list(answer(self)), "estimate": made}
 
 
 def _values(part: Any) -> Any:
     """Return the values of a part and of the parts inside it, by name."""
     if isinstance(part, Rate):
-        return _rate(part)
+        return plain(part._asdict())
     if is_dataclass(part):
-        return {field.name: _values(getattr(part, field.name)) for field in fields(part)}
+        part = vars(part)
+    if isinstance(part, dict):
+        return {name: _values(value) for name, value in part.items()}
     return list(map(_values, part)) if isinstance(part, tuple) else plain(part)
 
 
@@ -258,7 +249,9 @@ def audit_judges(
         )
     by_worth = sorted(lines, key=lambda line: (-(line.worth.value if line.worth else 0.0), line.judge))
     main = judges[0] if first_in_detail else by_worth[0].judge
-    half = _half_width(found)
+    halves = (found.high - found.low) / 2.0
+    halves = halves[np.isfinite(halves)]
+    half = float(np.median(halves)) if len(halves) else float("nan")
     audit = _audit(parts[main], _ratings(view, name), name, found.is_rate, level, seed)
     return replace(
         audit,
@@ -388,13 +381,6 @@ def _ratings(data: EvalSet, aspect: str) -> RaterScores | None:
         return rater_scores(data, aspect)
     except (MissingDataError, UnknownNameError):
         return None
-
-
-def _half_width(found: Estimate) -> float:
-    """Return half of the interval of a middle model; NaN where there is none."""
-    halves = (found.high - found.low) / 2.0
-    halves = halves[np.isfinite(halves)]
-    return float(np.median(halves)) if len(halves) else float("nan")
 
 
 def _copies(parts: dict[str, LabelledOutputs]) -> tuple[str, ...]:

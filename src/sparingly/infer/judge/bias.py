@@ -30,28 +30,19 @@ LENGTH, MODEL, FAMILY, DOMAIN, POSITION = "length", "model", "model family", "do
 
 @dataclass(frozen=True)
 class JudgeBias:
-    """One bias: how much higher the judge scores a part of the outputs than people do, beside the rest.
+    """One bias: how much higher the judge scores a part of the outputs than people do, beside the rest."""
 
-    Attributes:
-        factor: What outputs differ in: length, model, model family, domain, position.
-        level: The part, such as a model's name.
-        labels: The labels in it.
-        effect: The judge's error in it less that in the rest, in points of people's scale; for length, of
-            the third against the first quartile; for position, the share of wins of what comes first less
-            a half.
-        low, high: The ends of its interval, cluster-robust, not corrected.
-        p: The p-value.
-        corrected: The same, corrected for all that was tested (Holm).
-    """
-
-    factor: str
-    level: str
-    labels: int
+    factor: str  # what outputs differ in: length, model, model family, domain, position
+    level: str  # the part, such as a model's name
+    labels: int  # the labels in it
+    # The judge's error in it less that in the rest, in points of people's scale; for length, of the third
+    # against the first quartile; for position, the share of wins of what comes first less a half.
     effect: float
+    # The ends of its interval, cluster-robust, not corrected.
     low: float
     high: float
-    p: float
-    corrected: float
+    p: float  # the p-value
+    corrected: float  # the same, corrected for all that was tested (Holm)
 
 
 def find_biases(labelled: LabelledOutputs, level: float, seed: int) -> tuple[JudgeBias, ...]:

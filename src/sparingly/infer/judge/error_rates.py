@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.errors import DataError
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.infer.judge.labelled import LabelledOutputs
 
@@ -51,22 +52,15 @@ class RateArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """How a judge errs on outputs that people pass or fail.
+    """How a judge errs on outputs that people pass or fail."""
 
-    Attributes:
-        passes_bad: The share of bad outputs that it passes, 1 − specificity.
-        fails_good: The share of good outputs that it fails, 1 − sensitivity.
-        good_if_passed: The share of good outputs among those that it passed.
-        good_if_failed: The same among those that it failed.
-        table: The labels behind them: rows good and bad by people, columns passed and failed by the judge.
-        passed, failed: How many outputs of the whole set the judge passed and failed.
-    """
-
-    passes_bad: Rate
-    fails_good: Rate
-    good_if_passed: Rate
-    good_if_failed: Rate
+    passes_bad: Rate  # the share of bad outputs that it passes, 1 − specificity
+    fails_good: Rate  # the share of good outputs that it fails, 1 − sensitivity
+    good_if_passed: Rate  # the share of good outputs among those that it passed
+    good_if_failed: Rate  # the same among those that it failed
+    # The labels behind them: rows good and bad by people, columns passed and failed by the judge.
     table: tuple[tuple[int, int], tuple[int, int]]
+    # How many outputs of the whole set the judge passed and failed.
     passed: int
     failed: int
 
@@ -269,3 +263,77 @@ def _least_squares(design: Floats, values: Floats, weight: Floats, cluster: Ints
 
 def _as_rate(rates: RateArrays) -> Rate:
     return Rate(*(float(part) for part in rates))
+
+
+# --- the true rate from a judge's verdicts alone, with error rates learned elsewhere ---
+
+# Below this sum of sensitivity and specificity, less one, the judge is hardly better than a coin.
+LEAST_SKILL = 0.05
+ELSEWHERE = (
+    "the labels are not a random sample of these outputs, so the true score is right only if the judge errs "
+    "as often here as there, which nothing here can check: label a random sample of these outputs."
+)
+
+
+@dataclass(frozen=True)
+class CorrectedScore:
+    """The judge's mean, corrected by errors that were learned elsewhere."""
+
+    score: Rate  # the corrected mean, with its interval
+    labels: int  # the labels that the errors were learned from
+    method: str  # ``Rogan–Gladen`` for pass and fail, ``regression`` for grades
+
+
+def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -> CorrectedScore:
+    """Return the true score behind a judge's scores (``verdicts``, of all outputs), by labels elsewhere.
+
+    Pass and fail: θ = (q + Sp − 1)/(Se + Sp − 1), q the share that the judge passes (Rogan and Gladen 1978),
+    with Lang and Reiczigel's (2014) interval, which adds a pseudo-count to each and holds for few labels.
+    Grades: θ = a + b·mean, people's score regressed on the judge's (least squares, cluster-robust).
+    """
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + level / 2.0))
+    if not labelled.two_valued:
+        return _by_regression(labelled, verdicts, level)
+    good, passed = labelled.good, labelled.passed
+    if good.all() or not good.any():
+        lacking = "fail" if good.all() else "pass"
+        raise DataError(
+            f"No label elsewhere is a {lacking}, so the error rates of {labelled.judge} are unknown: add "
+            f"labels of outputs that people {lacking}."
+        )
+    sensitivity, specificity = float(passed[good].mean()), float((~passed[~good]).mean())
+    if sensitivity + specificity - 1.0 < LEAST_SKILL:
+        raise DataError(
+            f"{labelled.judge} passes {100 * sensitivity:.0f} % of good outputs and "
+            f"{100 * (1 - specificity):.0f} % of bad ones, which says nothing about the true rate: label a "
+            "random sample of the outputs themselves."
+        )
+    share = float((verdicts >= labelled.cut).mean())
+    value = (share + specificity - 1.0) / (sensitivity + specificity - 1.0)
+    # Lang and Reiczigel 2014, section 2.2: one more success and one more failure for each rate.
+    n_good, n_bad = good.sum() + 2.0, (~good).sum() + 2.0
+    size = len(verdicts) + z**2
+    q = (share * len(verdicts) + z**2 / 2.0) / size
+    se, sp = (passed[good].sum() + 1.0) / n_good, ((~passed[~good]).sum() + 1.0) / n_bad
+    skill = se + sp - 1.0
+    rate = (q + sp - 1.0) / skill
+    of_good, of_bad = se * (1.0 - se) / n_good, sp * (1.0 - sp) / n_bad
+    shift = 2.0 * z**2 * (rate * of_good - (1.0 - rate) * of_bad)
+    spread = np.sqrt(q * (1.0 - q) / size + rate**2 * of_good + (1.0 - rate) ** 2 * of_bad) / skill
+    low, high = rate + shift - z * spread, rate + shift + z * spread
+    inside = np.clip([value, min(low, value), max(high, value)], 0.0, 1.0)
+    ends = labelled.people
+    score = Rate(*(float(ends.low + part * (ends.high - ends.low)) for part in inside))
+    return CorrectedScore(score, len(labelled), "Rogan–Gladen")
+
+
+def _by_regression(labelled: LabelledOutputs, verdicts: Floats, level: float) -> CorrectedScore:
+    """Return the height of the line at the judge's mean: there, with that mean as origin, lies its offset."""
+    height = calibration(labelled, level, origin=float(labelled.rescaled(verdicts).mean())).offset
+    if height.value != height.value:
+        raise DataError(f"{labelled.judge} gives all labelled outputs the same score, so it cannot be used.")
+    low, high = labelled.people
+    score = Rate(*(float(np.clip(end, low, high)) for end in height))
+    return CorrectedScore(score, len(labelled), "regression")

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.predictions import FEWEST, calibrate_predictions
+from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions
 from sparingly.infer.estimate.sample import JudgedSample, difference_form, group_sums
 from sparingly.infer.judge.error_rates import Rate
 from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
@@ -44,13 +43,13 @@ def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -
     raw_trace = float(np.trace(item_covariance(sample, raw.residual)))
     if not raw_trace > 0:
         return None
-    guarded = calibrate_predictions(sample, learn_values(data, sample, sample.scores, seed).held_out)
-    linear = difference_form(sample, guarded.predicted, parameters=2.0)
+    linear = calibrate_predictions(sample, learn_values(data, sample, sample.scores, seed).held_out, 2.0)
     after = float(np.trace(item_covariance(sample, linear.residual, linear.parameters)))
-    if guarded.fallen_back.all():
+    if linear.fallen_back is not None and linear.fallen_back.all():
         return Rate(HUNDRED, HUNDRED, HUNDRED)
     ratio = min(after / raw_trace, 1.0)
-    squares = [_squares(sample, part) for part in (linear.residual, raw.residual)]
+    # Σ_j e_ij²/π_ij of every row; a residual without a judgement is 0.
+    squares = [(part**2 / sample.probability).sum(axis=1) for part in (linear.residual, raw.residual)]
     units = group_sums((squares[0] - ratio * squares[1])[:, None], sample.cluster)[:, 0]
     count = len(units)
     total = float(squares[1].sum())
@@ -58,11 +57,6 @@ def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -
     half = float(stdtrit(count - 1.0, 0.5 + level / 2.0)) * error
     worth = HUNDRED / ratio if ratio > 0 else math.inf
     return Rate(worth, max(HUNDRED, worth * math.exp(-half)), worth * math.exp(half))
-
-
-def _squares(sample: JudgedSample, residual: Floats) -> Floats:
-    """Return Σ_j e_ij²/π_ij of every row."""
-    return np.asarray(np.where(sample.judged, residual**2 / sample.probability, 0.0).sum(axis=1))
 
 
 def only_metrics(data: EvalSet, names: Iterable[str]) -> EvalSet:

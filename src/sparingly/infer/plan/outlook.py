@@ -23,12 +23,11 @@ from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
 from sparingly.infer.estimate.epochs import EpochNoise, epoch_noise
-from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals
+from sparingly.infer.estimate.estimators import FEWEST
+from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals, student_quantile
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
-from sparingly.infer.estimate.predictions import FEWEST
-from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form, single_items
 from sparingly.infer.estimate.scale import proportions_of, values_of
-from sparingly.infer.estimate.tails import student_quantile
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
@@ -284,21 +283,11 @@ class PlanOutlook:
             near = min(n, self.items(_MOST_UNITS))
             level, ratios = pair_level(self._sample.models, self.goals.level), []
             for part in islice(self._parts(near), _PARTS_RANKED):
-                errors, values = (
-                    self._pair_errors(part, near),
-                    values_of(part.scores[part.judged], self._scale),
-                )
+                errors = self._pair_errors(part, near)
+                values = values_of(part.scores[part.judged], self._scale)
+                goals, scale, two_valued = self.goals, values.scale, values.two_valued
                 pairs = PairErrors(
-                    part,
-                    errors,
-                    errors,
-                    self.goals.level,
-                    "auto",
-                    self.goals.seed,
-                    complete=False,
-                    bounded=None,
-                    scale=values.scale,
-                    two_valued=values.two_valued,
+                    part, errors, errors, goals.level, "auto", goals.seed, False, None, scale, two_valued
                 )
                 ratios.append(deciding_ratios(pairs, level))
             self._ratios[n] = float(np.median(ratios))
@@ -444,14 +433,8 @@ class PlanOutlook:
 
 def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
     """Return some of a pilot's items as a uniform or spread sample with one probability, nothing missing."""
-    return JudgedSample(
-        rows=sample.rows[places],
-        scores=sample.scores[places],
-        probability=np.full((len(places), sample.models), share),
-        size=sample.size,
-        draw=np.full(len(places), share),
-        unit=np.arange(len(places)),
-        stratum=np.zeros(len(places), np.int64),
+    return single_items(
+        *(sample.rows[places], sample.scores[places], np.full((1, 1), share), sample.size),
         weights=sample.weights,
         document=sample.document,
         coordinates=None if sample.coordinates is None else sample.coordinates[places],

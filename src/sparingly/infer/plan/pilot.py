@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats
+from sparingly.base.arrays import Floats, ratio
 from sparingly.base.errors import DataError, MissingDataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.syntax import arguments, either
@@ -22,7 +22,7 @@ from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.roles import likeliest_metrics
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
-from sparingly.infer.estimate.predictions import (
+from sparingly.infer.estimate.estimators import (
     FEWEST,
     calibrate_predictions,
     fold_groups,
@@ -80,7 +80,7 @@ def plausible_scores(scores: Floats, covariance: Floats, *, seed: int = 0, draws
     likelihood = np.exp(logarithm - logarithm.max())
     squared = generator.choice(steps, draws, p=likelihood / likelihood.sum()) ** 2
     total = squared[:, None] + errors
-    weight = np.divide(squared[:, None], total, out=np.ones(total.shape), where=total > 0)
+    weight = ratio(squared[:, None], total, 1.0)
     noise = generator.standard_normal(total.shape) * np.sqrt(weight * errors)
     # As a change of the scores, so that what is certain stays exactly as it is.
     return np.asarray(scores + (noise - (1.0 - weight) * distances) @ directions.T)
@@ -308,8 +308,7 @@ def _pilot_from_ratings(
     if uses_predictions:
         # The linear form of ``greg``, and what it saves.
         predictions = learn_values(view, sample, sample.scores, seed)
-        guarded = calibrate_predictions(sample, predictions.held_out)
-        linear = difference_form(sample, guarded.predicted, parameters=2.0)
+        linear = calibrate_predictions(sample, predictions.held_out, 2.0)
         residual_spread = item_covariance(sample, linear.residual, linear.parameters)
         saving = Saving(
             scores=_explained_share(float(np.trace(residual_spread)), float(np.trace(plain))),
@@ -389,8 +388,7 @@ def _learning_loss(view: EvalSet, sample: JudgedSample, saving: float, seed: int
     remaining = total = 0.0
     for places in parts:
         part = pilot_only.at(np.sort(places))
-        guarded = calibrate_predictions(part, learn_values(near, part, part.scores, seed).held_out)
-        linear = difference_form(part, guarded.predicted, parameters=2.0)
+        linear = calibrate_predictions(part, learn_values(near, part, part.scores, seed).held_out, 2.0)
         remaining += float(np.trace(item_covariance(part, linear.residual, linear.parameters)))
         total += float(np.trace(item_covariance(part, difference_form(part).residual)))
     return float(np.clip(1.0 - _explained_share(remaining, total) / saving, 0.0, 1.0))

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.stats.pairs import pair_count, pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
@@ -33,7 +33,7 @@ def item_covariance(sample: JudgedSample, residual: Floats, parameters: float = 
     weight = np.where(sample.judged, 1.0 / np.sqrt(sample.probability), 0.0)
     weighted = residual * weight
     total = weight.T @ weight
-    covariance = np.divide(weighted.T @ weighted, total, out=np.zeros_like(total), where=total > 0)
+    covariance = ratio(weighted.T @ weighted, total)
     count = len(sample.rows)
     return nearest_covariance(covariance * count / max(count - parameters, 1.0))
 
@@ -142,7 +142,7 @@ def deciding_ratios(pairs: PairErrors, level: float) -> Floats:
     if pairs.errors.freedom <= 0 or 2.0 * least_p(pairs.errors.freedom) > 1.0 - level:
         return np.full((2, len(chosen)), np.inf)
     ends = np.stack(pairs.least_differences(first, second, level))
-    return np.asarray(np.divide(ends, errors, out=np.full(ends.shape, np.inf), where=errors > 0))
+    return ratio(ends, errors, np.inf)
 
 
 def detectable(covariance: Floats, ratio: float, power: float) -> float:

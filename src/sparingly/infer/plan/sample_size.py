@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.base.summary import Summary
 from sparingly.base.syntax import arguments
 from sparingly.base.tabular import Tabular
+from sparingly.data.values import PlainFields
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.plan.power import fewest_from, items_for, normal_half_width, pair_level
 
@@ -101,7 +102,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, repr=False)
-class SampleSize(Tabular):
+class SampleSize(PlainFields, Tabular):
     """The labels that a question needs."""
 
     rows_key: ClassVar[str] = "alternatives"
@@ -127,10 +128,6 @@ class SampleSize(Tabular):
             (row.goal, f"{row.n:,}{' *' if row.goal == self.goal else '  '}") for row in self.alternatives
         )
         return Summary((self.answer,), ("goal", self.unit), rows, next_steps=self.commands, notes=self.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "alternatives": [asdict(row) for row in self.alternatives]}
 
 
 def sample_size(
@@ -223,22 +220,22 @@ def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSiz
         f"Get {n:,} comparisons{per_pair}: a win rate of {percent_text(rate)} (± {points_text(half, 2)}) "
         f"then differs significantly from 50 % with a probability of about {percent_text(power)}."
     )
-    lead = rate - 0.5
-    alternatives = [
-        Alternative(f"win rate {percent_text(other)}", comparisons_for(other, alpha, power))
-        for other in (0.5 + lead / 2, rate, 0.5 + 2 * lead)
+    others = (0.5 + (rate - 0.5) / 2, rate, 0.5 + 2 * (rate - 0.5))
+    goals = {
+        f"win rate {percent_text(other)}": comparisons_for(other, alpha, power)
+        for other in others
         if 0.0 < other < 1.0
-    ]
+    }
     sure = _higher_power(power)
     goal = f"win rate {percent_text(rate)}, probability {percent_text(sure)}"
-    alternatives.append(Alternative(goal, comparisons_for(rate, alpha, sure)))
+    goals[goal] = comparisons_for(rate, alpha, sure)
     fewer = math.ceil(n / 0.8 - 1e-9)
     return SampleSize(
         n,
         "comparisons",
         answer,
         f"win rate {percent_text(rate)}",
-        tuple(alternatives),
+        tuple(starmap(Alternative, goals.items())),
         (
             f"Ties are left out of the win rate: if 20 % are ties, get {fewer:,} comparisons.",
             f"Two-sided binomial test at the {percent_text(1 - level)} level"

@@ -61,15 +61,6 @@ class FullSet:
         """The one-sided sign-flip p-value of every pair of models."""
         return self.p_values_of(self.values, self.keys, self.weights)
 
-    @property
-    def has_p_values(self) -> bool:
-        """Whether the p-values are computed already."""
-        return "p_values" in self.__dict__
-
-    def set_p_values(self, p_values: Floats) -> None:
-        """Store p-values of all items that another pass over them computed."""
-        self.__dict__["p_values"] = p_values
-
     @cached_property
     def signed_rank(self) -> SignedRank:
         """The two-sided Wilcoxon test of every pair of models."""
@@ -174,44 +165,24 @@ def _range_text(counts: Ints) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _WeightedSubsets(FullSet):
-    """A full set whose subsets are weighted as a selection says, while its own results stay."""
-
-    unweighted: FullSet
-
-    @cached_property
-    def means(self) -> Floats:
-        return self.unweighted.means
-
-    @cached_property
-    def p_values(self) -> Floats:
-        return self.unweighted.p_values
-
-    @cached_property
-    def groups(self) -> Groups:
-        return self.unweighted.groups
-
-
-def with_selection_weights(
-    full_set: FullSet, selection: Selection | Sequence[str], data: EvalSet, rows: Ints
-) -> FullSet:
-    """Return the full set with weights by which selected items count, its own results unchanged.
+def selection_weights(selection: Selection | Sequence[str], data: EvalSet, rows: Ints) -> Floats | None:
+    """Return the weights by which the selected items at some rows count; None where they count alike.
 
     A weight is how many items a selected one stands for; the other items keep their importance. Items with
     unequal inclusion probabilities count 1/π, as every estimate of the full set must; items that stand for
     clusters count as many items as the cluster has. Means and tests take one weight per item, so an item that
     has another weight for another model is an error.
     """
+    importance = None if data.importance is None else data.importance[rows]
     if not isinstance(selection, Selection):
-        return full_set
+        return importance
     row_weights = np.ones(len(selection))
     if selection.weight is not None and selection.has_unequal_weights:
         row_weights = row_weights * selection.weight
     if selection.cluster_weight is not None:
         row_weights = row_weights * selection.cluster_weight
     if np.ptp(row_weights) == 0:
-        return full_set
+        return importance
     order = np.lexsort((row_weights, selection.items.astype(str)))
     items, ordered = selection.items[order], row_weights[order]
     differs = (items[1:] == items[:-1]) & (ordered[1:] > ordered[:-1] * (1.0 + 1e-9))
@@ -221,11 +192,8 @@ def with_selection_weights(
             "a comparison with the whole set gives every item one weight: use estimate and rank."
         )
     by_item = dict(zip(selection.items, row_weights, strict=True))
-    item_importance = data.importance
-    weights = np.ones(len(data)) if item_importance is None else item_importance.copy()
-    weights[rows] *= [by_item[data.items[row]] for row in rows]
-    settings = {name: getattr(full_set, name) for name in ("values", "keys", "seed", "flips", "method")}
-    return _WeightedSubsets(**settings, weights=weights, unweighted=full_set)
+    weights = np.array([by_item[data.items[row]] for row in rows])
+    return weights if importance is None else weights * importance
 
 
 @dataclass(frozen=True)
@@ -289,12 +257,16 @@ def agreement(
 
 
 def agreement_with(
-    full_set: FullSet, rows: Ints | Sequence[int], *, subset_values: Floats | None = None
+    full_set: FullSet,
+    rows: Ints | Sequence[int],
+    *,
+    subset_values: Floats | None = None,
+    row_weights: Floats | None = None,
 ) -> Agreement:
     """Compare the outcome on some rows with a full set whose own results are computed once."""
     positions = full_set.checked_rows(rows)
     scores = full_set.subset_scores(subset_values)[positions]
-    weights = full_set.weights_of(positions)
+    weights = full_set.weights_of(positions) if row_weights is None else row_weights
     means = model_means(scores, weights)
     by_means = {
         name: float(measure(means, full_set.means)) for name, measure in measures.MEANS_MEASURES.items()

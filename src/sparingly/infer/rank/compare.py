@@ -9,17 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
-from sparingly.base.errors import DataError, UsageError, listing
+from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
 from sparingly.base.format import counted, decimal_text, decimals_for, share_text
 from sparingly.base.progress import tracked
-from sparingly.base.registry import Method
-from sparingly.base.rng import seed_list
+from sparingly.base.registry import Method, parse_method
+from sparingly.base.rng import keys_of, seed_list, stream
 from sparingly.base.stats.sign_flip import FlipTest as Test
-from sparingly.base.summary import IntervalCell, Summary
+from sparingly.base.summary import IntervalCell, Summary, html_table
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
+from sparingly.base.text import format_value, text_value
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.select import as_selector, select
+from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import RANKING_ONLY, Selection
@@ -29,8 +31,9 @@ from sparingly.infer.rank.agreement import (
     FullSet,
     agreement_with,
     selected_cells,
-    with_selection_weights,
+    selection_weights,
 )
+from sparingly.infer.rank.curve import SPA, mean_and_half_width, random_curve, sizes_of
 from sparingly.infer.rank.measures import model_means, nan_as_none, round_means
 from sparingly.infer.rank.winners import pair_margins, success_of
 
@@ -165,27 +168,16 @@ class CurveComparison(Tabular):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per number of items: the method's value and random selection's."""
-        values = self.to_dict()
-        columns = (
-            values["sizes"],
-            values["values"],
-            *(values["random"][name] for name in ("values", "low", "high")),
-        )
+        values, random = self.to_dict(), self.to_dict()["random"]
+        columns = values["sizes"], values["values"], random["values"], random["low"], random["high"]
         names = ("items", "value", "random", "random_low", "random_high")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as plain values."""
         random = {name: getattr(self.random, name) for name in ("values", "low", "high", "average", "runs")}
-        return {
-            "truth": self.truth,
-            "method": self.method,
-            "measure": self.curve.measure,
-            "sizes": self.curve.sizes.tolist(),
-            "values": nan_as_none(self.curve.values),
-            "average": nan_as_none(self.curve.average),
-            "random": nan_as_none(random),
-        }
+        values = {name: getattr(self.curve, name) for name in ("measure", "sizes", "values", "average")}
+        return dict(nan_as_none({"truth": self.truth, "method": self.method, **values, "random": random}))
 
 
 def full_set(data: EvalSet, truth: str, *, seed: int = 0, flips: int = 1000, test: Test = "auto") -> FullSet:
@@ -291,9 +283,9 @@ def agree(
         notes = (*notes, f"{counted(lost, 'item')} of the selection without a score by {truth}.")
     if isinstance(selection, Selection) and not selection.is_probability_sample:
         notes = (*notes, RANKING_ONLY)
-    reference = with_selection_weights(reference, selection, part, cells.rows)
+    weights = selection_weights(selection, part, cells.rows)
     scores = cells.scores(reference.values)
-    means = model_means(scores, reference.weights_of(cells.rows))
+    means = model_means(scores, weights)
     ranks, full_ranks = _ranks(means), _ranks(reference.means)
     outcomes = [
         ModelOutcome(
@@ -306,7 +298,7 @@ def agree(
     return Comparison(
         truth,
         tuple(sorted(outcomes, key=lambda outcome: (outcome.full_rank, outcome.model))),
-        agreement_with(reference, cells.rows, subset_values=cells.values),
+        agreement_with(reference, cells.rows, subset_values=cells.values, row_weights=weights),
         PairOutcome(success.rate, distance, success.estimated_distance, success.tied),
         (*notes, *cells.notes(reference.values)),
     )
@@ -391,9 +383,280 @@ def method_curve(
     for size in tracked(sizes.tolist()):
         selection = replay.select(method, size, seed)
         cells = selected_cells(selection, replay.part, full_set.values)
-        weighted = with_selection_weights(full_set, selection, replay.part, cells.rows)
-        count = len(cells.rows)
-        point = curves.curve(weighted, cells.rows, [count], measure, subset_values=cells.values)
+        weights, count = selection_weights(selection, replay.part, cells.rows), len(cells.rows)
+        options = {"subset_values": cells.values, "row_weights": weights}
+        point = curves.curve(full_set, cells.rows, [count], measure, **options)
         values.append(point.values[0])
         counts.append(count if cells.values is None else round(float(cells.counts(full_set.values).mean())))
     return curves.AgreementCurve(measure, np.array(counts, np.int64), np.array(values), len(full_set))
+
+
+# --- artificial crowds: a method sees some models, drawn at random, and is measured on the others ---
+
+
+@dataclass(frozen=True)
+class MeanOverCrowds:
+    """A mean over crowds, with its 90 % t interval (NaN where there is one crowd only)."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = "" if np.isnan(self.low) else f" ({self.low:.3f} to {self.high:.3f})"
+        return f"{self.mean:.3f}{interval}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrowdCurve:
+    """A method computed on random crowds and measured on the other models, beside random selection.
+
+    The intervals are of means over the crowds that can be drawn from this set: they say what another crowd
+    would have done here, not what the method does on another set.
+    """
+
+    truth: str
+    method: str
+    measure: str
+    crowds: tuple[tuple[str, ...], ...]  # the models of every crowd
+    judged: int  # how many models are left to judge
+    shares: tuple[float, ...]  # the shares of the items that are judged
+    values: Floats  # the method's agreement with the full set by ``measure``, crowds × shares
+    random: Floats  # that of random selection on the same models, crowds × shares
+
+    @property
+    def average(self) -> MeanOverCrowds:
+        """The method's mean over budgets and crowds."""
+        return _mean(self.values.mean(axis=1))
+
+    @property
+    def random_average(self) -> MeanOverCrowds:
+        """Random selection's mean over budgets and crowds."""
+        return _mean(self.random.mean(axis=1))
+
+    @property
+    def gain(self) -> MeanOverCrowds:
+        """The method's mean minus random's, crowd by crowd: an interval above 0 speaks for the method."""
+        return _mean((self.values - self.random).mean(axis=1))
+
+    def __repr__(self) -> str:
+        return f"CrowdCurve({self})"
+
+    def __str__(self) -> str:
+        """Return the outcome in one line."""
+        several = len(self.crowds) > 1
+        count = f"{len(self.crowds)} random crowd{'s' if several else ''}"
+        return (
+            f"{self.method} on {count} of {len(self.crowds[0])}, {self.measure} by {self.truth} on the other "
+            f"{self.judged} models: {self.average} against {self.random_average} for random; "
+            f"gain {self.gain}{', 90 % intervals' if several else ''}"
+        )
+
+    def _repr_html_(self) -> str:
+        columns = ("share", self.method, "low", "high", "random", "low", "high")
+        parts = (np.array(self.shares), *_bounds(self.values), *_bounds(self.random))
+        rows = [tuple(map(float, row)) for row in zip(*parts, strict=True)]
+        return html_table(columns, rows, f"{self.measure} by {self.truth}", str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values: a number that is not defined is None."""
+        names = ("truth", "method", "measure", "crowds", "judged", "shares")
+        curves = {
+            name: dict(zip(("values", "low", "high"), _bounds(runs), strict=True))
+            for name, runs in (("curve", self.values), ("random", self.random))
+        }
+        parts = {name: getattr(self, name) for name in (*names, "average", "random_average", "gain")}
+        return dict(nan_as_none({**parts, **curves}))
+
+
+def crowd(
+    data: EvalSet,
+    method: str | Method,
+    truth: str,
+    *,
+    size: int = 4,
+    runs: int = 10,
+    draws: int = 10,
+    shares: Sequence[float] | None = None,
+    measure: str = SPA,
+    seed: int = 0,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> CrowdCurve:
+    """Compute a method on random crowds of models and measure it on the others (Zouhar et al. 2025, Table 4).
+
+    U(x, M′) ≈ U(x, M) (eq. 11): every run draws ``size`` models M′, shows the method nothing of the others,
+    and compares the ranking of the others on what it chooses with their ranking on all items, for every share
+    (5 to 50 % by default). Random selection is the mean of ``draws`` draws for the same models. Where the
+    gain is not above 0, outputs of some models are no reason to leave random selection.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> tried = crowd(data, "metric_var:metric=chrF", "mqm", size=3, runs=4)
+        >>> len(tried.crowds), tried.judged
+        (4, 3)
+    """
+    part, _ = judged_part(data, truth)
+    models = len(part.models)
+    if models < 3:
+        raise DataError(
+            f"A crowd and two models to judge need three models, and only {models} have scores by {truth}."
+        )
+    if not 1 <= size <= models - 2:
+        raise UsageError(
+            f"A crowd of the {models} models has 1 to {models - 2} of them, so that two are left to judge, "
+            f"not {size}."
+        )
+    for name, count in (("crowd", runs), ("random draw", draws)):
+        if count < 1:
+            raise UsageError(f"At least one {name} is needed, not {count}.")
+    shares = tuple(default_shares(len(part)) if shares is None else shares)
+    crowds, values, random = [], [], []
+    for run in seed_list(seed, runs, "crowds"):
+        # The crowd depends on the models' names and the seed only.
+        order = np.argsort(stream(keys_of(part.models), run, "crowd"), kind="stable")
+        crowds.append(tuple(sorted(part.models[column] for column in order[:size])))
+        replay = method_replay(part, truth, crowds[-1])
+        reference = full_set(replay.part, truth, seed=seed, flips=flips, test=test)
+        sizes = sizes_of(shares, len(reference))
+        values.append(method_curve(replay, reference, method, sizes, measure, run).values)
+        random.append(random_curve(reference, sizes, seed_list(run, draws, "random curve"), measure).values)
+    return CrowdCurve(
+        truth,
+        str(as_selector(method)),
+        measure,
+        tuple(crowds),
+        models - size,
+        shares,
+        np.stack(values),
+        np.stack(random),
+    )
+
+
+def _mean(runs: Floats) -> MeanOverCrowds:
+    return MeanOverCrowds(*(float(bound) for bound in _bounds(runs)))
+
+
+def _bounds(runs: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the mean over runs, and the low and the high end of its t interval."""
+    middle, half = mean_and_half_width(runs)
+    return middle, middle - half, middle + half
+
+
+# --- how good must a metric be? Its correlation with the truth, and what selecting by it gains ---
+
+_PLACE = "{metric}"
+
+
+@dataclass(frozen=True)
+class MetricQuality:
+    """One metric: how it follows the truth, and what a selection by it is worth.
+
+    ``pooled`` is Pearson's correlation with the truth over all outputs, ``differences`` that of differences
+    between two models on one item; None where nothing varies. ``average`` is the mean agreement over the
+    budgets of the method that uses this metric, ``random`` that of random selection.
+    """
+
+    metric: str
+    pooled: float | None
+    differences: float | None
+    average: float
+    random: float
+
+    @property
+    def gain(self) -> float:
+        """By how much selecting by the metric is better than random selection."""
+        return self.average - self.random
+
+
+@dataclass(frozen=True, repr=False)
+class MetricQualities:
+    """Metrics in the order of their pooled correlation with the truth, the best first."""
+
+    truth: str
+    method: str
+    measure: str
+    metrics: tuple[MetricQuality, ...]
+
+    def __repr__(self) -> str:
+        helpful = sum(row.gain > 0 for row in self.metrics)
+        return (
+            f"MetricQualities({self.measure} by {self.truth}: {helpful} of {len(self.metrics)} metrics "
+            f"are better than random under {self.method})"
+        )
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def _repr_html_(self) -> str:
+        columns = ("metric", "r, pooled", "r, differences", "average", "random", "gain")
+        rows = [(*asdict(row).values(), row.gain) for row in self.metrics]
+        return html_table(columns, rows, repr(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows as plain values."""
+        rows = nan_as_none([{**asdict(row), "gain": row.gain} for row in self.metrics])
+        return {"truth": self.truth, "method": self.method, "measure": self.measure, "metrics": rows}
+
+
+def metric_quality(
+    data: EvalSet,
+    truth: str,
+    method: str = "metric_var:metric={metric}",
+    *,
+    metrics: Sequence[str] | None = None,
+    shares: Sequence[float] | None = None,
+    measure: str = SPA,
+    seed: int = 0,
+    runs: int = 20,
+    flips: int = 1000,
+    test: Test = "auto",
+) -> MetricQualities:
+    """Return every metric's correlation with the truth and what selecting by it gains over random selection.
+
+    Selection by a metric is worth its effort only when the metric follows people well enough (Zouhar et al.
+    2025, Fig. 6): on judged data of the same kind this tells which metrics do, and by how much.
+
+    ``method`` is a method as text, with ``{metric}`` where the metric's name goes. All ``metrics`` are tried
+    unless some are named; one that is the truth is left out. The other parameters are those of ``curve``:
+    budgets (``shares``), the ``measure`` that is averaged over them, the number of random ``runs``, and the
+    sign-flip ``test`` with its ``flips`` and ``seed``.
+
+    Examples:
+        >>> import sparingly
+        >>> data = sparingly.load_demo()
+        >>> found = metric_quality(data, "mqm", runs=5)
+        >>> found.metrics[0].metric
+        'chrF'
+    """
+    if _PLACE not in method:
+        raise UsageError(f"Write {_PLACE} where the metric's name goes, as in metric_var:metric={_PLACE}.")
+    part, _ = judged_part(data, truth)
+    if not part.metrics:
+        raise MissingDataError("The set has no metrics to examine.")
+    names = list(part.metrics if metrics is None else metrics)
+    for name in names:
+        part.metrics[name]  # an unknown name is an error
+    names = [name for name in names if truth not in (name, f"metric:{name}")]
+    if not names:
+        raise DataError("There is no metric but the truth itself.")
+    rows: list[MetricQuality] = []
+    for name in names:
+        comparison = curve(
+            part,
+            parse_method(method.replace(_PLACE, format_value(text_value(name)))),
+            truth,
+            shares=shares,
+            measure=measure,
+            seed=seed,
+            runs=1 if rows else runs,  # random selection does not depend on the metric
+            flips=flips,
+            test=test,
+        )
+        truth_r = correlation(part.metrics[name], part.truth(truth))
+        random = rows[0].random if rows else comparison.random.average
+        average = comparison.curve.average
+        rows.append(MetricQuality(name, truth_r.pooled, truth_r.differences, average, random))
+    rows.sort(key=lambda row: -np.inf if row.pooled is None else row.pooled, reverse=True)
+    return MetricQualities(truth, method, measure, tuple(rows))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, get_args
 
@@ -92,6 +93,10 @@ class _NestedSubsets:
             weights=self.weights,
         )
 
+    def by_means(self, measure: measures.MeansMeasure) -> Floats:
+        """Return a measure of the means of every subset."""
+        return measure(prefix_means(self.scores, self.sizes, self.weights), self.full_set.means)
+
     def margins(self) -> Floats:
         """Return the winning margins of every subset, sizes × pairs."""
         return prefix_margins(self.scores, self.sizes)
@@ -123,6 +128,7 @@ def curve(
     measure: str = SPA,
     *,
     subset_values: Floats | None = None,
+    row_weights: Floats | None = None,
 ) -> AgreementCurve:
     """Measure the agreement of the first k items of an order with the full set, for every k in ``sizes``.
 
@@ -130,7 +136,7 @@ def curve(
     ``MEASURES``. Beside the measures of ``Agreement`` there are ``winner_success``, the share of the full
     set's winners of pairs that the subset finds, and ``winner_bias``, by how much it exaggerates their
     winning distance (Ashury Tahan et al. 2024). ``subset_values`` are other scores by which the subsets are
-    judged, while the truth stays.
+    judged, while the truth stays, and ``row_weights`` other weights of the rows in the order.
     """
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
@@ -138,15 +144,16 @@ def curve(
     counts = np.asarray(sizes, np.int64)
     if counts.size == 0 or counts.min() < 1 or counts.max() > len(rows):
         raise UsageError(f"The sizes of a curve must lie between 1 and the {len(rows)} items in order.")
-    ends_in_full = len(rows) == len(full_set) and subset_values is None and full_set.method != "analytic"
-    if measure == SPA and ends_in_full and not full_set.has_p_values:
+    is_full = len(rows) == len(full_set) and subset_values is None and row_weights is None
+    ends_in_full = is_full and full_set.method != "analytic"
+    if measure == SPA and ends_in_full and "p_values" not in vars(full_set):
         # The last subset of a complete order is the full set: its own test comes with the same pass. (Counts
         # of flips do not depend on the order of summing; the analytic limit does, in its last bits.)
-        p_values = _nested_subsets(full_set, rows, np.append(counts, len(full_set)), None).p_values()
-        full_set.set_p_values(p_values[-1])
+        p_values = _nested_subsets(full_set, rows, np.append(counts, len(full_set)), None, None).p_values()
+        vars(full_set)["p_values"] = p_values[-1]
         accuracy = soft_pairwise_accuracy(p_values[:-1], full_set.p_values)
         return AgreementCurve(SPA, counts, accuracy, len(full_set))
-    nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values)
+    nested = _nested_subsets(full_set, rows[: counts.max()], counts, subset_values, row_weights)
     return AgreementCurve(measure, counts, MEASURES[measure](nested), len(full_set))
 
 
@@ -160,52 +167,44 @@ def random_curve(
     sizes: Sequence[int] | Ints,
     seeds: Sequence[int],
     measure: str = SPA,
-    *,
-    confidence: float = 0.9,
-    subset_values: Floats | None = None,
 ) -> RandomCurve:
-    """Return the mean curve of random selection over seeds, with a t interval of the mean."""
+    """Return the mean curve of random selection over seeds, with a 90 % t interval of the mean."""
     if not seeds:
         raise UsageError("A random curve needs at least one seed.")
-    runs = np.stack(
-        [
-            curve(full_set, random_order(full_set, seed), sizes, measure, subset_values=subset_values).values
-            for seed in seeds
-        ]
+    orders = (random_order(full_set, seed) for seed in seeds)
+    middle, half = mean_and_half_width(
+        np.stack([curve(full_set, order, sizes, measure).values for order in orders])
     )
-    middle, half = mean_and_half_width(runs, confidence)
     counts = np.asarray(sizes, np.int64)
     return RandomCurve(measure, counts, middle, len(full_set), middle - half, middle + half, len(seeds))
 
 
-def mean_and_half_width(runs: Floats, confidence: float = 0.9) -> tuple[Floats, Floats]:
-    """Return the mean over runs (the first axis) and half the width of its t interval; NaN for one run."""
+def mean_and_half_width(runs: Floats) -> tuple[Floats, Floats]:
+    """Return the mean over runs (the first axis), half the width of its 90 % t interval; NaN for one run."""
     from scipy.special import stdtrit
 
     middle = np.asarray(runs.mean(axis=0))
     if len(runs) < 2:
         return middle, np.full(middle.shape, np.nan)
-    quantile = float(stdtrit(len(runs) - 1, 0.5 + confidence / 2.0))
+    quantile = float(stdtrit(len(runs) - 1, 0.95))
     return middle, np.asarray(quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 
 def _nested_subsets(
-    full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None
+    full_set: FullSet, rows: Ints, sizes: Ints, subset_values: Floats | None, row_weights: Floats | None
 ) -> _NestedSubsets:
     scores = full_set.subset_scores(subset_values)[rows]
-    return _NestedSubsets(full_set, sizes, scores, full_set.keys[rows], full_set.weights_of(rows))
-
-
-def _by_means(measure: measures.MeansMeasure) -> Callable[[_NestedSubsets], Floats]:
-    return lambda nested: measure(
-        prefix_means(nested.scores, nested.sizes, nested.weights), nested.full_set.means
-    )
+    weights = full_set.weights_of(rows) if row_weights is None else row_weights[: len(rows)]
+    return _NestedSubsets(full_set, sizes, scores, full_set.keys[rows], weights)
 
 
 MEASURES: Mapping[str, Callable[[_NestedSubsets], Floats]] = MappingProxyType(
     {
         SPA: lambda nested: soft_pairwise_accuracy(nested.p_values(), nested.full_set.p_values),
-        **{name: _by_means(measure) for name, measure in measures.MEANS_MEASURES.items()},
+        **{
+            name: partial(_NestedSubsets.by_means, measure=each)
+            for name, each in measures.MEANS_MEASURES.items()
+        },
         "winner_success": lambda nested: mean_success(nested.margins(), nested.full_set.margins),
         "winner_bias": lambda nested: mean_bias(nested.margins(), nested.full_set.margins),
         "groups": lambda nested: np.array([len(groups) for groups in nested.groups()]),
@@ -292,7 +291,6 @@ class RandomParity:
     target_sizes: Ints
     dense: Ints
     raw: float
-    subset_values: Floats | None
 
     def of(self, order: Ints | Sequence[int]) -> Parity:
         """Return the parity of one order of all items, best first."""
@@ -305,7 +303,7 @@ class RandomParity:
         values = np.empty(0)
         for start in range(0, len(self.dense), step):
             sizes = self.dense[start : start + step]
-            part = curve(self.full_set, order, sizes, self.measure, subset_values=self.subset_values)
+            part = curve(self.full_set, order, sizes, self.measure)
             values = np.concatenate([values, better * part.values])
             if values.max() >= float(targets.max()) - _EQUAL and self.rule == "first_crossing":
                 break
@@ -333,7 +331,6 @@ def random_parity(
     rule: ParityRule = "stays",
     runs: int = 10,
     seed: int = 0,
-    subset_values: Floats | None = None,
 ) -> RandomParity:
     """Set the targets by ``runs`` random orders, and find what as many held-out random orders need.
 
@@ -347,11 +344,11 @@ def random_parity(
         raise UsageError(f"Parity needs a measure that is better when higher or lower, not {measure}.")
     seeds = rng.seed_list(seed, 2 * runs, "parity")
     target_sizes = sizes_of(shares, len(full_set))
-    targets = random_curve(full_set, target_sizes, seeds[:runs], measure, subset_values=subset_values).values
+    targets = random_curve(full_set, target_sizes, seeds[:runs], measure).values
     limit = _DENSE_RANK_SIZES if measure in BY_RANK_TESTS else _DENSE_SIZES
     smallest = min(_SMALLEST, int(target_sizes.min()))
     steps = np.linspace(smallest, len(full_set), min(len(full_set) - smallest + 1, limit))
     dense = np.unique(np.rint(steps).astype(np.int64))
-    unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0, subset_values)
+    unscaled = RandomParity(full_set, measure, rule, targets, target_sizes, dense, 1.0)
     raw = float(np.mean([unscaled.of(random_order(full_set, held_out)).raw for held_out in seeds[runs:]]))
     return replace(unscaled, raw=raw)

@@ -16,6 +16,7 @@ from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.rank.measures import round_means
 
+GroupsBy = Literal["decisions", "algorithm1", "mt_metrics_eval"]
 _NUMERALS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -122,30 +123,21 @@ def decide(p_values: Floats, scores: Floats, *, alpha: float = 0.05) -> Decision
 # --- groups by published rules ---
 
 
-def last_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
-    """Return groups by Zouhar et al. 2025, Algorithm 1: a model opens a group when worse than the one before.
+def published_groups(order: Ints, worse: Floats, rule: GroupsBy, *, alpha: float = 0.05) -> Ints:
+    """Return groups by a published rule, without a correction for many tests, from the models best first.
 
-    ``worse[j, k]`` is the one-sided p-value that model j is worse than model k; ``order`` has the models,
-    best first. No correction for many tests: a long list of small steps gives more groups than are there.
+    ``worse[j, k]`` is the one-sided p-value that model j is worse than model k. By ``algorithm1`` of Zouhar
+    et al. 2025 a model opens a group when it is worse than the one before: a long list of small steps gives
+    more groups than are there. By ``mt_metrics_eval`` a group opens as soon as any member of the last one is
+    better, so that models of one group are not significantly worse than any other of it (p ≤ α counts as
+    significant, as published).
     """
-    return _published_groups(order, worse, alpha, last_only=True)
-
-
-def any_member_groups(order: Ints, worse: Floats, *, alpha: float = 0.05) -> Ints:
-    """Return groups by mt-metrics-eval's rule: a group opens as soon as any member of the last one is better.
-
-    Models of rank r are not significantly worse than any other of rank r (p ≤ α counts as significant, as
-    published). No correction for many tests.
-    """
-    return _published_groups(order, worse, alpha, last_only=False)
-
-
-def _published_groups(order: Ints, worse: Floats, alpha: float, *, last_only: bool) -> Ints:
     check_alpha(alpha)
     group = np.zeros(len(worse), np.int64)
     members: list[int] = []
     current = 0
     for model in order.tolist():
+        last_only = rule == "algorithm1"
         p = worse[model, members[-1:] if last_only else members]
         beaten = (p < alpha).any() if last_only else (p <= alpha).any()
         if not members or beaten:
@@ -162,25 +154,19 @@ ClaimKind = Literal["non-inferior", "equivalent", "superior"]
 
 @dataclass(frozen=True)
 class MarginTest:
-    """The answer to a question with a margin about one model ``against`` another.
+    """The answer to a question with a margin about one model ``against`` another."""
 
-    Attributes:
-        question: ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both
-            sides; ``superior``: better by more than the margin.
-        margin: The margin, in the unit of the scores.
-        difference, error: Score of ``model`` minus score of ``against``, and its standard error.
-        p_value: The p-value of the test; the larger of two for equivalence.
-        alpha: The error rate.
-    """
-
+    # ``non-inferior``: not worse by the margin or more; ``equivalent``: within the margin on both sides;
+    # ``superior``: better by more than the margin.
     question: ClaimKind
     model: str
     against: str
-    margin: float
+    margin: float  # the margin, in the unit of the scores
+    # Score of ``model`` minus score of ``against``, and its standard error.
     difference: float
     error: float
-    p_value: float
-    alpha: float
+    p_value: float  # the p-value of the test; the larger of two for equivalence
+    alpha: float  # the error rate
 
     @property
     def shown(self) -> bool:

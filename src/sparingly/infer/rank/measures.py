@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.checks import check_alpha
 from sparingly.base.stats import correlation
 from sparingly.base.stats.correlation import average_ranks
@@ -45,7 +45,7 @@ def prefix_means(scores: Floats, sizes: Sequence[int] | Ints, weights: Floats | 
     starts = np.concatenate([[0], ascending[:-1]])
     total = np.add.reduceat(np.where(judged, scores, 0.0) * share, starts, axis=0).cumsum(axis=0)
     count = np.add.reduceat(share, starts, axis=0).cumsum(axis=0)
-    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    means: Floats = ratio(total, count, np.nan)
     return np.asarray(means[places])
 
 
@@ -239,4 +239,4 @@ def _winners(means: Floats) -> Mask:
 def _mean_where(mask: Mask, values: Floats) -> Floats:
     """Return the mean over models of the values under a mask; NaN where it is empty."""
     count, total = mask.sum(axis=-1), np.where(mask, values, 0.0).sum(axis=-1)
-    return np.asarray(np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0))
+    return ratio(total, count, np.nan)

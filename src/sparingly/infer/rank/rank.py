@@ -28,7 +28,11 @@ from sparingly.infer.estimate.intervals import EXACT, FEWEST_UNITS
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.expect.expect import expect as expected_result
 from sparingly.infer.rank.best import chance_of_best
-from sparingly.infer.rank.decisions import any_member_groups, decide, last_member_groups
+from sparingly.infer.rank.decisions import (
+    GroupsBy,
+    decide,
+    published_groups,
+)
 from sparingly.infer.rank.measures import round_means
 from sparingly.infer.rank.pair_tests import (
     PairTests,
@@ -200,7 +204,6 @@ def check_errors(decisions: Estimate) -> None:
 
 
 Test = Literal["t", "permutation", "wilcoxon"]
-GroupsBy = Literal["decisions", "algorithm1", "mt_metrics_eval"]
 TOO_SURE = (
     "the items were picked, not sampled: p-values, ranks and groups hold for these items only and overstate "
     "what is known of the test set."
@@ -474,10 +477,10 @@ def _with_published_groups(
 ) -> Ranking:
     order = np.array([column for column in joint.order if not np.isnan(joint.scores[column])])
     if groups_by == "algorithm1":
-        group = last_member_groups(order, wilcoxon_tests(judged.scores).worse, alpha=ranking.alpha)
+        tests = wilcoxon_tests(judged.scores)
     else:
-        worse = permutation_tests(judged.scores, judged.keys, seed=seed).worse
-        group = any_member_groups(order, worse, alpha=ranking.alpha)
+        tests = permutation_tests(judged.scores, judged.keys, seed=seed)
+    group = published_groups(order, tests.worse, groups_by, alpha=ranking.alpha)
     by_name = dict(zip(joint.models, group.tolist(), strict=True))
     models = tuple(
         row if row.group is None else replace(row, group=by_name[row.model]) for row in ranking.models

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -15,28 +14,23 @@ from sparingly.base.format import counted, error_text, p_text, percent, score_de
 from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_number
-from sparingly.data import files, schema
+from sparingly.data import schema
+from sparingly.data.files import OwnFile
 from sparingly.data.selection import Selection
 from sparingly.data.values import (
-    as_id,
-    as_list,
     as_mapping,
     as_matrix,
-    as_number,
-    as_truth,
-    as_whole,
     check_version,
     plain,
 )
 from sparingly.infer.estimate.assemble import target_text
 from sparingly.infer.estimate.result import (
     EstimateSignature,
-    freedom_of,
-    is_rate_of,
-    notes_of,
+    as_freedom,
+    as_target,
+    row_per_model,
     selection_of,
     signature_word,
-    target_of,
 )
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.rank.decisions import ClaimKind, Decisions, MarginTest, margin_test
@@ -127,34 +121,22 @@ _EARLIER = "Groups by the rank sets of an earlier version, which separate too of
 
 @dataclass(frozen=True)
 class RankedModel:
-    """One model of a ranking.
+    """One model of a ranking."""
 
-    Attributes:
-        model: The model.
-        score: Its score.
-        standard_error: The standard error of the score, as ``estimate`` gives it; None where it is unknown.
-        standardised: The score in standard deviations of single judgements from their mean.
-        rank: Its place by score.
-        best_rank: 1 + the number of models that are significantly better, all pairs taken at once.
-        worst_rank: The number of models less those that are significantly worse.
-        group: The group, 1 for the best; None for a model without a score.
-        chance_of_best: The probability that it is the best; None where it is unknown.
-        low: The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
-        high: The high end.
-        interval: The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
-    """
-
-    model: schema.Id
-    score: float | None
+    model: schema.Id  # the model
+    score: float | None  # its score
+    # The standard error of the score, as ``estimate`` gives it; None where it is unknown.
     standard_error: float | None
-    standardised: float | None
-    rank: int
-    best_rank: int
-    worst_rank: int
-    group: int | None
-    chance_of_best: float | None
+    standardised: float | None  # the score in standard deviations of single judgements from their mean
+    rank: int  # its place by score
+    best_rank: int  # 1 + the number of models that are significantly better, all pairs taken at once
+    worst_rank: int  # the number of models less those that are significantly worse
+    group: int | None  # the group, 1 for the best; None for a model without a score
+    chance_of_best: float | None  # the probability that it is the best; None where it is unknown
+    # The low end of the interval of the score, as ``estimate`` gives it; None where there is none.
     low: float | None = None
-    high: float | None = None
+    high: float | None = None  # the high end
+    # The interval in words, as ``estimate`` prints it: two ends, or the end that is supported.
     interval: str = ""
 
     @property
@@ -165,7 +147,7 @@ class RankedModel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Tabular):
+class Ranking(OwnFile, Tabular):
     """Models in order, best first, with what may be said of them.
 
     Attributes:
@@ -430,15 +412,25 @@ class Ranking(Tabular):
             "selection": None if self.selection is None else self.selection.to_dict(),
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write the ranking with the selection behind it as JSON, whole or not at all."""
-        files.write_json(Path(path), self.to_dict())
-
     @classmethod
-    def load(cls, path: str | Path) -> Ranking:
-        """Read a ranking from its file."""
-        with files.naming(Path(path)):
-            return ranking_from(as_mapping(files.read_json(Path(path)), "ranking"))
+    def from_dict(cls, values: Mapping[str, Any]) -> Ranking:
+        """Make a ranking from the values of its file."""
+        check_version(dict(values), FORMAT, VERSION)
+        # Before, scores and decisions spoke of the same.
+        part = schema.read(RankingValues, {"scores_of": values.get("target"), **values})
+        if part.claim is not None and values["claim"].get("shown") is not part.claim.shown:
+            raise InputError("the answer does not follow from the p-value", field="claim.shown")
+        signature, outlook, size = values.get("signature"), "would_be_significant", len(part.models)
+        names = (*_MATRICES, outlook) if values.get(outlook) is not None else _MATRICES
+        matrices: dict[str, Any] = {name: as_matrix(values.get(name), name, size) for name in names}
+        if signature is not None:
+            signature = RankingSignature.from_dict(as_mapping(signature, "signature"))
+        selection = selection_of(values)
+        ranking = cls(**vars(part), **matrices, signature=signature, selection=selection)
+        known = ranking.to_dict()
+        if known["groups"] != values.get("groups"):
+            raise InputError("the groups are not those of the models", field="groups")
+        return replace(ranking, unknown={name: value for name, value in values.items() if name not in known})
 
     @property
     def _scores(self) -> Floats:
@@ -462,44 +454,22 @@ def _sentence_list(names: Sequence[str], limit: int = 5) -> str:
 # --- its file ---
 
 
-def ranking_from(values: Mapping[str, Any]) -> Ranking:
-    """Make a ranking from the values of its file."""
-    check_version(dict(values), FORMAT, VERSION)
-    rows = [as_mapping(row, "models") for row in as_list(values.get("models"), "models")]
-    names = [as_id(row.get("model"), "models[].model") for row in rows]
-    if not names or len(set(names)) < len(names):
-        raise InputError("a model is named twice, or there is none", field="models")
-    models = tuple(schema.read(RankedModel, row, f"models[{number}]") for number, row in enumerate(rows))
-    signature, claim = values.get("signature"), values.get("claim")
-    given = {name for name, value in values.items() if value is not None}
-    parts: dict[str, Any] = {name: as_whole(values[name], name) for name in given & {"n", "size"}}
-    for name in ("test", "groups_by", "aspect", "estimator"):
-        parts[name] = schema.required_text(values.get(name), name)
-    for name in (*_MATRICES, *given & {"would_be_significant"}):
-        parts[name] = as_matrix(values.get(name), name, len(rows))
-    if signature is not None:
-        signature = RankingSignature.from_dict(as_mapping(signature, "signature"))
-    if claim is not None:
-        shown = as_mapping(claim, "claim").get("shown")
-        claim = schema.read(MarginTest, claim, "claim")
-        if shown is not claim.shown:
-            raise InputError("the answer does not follow from the p-value", field="claim.shown")
-    ranking = Ranking(
-        models=models,
-        freedom=freedom_of(values),
-        **parts,
-        alpha=as_number(values.get("alpha"), "alpha"),
-        target=target_of(values),
-        # Before, scores and decisions spoke of the same.
-        scores_of=target_of({**values, "target": values.get("scores_of", values.get("target"))}),
-        is_rate=is_rate_of(values),
-        notes=notes_of(values),
-        certain=as_truth(values.get("certain"), "certain"),
-        signature=signature,
-        claim=claim,
-        selection=selection_of(values),
-    )
-    known = ranking.to_dict()
-    if known["groups"] != values.get("groups"):
-        raise InputError("the groups are not those of the models", field="groups")
-    return replace(ranking, unknown={name: value for name, value in values.items() if name not in known})
+@dataclass(frozen=True)
+class RankingValues:
+    """What the file of a ranking says, beside numbers of pairs."""
+
+    models: Annotated[tuple[RankedModel, ...], row_per_model(RankedModel)]
+    freedom: Annotated[float, as_freedom]
+    test: str
+    groups_by: str
+    aspect: str
+    estimator: str
+    alpha: float
+    target: Annotated[str, as_target]
+    scores_of: Annotated[str, as_target]
+    certain: bool
+    is_rate: bool = False
+    notes: tuple[str, ...] = ()
+    n: int | None = None
+    size: int | None = None
+    claim: MarginTest | None = None

@@ -18,7 +18,7 @@ from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector
 from sparingly.data.evalset import EvalSet
-from sparingly.infer.rank.agreement import selected_cells, with_selection_weights
+from sparingly.infer.rank.agreement import selected_cells, selection_weights
 from sparingly.infer.rank.compare import full_set, method_replay
 from sparingly.infer.rank.measures import model_means, nan_as_none, rank_changes, round_means
 from sparingly.infer.rank.winners import SuccessRate, pair_margins, subsample, success_of
@@ -192,8 +192,7 @@ def draws(
         cells = selected_cells(selection, replay.part, reference.values)
         # Every model counts by the items on which it is judged.
         scores = cells.scores(reference.values)
-        weighted = with_selection_weights(reference, selection, replay.part, cells.rows)
-        means.append(model_means(scores, weighted.weights_of(cells.rows)))
+        means.append(model_means(scores, selection_weights(selection, replay.part, cells.rows)))
         selected_margins.append(pair_margins(scores, tie))
         part_margins.append(pair_margins(reference.values[rows], tie))
         notes = notes if cells.values is None else SEPARATE

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
@@ -60,7 +60,7 @@ def margins_and_counts(
     pairs = pair_count(models)
     counts = np.bincount(votes.pair, minlength=pairs).astype(np.int64)
     total = np.bincount(votes.pair, votes.value, pairs)
-    margins = np.divide(total, counts, out=np.full(pairs, np.nan), where=counts > 0)
+    margins = ratio(total, counts, np.nan)
     return np.where(np.abs(margins) < CANCELLED, 0.0, margins), counts
 
 

@@ -3,26 +3,12 @@
 ``fit_irt`` fits scores (plain arrays); ``fisher_information`` says what an item teaches about abilities.
 """
 
-from sparingly.published.irt.fit import fit_irt
-from sparingly.published.irt.model import (
-    BINARY,
-    CONTINUOUS,
-    IrtFit,
-    Parameters,
-    Priors,
-    fisher_information,
-    scaled,
-    success,
-)
-
-__all__ = [
-    "BINARY",
-    "CONTINUOUS",
-    "IrtFit",
-    "Parameters",
-    "Priors",
-    "fisher_information",
-    "fit_irt",
-    "scaled",
-    "success",
-]
+from sparingly.published.irt.fit import fit_irt as fit_irt
+from sparingly.published.irt.model import BINARY as BINARY
+from sparingly.published.irt.model import CONTINUOUS as CONTINUOUS
+from sparingly.published.irt.model import IrtFit as IrtFit
+from sparingly.published.irt.model import Parameters as Parameters
+from sparingly.published.irt.model import Priors as Priors
+from sparingly.published.irt.model import fisher_information as fisher_information
+from sparingly.published.irt.model import scaled as scaled
+from sparingly.published.irt.model import success as success

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Self
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError
 from sparingly.published.irt.abilities import DIAGONAL, Shared, SharedObjective, Sums, inverse
-from sparingly.published.irt.items import ItemPoints, NormalItems, Normals, PointItems
+from sparingly.published.irt.items import ItemFit, ItemPoints, NormalItems, Normals, PointItems, State
 from sparingly.published.irt.model import (
     FitMethod,
     IrtFit,
@@ -69,18 +69,6 @@ def mirrored(start: ItemPoints, shared: Shared) -> ItemPoints:
 
 
 # --- the loop of both fits ---
-
-
-State = TypeVar("State")
-
-
-class ItemFit(Protocol[State]):
-    """How the items of a fit are represented, and how they move at given abilities."""
-
-    def improve(
-        self, responses: Responses, state: State, shared: Shared, steps: int, enough: float
-    ) -> tuple[State, Sums]:
-        """Move a block of items a few steps, none to a worse place, and sum them up."""
 
 
 @dataclass(frozen=True)

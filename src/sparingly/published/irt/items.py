@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -111,8 +112,6 @@ def likelihood_of(responses: Responses, log_noise: float) -> Binary | Continuous
 # No parameter moves further than this in one step, in prior standard deviations.
 LARGEST_STEP = 1.5
 _SAFE_POINT = 1e-2
-_POINT_ROUNDING = 1e-12
-_POINT_EASING = 0.1
 _LEAST_DAMPING = 1e-2
 
 
@@ -181,11 +180,57 @@ def local_at(responses: Responses, values: Floats, shared: Shared, *, expected: 
     return Local(value, squares, gradient, curvature, by_ability, cross)
 
 
-class _ItemFit:
-    """What items as points and as distributions have in common: normal priors."""
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """The distributions of a block of items."""
+
+    mean: Floats  # of (logit c, a, b), 3 x items
+    precision: Floats  # the inverse covariance, 6 x items (see ``abilities``)
+    damping: Floats  # how cautiously each item moves
+
+
+State = TypeVar("State", ItemPoints, Normals)
+
+
+class ItemFit(ABC, Generic[State]):
+    """How the items of a fit are represented, and how they move at given abilities; priors are normal."""
+
+    rounding: ClassVar[float]  # a step that makes an item worse by no more than this share is none
+    easing: ClassVar[float]  # by how much damping falls after a step that helped
 
     def __init__(self, priors: Priors) -> None:
         self._means, self._sds = priors.item_means, priors.item_sds
+
+    @abstractmethod
+    def _measured(self, responses: Responses, arrays: list[Floats], shared: Shared) -> tuple[Local, Floats]:
+        """Return the derivatives at a state, and the objective of every item, which is minimised."""
+
+    @abstractmethod
+    def _target(self, local: Local, arrays: list[Floats], damping: Floats) -> Floats:
+        """Return the precision by which an item's step is measured, and which it takes where it has one."""
+
+    def improve(
+        self, responses: Responses, state: State, shared: Shared, steps: int, enough: float
+    ) -> tuple[State, Sums]:
+        """Move a block of items a few Newton steps, none to a worse place, and sum them up."""
+        *arrays, damping = (part.copy() for part in vars(state).values())
+        local, objective = self._measured(responses, arrays, shared)
+        for _ in range(steps):
+            target = self._target(local, arrays, damping)
+            step = bounded_step(target, self._slope(local, arrays[0]), damping, self._sds)
+            tried: list[Floats] = [arrays[0] + step, target][: len(arrays)]
+            trial, trial_objective = self._measured(responses, tried, shared)
+            better = trial_objective <= objective + self.rounding * (1.0 + np.abs(objective))
+            damping = next_damping(damping, better, self.easing)
+            for mine, theirs in zip([*arrays, objective], [*tried, trial_objective], strict=True):
+                np.copyto(mine, theirs, where=better)
+            local.replace_where(trial, better)
+            if np.abs(step / self._sds).max() < enough:
+                break
+        precision = arrays[1] if len(arrays) > 1 else self._precision(local)
+        sums = summed(responses, shared, local, self._slope(local, arrays[0]), precision, objective)
+        kind: Any = type(state)
+        return kind(*arrays, damping), sums
 
     def _slope(self, local: Local, values: Floats) -> Floats:
         return np.asarray(local.slope - (values - self._means) / self._sds**2)
@@ -196,46 +241,29 @@ class _ItemFit:
         return precision
 
 
-class PointItems(_ItemFit):
+class PointItems(ItemFit[ItemPoints]):
     """Items as points: the most probable values of their parameters."""
 
-    def improve(
-        self, responses: Responses, state: ItemPoints, shared: Shared, steps: int, enough: float
-    ) -> tuple[ItemPoints, Sums]:
-        """Move every item towards its optimum, a few Newton steps, none of which makes it worse."""
-        values, damping = state.values.copy(), state.damping
-        local = self._safe_local(responses, values, shared)
-        objective = self._objective(values, local)
-        for _ in range(steps):
-            step = bounded_step(self._precision(local), self._slope(local, values), damping, self._sds)
-            tried = values + step
-            trial = self._safe_local(responses, tried, shared)
-            trial_objective = self._objective(tried, trial)
-            better = trial_objective <= objective + _POINT_ROUNDING * (1.0 + np.abs(objective))
-            damping = next_damping(damping, better, _POINT_EASING)
-            np.copyto(values, tried, where=better)
-            np.copyto(objective, trial_objective, where=better)
-            local.replace_where(trial, better)
-            if np.abs(step / self._sds).max() < enough:
-                break
-        sums = summed(responses, shared, local, self._slope(local, values), self._precision(local), objective)
-        return ItemPoints(values, damping), sums
+    rounding, easing = 1e-12, 0.1
 
     def precision(self, responses: Responses, state: ItemPoints, shared: Shared) -> Floats:
         """Return minus the second derivatives of the log posterior at the points, 6 x items."""
-        return self._precision(self._safe_local(responses, state.values, shared))
+        return self._precision(self._measured(responses, [state.values], shared)[0])
 
     def objectives(self, responses: Responses, state: ItemPoints, shared: Shared) -> Floats:
         """Return minus the log posterior of every item, up to a constant."""
         return self._objective(state.values, local_at(responses, state.values, shared))
 
-    def _safe_local(self, responses: Responses, values: Floats, shared: Shared) -> Local:
-        local = local_at(responses, values, shared)
+    def _measured(self, responses: Responses, arrays: list[Floats], shared: Shared) -> tuple[Local, Floats]:
+        local = local_at(responses, arrays[0], shared)
         unsafe = np.flatnonzero(~abilities.is_positive(self._precision(local), _SAFE_POINT))
         if len(unsafe):
-            local_unsafe = local_at(responses.take(unsafe), values[:, unsafe], shared, expected=True)
+            local_unsafe = local_at(responses.take(unsafe), arrays[0][:, unsafe], shared, expected=True)
             local.put_few(local_unsafe, unsafe)
-        return local
+        return local, self._objective(arrays[0], local)
+
+    def _target(self, local: Local, arrays: list[Floats], damping: Floats) -> Floats:
+        return self._precision(local)
 
     def _objective(self, values: Floats, local: Local) -> Floats:
         deviation = (values - self._means) / self._sds
@@ -266,8 +294,6 @@ def next_damping(damping: Floats, better: Mask, easing: float) -> Floats:
 
 _SAFE_NORMAL = 1e-3
 _HALVINGS = 6
-_NORMAL_ROUNDING = 1e-10
-_NORMAL_EASING = 0.7
 # Numbers in an array of nodes x models x items that stays in the processor's cache.
 _CELLS = 131_072
 _LEAST_ITEMS = 16
@@ -288,20 +314,6 @@ def _icosahedron() -> tuple[Floats, Floats]:
 NODES, WEIGHTS = _icosahedron()
 # Rows that average over the nodes: plainly, and times each of the three standard normal variables.
 _AVERAGES = np.vstack([WEIGHTS, WEIGHTS * NODES.T])
-
-
-@dataclass(frozen=True, eq=False)
-class Normals:
-    """The distributions of a block of items."""
-
-    mean: Floats  # of (logit c, a, b), 3 x items
-    precision: Floats  # the inverse covariance, 6 x items (see ``abilities``)
-    damping: Floats  # how cautiously each item moves
-
-    @property
-    def root(self) -> Floats:
-        """The lower triangular root of the covariance."""
-        return abilities.cholesky(abilities.inverse(self.precision))
 
 
 def local_around(responses: Responses, mean: Floats, root: Floats, shared: Shared) -> Local:
@@ -375,46 +387,25 @@ def _averages(
     return WEIGHTS @ value, WEIGHTS @ squares, by_logit, by_slope, by_ability
 
 
-class NormalItems(_ItemFit):
+class NormalItems(ItemFit[Normals]):
     """Items as normal distributions: the closest ones to the posterior by the evidence lower bound."""
 
-    def improve(
-        self, responses: Responses, state: Normals, shared: Shared, steps: int, enough: float
-    ) -> tuple[Normals, Sums]:
-        """Move every item's mean and covariance towards their optimum, none to a lower bound."""
-        mean, precision, damping = state.mean.copy(), state.precision.copy(), state.damping
-        root = state.root
-        local = local_around(responses, mean, root, shared)
-        objective = self._objective(mean, root, local)
-        for _ in range(steps):
-            target = self._towards(local, precision, damping)
-            step = bounded_step(target, self._slope(local, mean), damping, self._sds)
-            tried, root = mean + step, abilities.cholesky(abilities.inverse(target))
-            trial = local_around(responses, tried, root, shared)
-            trial_objective = self._objective(tried, root, trial)
-            better = trial_objective <= objective + _NORMAL_ROUNDING * (1.0 + np.abs(objective))
-            damping = next_damping(damping, better, _NORMAL_EASING)
-            np.copyto(mean, tried, where=better)
-            np.copyto(precision, target, where=better)
-            np.copyto(objective, trial_objective, where=better)
-            local.replace_where(trial, better)
-            if np.abs(step / self._sds).max() < enough:
-                break
-        sums = summed(responses, shared, local, self._slope(local, mean), precision, objective)
-        return Normals(mean, precision, damping), sums
+    rounding, easing = 1e-10, 0.7
 
-    def _objective(self, mean: Floats, root: Floats, local: Local) -> Floats:
-        """Return minus the lower bound of every item: the divergence from the prior minus the likelihood."""
+    def _measured(self, responses: Responses, arrays: list[Floats], shared: Shared) -> tuple[Local, Floats]:
+        """Return the derivatives, and the divergence from the prior less the likelihood (minus the bound)."""
+        mean, root = arrays[0], abilities.cholesky(abilities.inverse(arrays[1]))
+        local = local_around(responses, mean, root, shared)
         deviation = (mean - self._means) / self._sds
         squares = root * root
         variance = np.stack([squares[0], squares[1] + squares[3], squares[2] + squares[4] + squares[5]])
         logs = np.log(root[0] * root[3] * root[5] / self._sds.prod())
         divergence = 0.5 * (deviation * deviation + variance / self._sds**2 - 1.0).sum(axis=0) - logs
-        return np.asarray(divergence - local.value)
+        return local, np.asarray(divergence - local.value)
 
-    def _towards(self, local: Local, precision: Floats, damping: Floats) -> Floats:
+    def _target(self, local: Local, arrays: list[Floats], damping: Floats) -> Floats:
         """Return the precision that is optimal if the curvature stands still, as far as it is positive."""
-        target = self._precision(local)
+        precision, target = arrays[1], self._precision(local)
         # Wider items are seen from further away, which changes their curvature: going all the way to what is
         # optimal at the present width swings past the optimum and back.
         share = 0.5 / (1.0 + damping)

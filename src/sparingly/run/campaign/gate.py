@@ -14,7 +14,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.compare.margin import MarginAnswer, MarginLook
 from sparingly.infer.estimate.assemble import EstimateRequest
-from sparingly.infer.estimate.place import EarlierPredictions, estimates_in_batches, join_estimates
+from sparingly.infer.estimate.bank import EarlierPredictions, estimates_in_batches, join_estimates
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw, skipped_cells
 from sparingly.run.campaign.own_draws import drawn_from, full_draw

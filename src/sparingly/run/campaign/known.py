@@ -21,8 +21,9 @@ from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import KNOWN_ANSWERS
 from sparingly.run.forms.question import Output, Question, QuestionTexts
 
-# A tutorial item counts as ``passed`` once it was answered right; ``tutorial`` keeps the first try.
-KnownKind = Literal["tutorial", "control", "passed"]
+# A tutorial item counts as ``passed`` once it was answered right; ``tutorial`` keeps the first try. A
+# ``repeat`` is an item that the rater judged before: the known answer is their own.
+KnownKind = Literal["tutorial", "control", "passed", "repeat"]
 # An answer is right within this share of the scale: 25 points of 100, one star of five, pass for pass.
 TOLERANCE = 0.25
 # A column of this name says why an answer is right.

@@ -530,10 +530,15 @@ class PageBoard:
         """Say whether a rater has judged everything on a page, or said that they cannot."""
         return all(self._is_done(rater, question) for question in self.pages[page])
 
+    def rated_by(self, rater: str) -> list[Page]:
+        """Return the pages on which a rater gave some answer, the last one last."""
+        judged = self._judged.get(rater, {})
+        pages = (self._index.page_of.get(key) for key, bits in judged.items() if bits)
+        return [page for page in dict.fromkeys(pages) if page is not None]
+
     def judged_count(self, rater: str) -> int:
         """Return on how many pages a rater has judged something; those they only skipped do not count."""
-        judged = self._judged.get(rater, {})
-        return len({page for key, bits in judged.items() if bits and (page := self._index.page_of.get(key))})
+        return len(self.rated_by(rater))
 
     def questions_for(self, rater: str, page: Page, *, all_questions: bool = False) -> list[Question]:
         """Return what a rater is shown of a page: what is missing, and what they judged themselves."""

@@ -20,26 +20,25 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.browser import SPACES, marked_span, take_marks
 from sparingly.run.exchange.files import (
+    SPACES,
     json_in,
     list_in,
     mapping_in,
+    marked_span,
     name_in,
     number_in,
     seconds_in,
     write_json,
 )
 from sparingly.run.exchange.reading import (
-    BAD_SPAN,
     NO_NUMBER,
-    NOT_ANSWERED,
     UNKNOWN_OUTPUT,
     UNKNOWN_TASK,
+    ImportReport,
     Reading,
     Submission,
 )
-from sparingly.run.exchange.report import ImportReport
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, context_text
 from sparingly.run.forms.form import FormKind
@@ -374,11 +373,10 @@ class _AppraiseScores:
         if self.key.answers == "pair":
             pair = (question.id, line.user, line.type, line.start, line.end)
             self.halves.setdefault(pair, {})[token] = line
-        elif self.key.answers == "spans":
-            self._take_spans(question, token, line)
         else:
-            submission = self._submission(question, line)
-            self.reading.score(question, token, self.key.aspects[0], line.score, submission)
+            spans = self._spans(token, line) if self.key.answers == "spans" else None
+            scores = dict.fromkeys(self.key.aspects, line.score)
+            self.reading.output(question, token, scores, self._submission(question, line), spans)
 
     def _token(self, question: Question, tokens: Sequence[str]) -> str | None:
         """Return the token that a question credits an output under, from any of the joined ones."""
@@ -399,12 +397,10 @@ class _AppraiseScores:
             rater, line.origin, seconds=None if seconds is None else seconds / share, time=line.end
         )
 
-    def _take_spans(self, question: Question, token: str, line: AppraiseLine) -> None:
-        """Take the marks, from JSON (once or twice encoded) or from a Python list, without undecided ones."""
-        count = len(self.key.asked_aspects)
+    def _spans(self, token: str, line: AppraiseLine) -> list[Span | None] | None:
+        """Return the marks, from JSON (once or twice encoded) or a Python list, without undecided ones."""
         if line.marks is None:
-            self.reading.leave(NOT_ANSWERED, line.origin, count)
-            return
+            return None
         marks: Any = line.marks
         for _ in range(2):
             if isinstance(marks, str):
@@ -413,7 +409,7 @@ class _AppraiseScores:
             marks = marks.get("payload")
         if not isinstance(marks, list):
             raise InputError("the marks are no list", file=line.origin)
-        spans: list[Span] = []
+        spans: list[Span | None] = []
         for mark in marks:
             fields = mapping_in(mark)
             if fields.get("severity") == "undecided":
@@ -430,12 +426,9 @@ class _AppraiseScores:
             # Appraise trims texts before it counts.
             leading = len(text) - len(text.lstrip(SPACES))
             span = marked_span(fields, text.strip(SPACES), severity, category)
-            if span is None:
-                self.reading.leave(BAD_SPAN, line.origin, count)
-                return
-            spans.append(replace(span, start=span.start + leading, end=span.end + leading))
-        scores = dict.fromkeys(self.key.aspects, line.score)
-        take_marks(self.reading, question, token, spans, self._submission(question, line), scores)
+            moved = span and replace(span, start=span.start + leading, end=span.end + leading)
+            spans.append(moved)
+        return spans
 
     def take_pairs(self) -> None:
         """Take the pairs whose both sides are there: the higher score is better, equal ones are a tie."""
@@ -449,11 +442,11 @@ class _AppraiseScores:
             if len(sides) < 2:
                 self.reading.leave(HALF_A_PAIR, line.origin, len(aspects))
                 continue
-            left_score, right_score = (number_in(sides[token].score) for token in question.by_token)
-            if left_score is None or right_score is None:
+            left, right = (number_in(sides[token].score) for token in question.by_token)
+            if left is None or right is None:
                 self.reading.leave(NO_NUMBER, line.origin, len(aspects))
                 continue
-            better = float((left_score > right_score) - (left_score < right_score))
+            better = float((left > right) - (left < right))
             submission = self._submission(question, line, len(aspects))
             for aspect in aspects:
                 self.reading.pair(question, aspect, better, submission)

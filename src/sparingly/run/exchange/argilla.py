@@ -8,7 +8,6 @@ be told from the rest there; the flattened form (``to_datasets``) has it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -24,18 +23,16 @@ from sparingly.run.exchange.files import (
     spans_in,
     write_json,
 )
-from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import CANCELLED, DRAFT, UNKNOWN_ASPECT, Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import CANCELLED, DRAFT, UNKNOWN_ASPECT, ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
     AnnotationTool,
     ToolOptions,
-    file_stem,
     page_texts,
     question_fields,
+    rater_files,
     slot_count,
     used_texts,
 )
@@ -62,32 +59,24 @@ class Argilla(AnnotationTool):
     kinds: ClassVar[tuple[FormKind, ...]] = ("score", "pair", "ranking", "spans")
     write_options: ClassVar[Mapping[str, str]] = REFERENCE
 
-    def key_for(self, tasks: Tasks) -> Key:
-        """Return the key; aspects whose scale is not of whole numbers from 0 to 10 are asked on 0 to 10."""
-        tool_scales = {name: OWN_SCALE for name, scale in tasks.scales.items() if not _fits(scale)}
-        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
+    def asked_scale(self, scale: Scale) -> Scale:
+        """Return a scale of whole numbers from 0 to 10; any other is asked on 0 to 10."""
+        fits = all(end == int(end) and end in OWN_SCALE for end in scale)
+        return scale if fits else OWN_SCALE
 
     def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``settings.json``, and ``tasks.json`` for anyone or a file of records for each rater."""
-        paths, stems = [write_json(folder / "settings.json", _settings(tasks, options))], set[str]()
-        for rater, questions in tasks.by_rater().items():
+        paths = [write_json(folder / "settings.json", _settings(self, tasks, options))]
+        for path, questions in rater_files(tasks, folder, ".json"):
             records = []
             for question in questions:
                 fields = {name: text for name, text in page_texts(question, options).items() if text}
                 for slot, output in enumerate(question.outputs, 1):
                     fields[f"output_{slot}"] = output.text or ""
-                records.append(
-                    {
-                        "id": question.id,
-                        "fields": fields,
-                        "metadata": _metadata(question),
-                        "suggestions": {},
-                        "responses": {},
-                        "vectors": {},
-                        "status": "pending",
-                    }
-                )
-            paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", records))
+                empty: dict[str, Any] = {"suggestions": {}, "responses": {}, "vectors": {}}
+                record = {"id": question.id, "fields": fields, "metadata": _metadata(question)}
+                records.append({**record, **empty, "status": "pending"})
+            paths.append(write_json(path, records))
         return paths
 
     def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
@@ -98,15 +87,10 @@ class Argilla(AnnotationTool):
         return reading.report()
 
 
-def _fits(scale: Scale) -> bool:
-    ends = (scale.low, scale.high)
-    return all(end == int(end) and end in OWN_SCALE for end in ends)
-
-
 # --- tasks --------------------------------------------------------------------------------------------
 
 
-def _settings(tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
+def _settings(tool: Argilla, tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
     """Return the settings of a dataset: its fields, questions and metadata."""
     texts = [_text_box(name, HEADINGS[name], required=False) for name in used_texts(tasks, options)]
     outputs = [
@@ -117,7 +101,7 @@ def _settings(tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
     return {
         "guidelines": None,
         "fields": [*texts, *outputs],
-        "questions": [*_questions(tasks), _text_box("comment", "Comment", required=False)],
+        "questions": [*_questions(tool, tasks), _text_box("comment", "Comment", required=False)],
         "metadata": [{"name": name, "settings": {"type": _TYPES.get(name, "terms")}} for name in names],
         "vectors": [],
         "allow_extra_metadata": True,
@@ -133,20 +117,20 @@ def _text_box(name: str, title: str, *, required: bool) -> dict[str, Any]:
     return _question(name, title, {"type": "text", "use_markdown": False}, required=required)
 
 
-def _questions(tasks: Tasks) -> Iterator[dict[str, Any]]:
+def _questions(tool: Argilla, tasks: Tasks) -> Iterator[dict[str, Any]]:
     fewest, slot_limit = slot_count(tasks)
     labels = {slot: output_label(slot) for slot in range(1, slot_limit + 1)}
-    if tasks.kind == "pair":
-        options = [{"value": side, "text": side} for side in SIDES]
-        settings: dict[str, Any] = {"type": "label_selection", "options": options, "visible_options": 3}
+    if tasks.kind in ("pair", "ranking"):
+        names = {f"output_{slot}": f"Output {label}" for slot, label in labels.items()}
+        name, title, kind, more = "ranking", "Best first: {}", "ranking", {}
+        if tasks.kind == "pair":
+            names = {side: side for side in SIDES}
+            name, title, kind = "preference", "Which is better: {}?", "label_selection"
+            more = {"visible_options": 3}
+        options = [{"value": value, "text": text} for value, text in names.items()]
         for place, aspect in enumerate(tasks.aspects, 1):
-            yield _question(f"preference_{place}", f"Which is better: {aspect}?", settings, required=True)
-        return
-    if tasks.kind == "ranking":
-        options = [{"value": f"output_{slot}", "text": f"Output {label}"} for slot, label in labels.items()]
-        settings = {"type": "ranking", "options": options}
-        for place, aspect in enumerate(tasks.aspects, 1):
-            yield _question(f"ranking_{place}", f"Best first: {aspect}", settings, required=True)
+            settings = {"type": kind, "options": options, **more}
+            yield _question(f"{name}_{place}", title.format(aspect), settings, required=True)
         return
     for slot, label in labels.items():
         if tasks.kind == "spans":
@@ -159,14 +143,11 @@ def _questions(tasks: Tasks) -> Iterator[dict[str, Any]]:
             }
             yield _question(f"spans_{slot}", f"Errors in output {label}", settings, required=False)
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
-            shown_scale = scale if _fits(scale) else OWN_SCALE
+            shown_scale = tool.asked_scale(scale)
             values = range(int(shown_scale.low), int(shown_scale.high) + 1)
-            yield _question(
-                f"score_{place}_{slot}",
-                f"Output {label}: {aspect} ({shown_scale})",
-                {"type": "rating", "options": [{"value": value} for value in values]},
-                required=slot <= fewest,
-            )
+            title = f"Output {label}: {aspect} ({shown_scale})"
+            settings = {"type": "rating", "options": [{"value": value} for value in values]}
+            yield _question(f"score_{place}_{slot}", title, settings, required=slot <= fewest)
 
 
 def _metadata(question: Question) -> dict[str, Any]:
@@ -265,12 +246,8 @@ def _take_values(
     else:
         for slot, token in tokens.items():
             scores = {aspect: values.get(f"score_{place}_{slot}") for place, aspect in aspects.items()}
-            if kind == "spans":
-                spans = spans_in(values.get(f"spans_{slot}"), "label")
-                reading.spans(question, token, spans, submission, scores)
-            else:
-                for aspect, score in scores.items():
-                    reading.score(question, token, aspect, score, submission)
+            spans = spans_in(values.get(f"spans_{slot}"), "label")
+            reading.output(question, token, scores, submission, spans)
 
 
 def _ranks(entries: Any, question: Question) -> dict[str, Any]:

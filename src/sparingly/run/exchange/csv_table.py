@@ -16,16 +16,15 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data.files import without_formulas
 from sparingly.run.exchange.files import json_in, mapping_in, read_csv_rows, seconds_in, spans_in, write_csv
-from sparingly.run.exchange.reading import Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     ToolOptions,
-    file_stem,
     page_texts,
     question_fields,
+    rater_files,
     used_texts,
 )
 from sparingly.run.forms.form import FormKind
@@ -52,14 +51,14 @@ class CsvTable(AnnotationTool):
         """Write ``tasks.csv`` for anyone, or a file for each rater."""
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
             raise UsageError(f'The aspect "{odd}" is the name of another column: rename it.')
-        texts, paths, stems = used_texts(tasks, options), [], set[str]()
         outputs = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
         answers = (*tasks.aspects, "spans") if tasks.kind == "spans" else tasks.aspects
+        texts = used_texts(tasks, options)
         columns = (*_QUESTION_COLUMNS, "rater", *texts, *outputs, *answers, "seconds", "comment")
-        for rater, questions in tasks.by_rater().items():
-            rows = [row for question in questions for row in _rows(question, tasks.kind, options)]
-            paths.append(write_csv(folder / f"{file_stem(rater, stems)}.csv", columns, rows))
-        return paths
+        return [
+            write_csv(path, columns, [row for one in questions for row in _rows(one, tasks.kind, options)])
+            for path, questions in rater_files(tasks, folder, ".csv")
+        ]
 
     def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
         """Read tables that were filled in; what is left empty is no answer."""
@@ -74,20 +73,22 @@ class CsvTable(AnnotationTool):
                         line=1,
                         fix="Fill in the table that was exported and keep its columns",
                     )
-            if reading.key.answers == "ranking":
-                _take_rankings(rows, reading)
-            else:
+            if reading.key.answers != "ranking":
                 for origin, row in rows:
                     _take_row(origin, row, reading)
+                continue
+            # The rows of a task and rater together are one answer.
+            rankings: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
+            for origin, row in rows:
+                rankings.setdefault((row["task"], row.get("rater", "")), []).append((origin, row))
+            for ranked in rankings.values():
+                _take_ranking(ranked, reading)
         return reading.report()
 
 
 def _rows(question: Question, kind: FormKind, options: ToolOptions) -> list[dict[str, Any]]:
-    common: dict[str, Any] = {
-        **question_fields(question),
-        "rater": question.rater,
-        **page_texts(question, options),
-    }
+    texts = page_texts(question, options)
+    common: dict[str, Any] = {**question_fields(question), "rater": question.rater, **texts}
     if "context" in common:
         common["context"] = json.dumps(common["context"], ensure_ascii=False)
     if kind == "pair":
@@ -115,12 +116,12 @@ def _take_row(origin: str, row: Mapping[str, str], reading: Reading) -> None:
         is_empty = not text and not any(scores.values())
         reading.spans(question, token, None if is_empty else _spans(text, origin), submission, scores)
         return
-    for aspect in reading.key.aspects:
-        value = reading.key.form.from_text(row[aspect])
-        if reading.key.answers == "pair":
-            reading.pair(question, aspect, value, submission)
-        else:
-            reading.score(question, token, aspect, value, submission)
+    values = {aspect: reading.key.form.from_text(row[aspect]) for aspect in reading.key.aspects}
+    if reading.key.answers != "pair":
+        reading.output(question, token, values, submission)
+        return
+    for aspect, value in values.items():
+        reading.pair(question, aspect, value, submission)
 
 
 def _submission(origin: str, row: Mapping[str, str]) -> Submission:
@@ -142,16 +143,11 @@ def _spans(text: str, origin: str) -> list[Span | None]:
     return spans_in([{"severity": "minor", **mapping_in(mark)} for mark in marks], "severity")
 
 
-def _take_rankings(rows: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
-    """Put the rows of a task and rater together: a ranking is one answer."""
-    rankings: dict[tuple[str, str], list[tuple[str, Mapping[str, str]]]] = {}
-    for origin, row in rows:
-        rankings.setdefault((row["task"], row.get("rater", "")), []).append((origin, row))
-    for (task, _), ranked in rankings.items():
-        origin, first = ranked[0]
-        question = reading.question(task, origin)
-        if question is None:
-            continue
-        for aspect in reading.key.aspects:
-            ranks = {row["token"]: rank for _, row in ranked if (rank := row[aspect].strip())}
-            reading.ranking(question, aspect, ranks, _submission(origin, first))
+def _take_ranking(ranked: Sequence[tuple[str, Mapping[str, str]]], reading: Reading) -> None:
+    origin, first = ranked[0]
+    question = reading.question(first["task"], origin)
+    if question is None:
+        return
+    for aspect in reading.key.aspects:
+        ranks = {row["token"]: rank for _, row in ranked if (rank := row[aspect].strip())}
+        reading.ranking(question, aspect, ranks, _submission(origin, first))

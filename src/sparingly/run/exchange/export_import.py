@@ -13,10 +13,10 @@ from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Selection
+from sparingly.data.values import plain
 from sparingly.run.exchange.files import make_folder
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import Reading
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport, Reading
 from sparingly.run.exchange.tasks import make_campaign_tasks, make_tasks
 from sparingly.run.exchange.tool import tool_named
 
@@ -28,23 +28,15 @@ ScaleLike = str | tuple[float, float] | Scale | None
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export wrote.
+    """What an export wrote."""
 
-    Attributes:
-        tool: The tool.
-        tasks: How many tasks there are.
-        files: The files to give to the tool.
-        key: The file that says what tokens stand for; it stays at home. None where nothing comes back.
-        raters: The raters that have tasks of their own.
-        notes: What was not asked and why.
-    """
-
-    tool: str
-    tasks: int
-    files: tuple[Path, ...]
+    tool: str  # the tool
+    tasks: int  # how many tasks there are
+    files: tuple[Path, ...]  # the files to give to the tool
+    # The file that says what tokens stand for; it stays at home. None where nothing comes back.
     key: Path | None = None
-    raters: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    raters: tuple[str, ...] = ()  # the raters that have tasks of their own
+    notes: tuple[str, ...] = ()  # what was not asked and why
 
     @property
     def headline(self) -> str:
@@ -62,14 +54,8 @@ class ExportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was written as plain values."""
-        return {
-            "tool": self.tool,
-            "tasks": self.tasks,
-            "files": [str(path) for path in self.files],
-            "key": None if self.key is None else str(self.key),
-            "raters": list(self.raters),
-            "notes": list(self.notes),
-        }
+        files, key = [str(path) for path in self.files], None if self.key is None else str(self.key)
+        return dict(plain({**vars(self), "files": files, "key": key}))
 
 
 def export_tasks(
@@ -130,14 +116,8 @@ def export_tasks(
     paths = tool.write(tasks, make_folder(target), tool_options)
     if tool.reads:
         full_key.save(key_path)
-    return ExportReport(
-        tool.name,
-        len(tasks),
-        tuple(paths),
-        key_path if tool.reads else None,
-        tasks.raters,
-        tasks.notes,
-    )
+    kept_key = key_path if tool.reads else None
+    return ExportReport(tool.name, len(tasks), tuple(paths), kept_key, tasks.raters, tasks.notes)
 
 
 def import_answers(
@@ -168,7 +148,7 @@ def import_answers(
     """
     opened = key if isinstance(key, Key) else Key.load(key)
     reader, tool_options = tool_named(tool or opened.tool), dict(options or {})
-    reader.check_read(tool_options)
+    reader.check_options(tool_options, reader.read_options)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(path) for path in files]
     if not paths:
         raise UsageError("Name at least one file of answers.")

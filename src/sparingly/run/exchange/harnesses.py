@@ -79,6 +79,6 @@ class InspectAi(AnnotationTool):
                     raise DataError(
                         f'The id "{sample}" has a comma or a new line: --sample-id takes it for two.'
                     )
-            stem = file_stem(name, stems).replace("tasks", "sample-id", 1)
+            stem = file_stem("sample-id", name, stems)
             paths.append(write_text(folder / f"{stem}.txt", ",".join(sorted(set(samples))) + "\n"))
         return paths

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
-from sparingly.data import files, schema
+from sparingly.data import schema
+from sparingly.data.files import OwnFile
 from sparingly.data.scale import Scale
 from sparingly.data.values import (
     as_id,
@@ -32,35 +32,24 @@ POINTS = "mqm"
 
 
 @dataclass(frozen=True)
-class Key:
-    """What the tokens and the tasks of an export stand for.
+class Key(OwnFile):
+    """What the tokens and the tasks of an export stand for."""
 
-    Attributes:
-        kind: The name of the form that asked: ``score``, ``pair``, ``ranking``, ``spans`` …
-        scales: The aspects with the scales that ratings are on.
-        models: The model of every token.
-        questions: What every task asked, by its id.
-        same: Pairs with equal outputs, which were not asked.
-        seed: The seed of tokens and sides.
-        salt: What was mixed into the tokens.
-        tool: The tool that it was exported to.
-        tool_scales: The scales that the tool used, where they are others.
-        digest: The digest of the items and texts that left.
-        selection: The signature of the selection; empty for a campaign, which keeps its own.
-        unknown: What a file says beyond that; kept when it is saved.
-    """
+    is_private: ClassVar[bool] = True
 
-    kind: str
-    scales: Mapping[str, Annotated[Scale, as_scale]]
-    models: Mapping[str, schema.Id]
-    questions: Mapping[str, Question]
-    same: tuple[Question, ...] = ()
-    seed: int = 0
-    salt: str = ""
-    tool: str = ""
+    kind: str  # the name of the form that asked: ``score``, ``pair``, ``ranking``, ``spans`` …
+    scales: Mapping[str, Annotated[Scale, as_scale]]  # the aspects with the scales that ratings are on
+    models: Mapping[str, schema.Id]  # the model of every token
+    questions: Mapping[str, Question]  # what every task asked, by its id
+    same: tuple[Question, ...] = ()  # pairs with equal outputs, which were not asked
+    seed: int = 0  # the seed of tokens and sides
+    salt: str = ""  # what was mixed into the tokens
+    tool: str = ""  # the tool that it was exported to
+    # The scales that the tool used, where they are others.
     tool_scales: Mapping[str, Annotated[Scale, as_scale]] = field(default_factory=dict)
-    digest: str = ""
-    selection: str = ""
+    digest: str = ""  # the digest of the items and texts that left
+    selection: str = ""  # the signature of the selection; empty for a campaign, which keeps its own
+    # What a file says beyond that; kept when it is saved.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -129,43 +118,15 @@ class Key:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the key as plain values, as its file holds it."""
+        pairs = ({"pair": list(question.models), **_fields(question, _OF_SAME)} for question in self.same)
         return {
             "format": FORMAT,
             "version": VERSION,
-            "tool": self.tool,
-            "kind": self.kind,
-            "scales": {name: [scale.low, scale.high] for name, scale in self.scales.items()},
-            "tool_scales": {name: [scale.low, scale.high] for name, scale in self.tool_scales.items()},
-            "seed": self.seed,
-            "salt": self.salt,
-            "digest": self.digest,
-            "selection": self.selection,
-            "models": dict(self.models),
+            **{name: schema.write(getattr(self, name)) for name in _OF_KEY},
             **self.unknown,
             "questions": [_question_values(question) for question in self.questions.values()],
-            "same": [
-                _without_empty(
-                    {
-                        "item": question.item,
-                        "pair": list(question.models),
-                        "data": question.data,
-                        "round": question.round,
-                        "probability": question.probability,
-                    }
-                )
-                for question in self.same
-            ],
+            "same": list(map(_without_empty, pairs)),
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the key as JSON, whole or not at all, readable by its owner only."""
-        files.write_json(Path(path), self.to_dict(), private=True)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Key:
-        """Read a key from its file."""
-        with files.naming(Path(path)):
-            return cls.from_dict(as_mapping(files.read_json(Path(path)), "key"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Key:
@@ -189,24 +150,26 @@ class Key:
         return replace(key, questions={question.id: question for question in questions})
 
 
+# What files hold as it is: of a key, of a pair with equal outputs, and of a question.
+_OF_KEY = ("tool", "kind", "scales", "tool_scales", "seed", "salt", "digest", "selection", "models")
+_OF_SAME = ("item", "data", "round", "probability")
+_OF_QUESTION = (*_OF_SAME, "probabilities", "rater", "document", "position", "control")
+
+
+def _fields(question: Question, names: Iterable[str]) -> dict[str, Any]:
+    return {name: schema.write(getattr(question, name)) for name in names}
+
+
 def _question_values(question: Question) -> dict[str, Any]:
     """Return a question as its key file has it; what is not there is left out."""
     values = {
         "task": question.id,
-        "item": question.item,
+        **_fields(question, _OF_QUESTION),
         "outputs": {output.token: list(output.models) for output in question.outputs},
         "texts": {output.token: output.letters for output in question.outputs if output.letters is not None},
         "shown_item": question.original,
-        "data": question.data,
-        "round": question.round,
-        "probability": question.probability,
-        "probabilities": dict(question.probabilities),
-        "rater": question.rater,
-        "document": question.document,
-        "position": question.position,
         "before": [passage.item for passage in question.before],
         "after": [passage.item for passage in question.after],
-        "control": question.control,
         # The sides of a pair and the order on the page, whatever a program does to the order of an object.
         "shown": [output.token for output in question.outputs],
     }

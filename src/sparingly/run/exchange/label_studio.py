@@ -26,18 +26,17 @@ from sparingly.run.exchange.files import (
     write_json,
     write_text,
 )
-from sparingly.run.exchange.reading import CANCELLED, DRAFT, Reading, Submission
-from sparingly.run.exchange.report import ImportReport, answers_to
+from sparingly.run.exchange.reading import CANCELLED, DRAFT, ImportReport, Reading, Submission, answers_to
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     HEADINGS,
     REFERENCE,
     AnnotationTool,
     ToolOptions,
-    file_stem,
     has_whole_steps,
     page_texts,
     question_fields,
+    rater_files,
     slot_count,
     used_texts,
 )
@@ -72,13 +71,11 @@ class LabelStudio(AnnotationTool):
             if options.get(name, "true") not in ("true", "false"):
                 raise UsageError(f"The option {name} is true or false, not {options[name]}.")
         config = labelling_config(tasks, texts, options)
-        paths, stems = [write_text(folder / "config.xml", config)], set[str]()
-        for rater, questions in tasks.by_rater().items():
-            values = [
-                {"data": _data(question, tasks.kind, page_texts(question, options, texts), slots)}
-                for question in questions
-            ]
-            paths.append(write_json(folder / f"{file_stem(rater, stems)}.json", values))
+        paths = [write_text(folder / "config.xml", config)]
+        for path, questions in rater_files(tasks, folder, ".json"):
+            pages = ((question, page_texts(question, options, texts)) for question in questions)
+            values = [{"data": _data(question, tasks.kind, page, slots)} for question, page in pages]
+            paths.append(write_json(path, values))
         return paths
 
     def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:
@@ -310,13 +307,9 @@ def _take_values(
     for slot, exported_token in enumerate(question.by_token, 1):
         token = name_in(data.get(f"token_{slot}")) or exported_token
         scores = {aspect: _number(values, f"score_{place}_{slot}") for place, aspect in aspects.items()}
-        if reading.key.answers == "spans":
-            text = name_in(data.get(f"output_{slot}")) or ""
-            spans = [_span(value, text) for value in values.get(f"spans_{slot}", ())]
-            reading.spans(question, token, spans, submission, scores)
-        else:
-            for aspect, score in scores.items():
-                reading.score(question, token, aspect, score, submission)
+        text = name_in(data.get(f"output_{slot}")) or ""
+        spans = [_span(value, text) for value in values.get(f"spans_{slot}", ())]
+        reading.output(question, token, scores, submission, spans)
 
 
 def _number(values: TagValues, tag: str) -> Any:

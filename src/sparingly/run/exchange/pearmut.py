@@ -15,11 +15,26 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.browser import fits_link, marked_span, plain_names, take_marks
-from sparingly.run.exchange.files import list_in, mapping_in, name_in, number_in, write_json
+from sparingly.run.exchange.files import (
+    fits_link,
+    list_in,
+    mapping_in,
+    marked_span,
+    name_in,
+    number_in,
+    plain_names,
+    write_json,
+)
 from sparingly.run.exchange.key import MODEL_LETTERS, Key, letters
-from sparingly.run.exchange.reading import CANCELLED, NOT_ANSWERED, RESET, UNKNOWN_TASK, Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import (
+    CANCELLED,
+    NOT_ANSWERED,
+    RESET,
+    UNKNOWN_TASK,
+    ImportReport,
+    Reading,
+    Submission,
+)
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, has_whole_steps, question_fields
 from sparingly.run.forms.form import FormKind
@@ -69,9 +84,10 @@ class Pearmut(AnnotationTool):
         sliders = slider_names(key)
         failed: dict[str, int] = {}
         for log in (log for path in files for log in _logs(path)):
-            last_reset = {_user(entry): at for at, (_, entry) in enumerate(log) if _is_reset(entry)}
+            is_reset = [entry.get("annotation") == _RESET for _, entry in log]
+            last_reset = {_user(entry): at for at, (_, entry) in enumerate(log) if is_reset[at]}
             for at, (origin, entry) in enumerate(log):
-                if _is_reset(entry):
+                if is_reset[at]:
                     continue
                 user = _user(entry)
                 rater = rater_of.get(user, user)
@@ -231,10 +247,6 @@ def _user(entry: Entry) -> str:
     return name_in(entry.get("user_id")) or ""
 
 
-def _is_reset(entry: Entry) -> bool:
-    return entry.get("annotation") == _RESET
-
-
 def _list_or_empty(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -315,10 +327,6 @@ class _PearmutEntry:
         comment = fields.get("textfield")
         if isinstance(comment, str) and comment:
             submission = replace(submission, comment=comment)
-        if key.answers != "spans":
-            for aspect, score in scores.items():
-                self.reading.score(question, token, aspect, score, submission)
-            return
         text = shown_text if isinstance(shown_text, str) else ""
         letters = question.by_token[token].letters if token in question.by_token else None
         # How much was put before the output in the page.
@@ -332,7 +340,7 @@ class _PearmutEntry:
                 self.reading.leave(BAD_MARK, origin, len(key.asked_aspects))
                 return
             spans.append(replace(span, start=max(0, span.start - extra), end=max(0, span.end - extra)))
-        take_marks(self.reading, question, token, spans, submission, scores)
+        self.reading.output(question, token, scores, submission, spans)
 
     def _score(self, aspect: str, judgement: Mapping[str, Any]) -> Any:
         """Return the slider of an aspect, or the score, for which the mean of all sliders stands in."""

@@ -14,22 +14,23 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
 from sparingly.data import files
 from sparingly.data.scale import Scale
-from sparingly.run.exchange.browser import plain_names, units, whole_letters
 from sparingly.run.exchange.files import (
     json_in,
     mapping_in,
     moment_in,
     name_in,
     number_in,
+    plain_names,
     read_csv_rows,
     seconds_in,
     span_in,
+    units,
+    whole_letters,
     write_jsonl,
     write_text,
 )
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import DRAFT, NO_NUMBER, UNKNOWN_OUTPUT, ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     AnnotationTool,
@@ -91,16 +92,9 @@ class Potato(AnnotationTool):
             answers.take(record)
         return reading.report()
 
-    def key_for(self, tasks: Tasks) -> Key:
-        """Return the key with the scales that sliders have: whole numbers only."""
-        slider_scales = {name: slider_scale(scale) for name, scale in tasks.scales.items()}
-        tool_scales = {name: scale for name, scale in slider_scales.items() if scale != tasks.scales[name]}
-        return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
-
-
-def slider_scale(scale: Scale) -> Scale:
-    """Return the scale of a slider, which knows whole numbers only: 0 to 100 where those are too few."""
-    return scale if has_whole_steps(scale) else HUNDRED
+    def asked_scale(self, scale: Scale) -> Scale:
+        """Return the scale of a slider, which knows whole numbers only: 0 to 100 where those are too few."""
+        return scale if has_whole_steps(scale) else HUNDRED
 
 
 def scheme_names(key: Key) -> dict[str, str]:
@@ -111,11 +105,8 @@ def scheme_names(key: Key) -> dict[str, str]:
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
     titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    fields = [
-        {"key": key, "type": "text", "label": title}
-        for key, title in titles.items()
-        if any(item[key] for item in items)
-    ]
+    used = (key for key in titles if any(item[key] for item in items))
+    fields = [{"key": key, "type": "text", "label": titles[key]} for key in used]
     # Pairs and spans show the outputs in the question itself.
     if tasks.kind == "score":
         fields.append({"key": OUTPUT, "type": "text", "label": "Output"})
@@ -150,67 +141,41 @@ def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolO
         for number, (rater, instances) in enumerate(lists.items(), 1)
         if rater
     ]
-    return {
-        "assignment_strategy": "batch",
-        "batch_assignment": {"groups": groups},
-        "num_annotators_per_item": 1,
-    }
+    batches = {"batch_assignment": {"groups": groups}, "num_annotators_per_item": 1}
+    return {"assignment_strategy": "batch", **batches}
 
 
 def _schemes(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
     names, required = scheme_names(tasks.key), {"label_requirement": {"required": True}}
+
+    def scheme(kind: str, name: str, description: str, **more: Any) -> dict[str, Any]:
+        return {"annotation_type": kind, "name": names[name], "description": description, **more}
+
     if tasks.kind == "pair":
         mode = options.get("mode", "binary")
         if mode not in ("binary", "scale"):
             raise UsageError(f'The mode "{mode}" of pairs is neither binary nor scale.')
-        how = {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
-        return [
-            {
-                "annotation_type": "pairwise",
-                "name": names[aspect],
-                "description": f"Which is better: {aspect}?",
-                "items_key": "responses",
-                "mode": mode,
-                **how,
-                **required,
-            }
-            for aspect in tasks.aspects
-        ]
+        how: dict[str, Any] = {"items_key": "responses", "mode": mode, **required}
+        how |= {"allow_tie": True} if mode == "binary" else {"scale": {"min": -3, "max": 3, "step": 1}}
+        return [scheme("pairwise", aspect, f"Which is better: {aspect}?", **how) for aspect in tasks.aspects]
     sliders: list[dict[str, Any]] = []
     for aspect, scale in tasks.scales.items():
-        slider = slider_scale(scale)
-        low, high = int(slider.low), int(slider.high)
-        sliders.append(
-            {
-                "annotation_type": "slider",
-                "name": names[aspect],
-                "description": f"{escape(aspect)}: {_SLIDE.format(low, high)}",
-                "min_value": low,
-                "max_value": high,
-                "starting_value": (low + high) // 2,
-                "step": 1,
-                **required,
-            }
-        )
+        low, high = map(int, Potato().asked_scale(scale))
+        ends = {"min_value": low, "max_value": high, "starting_value": (low + high) // 2, "step": 1}
+        description = f"{escape(aspect)}: {_SLIDE.format(low, high)}"
+        sliders.append(scheme("slider", aspect, description, **ends, **required))
     if tasks.kind == "score":
         return sliders
-    marks = {
-        "annotation_type": "error_span",
-        "name": names[MARKS],
-        "description": "Mark every error",
-        "source_field": OUTPUT,
-        "error_types": [{"name": "error"}],
-        "severities": [{"name": name, "weight": -int(PENALTIES[name])} for name in SEVERITIES],
-        "show_score": False,
-    }
+    marks = scheme(
+        *("error_span", MARKS, "Mark every error"),
+        source_field=OUTPUT,
+        error_types=[{"name": "error"}],
+        severities=[{"name": name, "weight": -int(PENALTIES[name])} for name in SEVERITIES],
+        show_score=False,
+    )
     # An output without errors leaves no mark, so without a score the rater says when all is marked.
-    checked = {
-        "annotation_type": "radio",
-        "name": names[CHECKED],
-        "description": "When you are done",
-        "labels": ["all errors are marked"],
-    }
-    return [marks, *(sliders or [checked | required])]
+    checked = scheme("radio", CHECKED, "When you are done", labels=["all errors are marked"], **required)
+    return [marks, *(sliders or [checked])]
 
 
 def _items(tasks: Tasks, options: ToolOptions) -> list[dict[str, Any]]:
@@ -288,19 +253,16 @@ class PotatoAnswers:
                 self._take_pair(question, aspect, choice, submission)
             return
         scores = {aspect: _only_value(slider) for aspect, slider in labels.items()}
-        if key.answers != "spans":
-            for aspect, score in scores.items():
-                self.reading.score(question, token, aspect, score, submission)
-        elif not scores and not record.labels.get(self.schemes[CHECKED]):
+        if not scores and not record.labels.get(self.schemes[CHECKED]):
             self.reading.leave(DRAFT, record.origin, count)
-        else:
-            marks = _only_value(record.labels.get(self.schemes[MARKS], {})) or []
-            if isinstance(marks, str):
-                marks = json_in(marks, record.origin)
-            if isinstance(marks, dict):
-                marks = marks.get("errors")
-            spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
-            self.reading.spans(question, token, spans, submission, scores)
+            return
+        marks = _only_value(record.labels.get(self.schemes[MARKS], {})) or []
+        if isinstance(marks, str):
+            marks = json_in(marks, record.origin)
+        if isinstance(marks, dict):
+            marks = marks.get("errors")
+        spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
+        self.reading.output(question, token, scores, submission, spans)
 
     def _take_pair(
         self, question: Question, aspect: str, choice: Mapping[str, Any], submission: Submission

@@ -17,16 +17,15 @@ from sparingly.base.catalogue import register
 from sparingly.base.errors import UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import mapping_in, moment_in, name_in, read_json_rows, spans_in, write_jsonl
-from sparingly.run.exchange.reading import CANCELLED, Reading, Submission
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import CANCELLED, ImportReport, Reading, Submission
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import (
     REFERENCE,
     AnnotationTool,
     ToolOptions,
-    file_stem,
     page_texts,
     question_fields,
+    rater_files,
     used_texts,
 )
 from sparingly.run.forms.form import FormKind
@@ -58,14 +57,11 @@ class Prodigy(AnnotationTool):
         if levels is not None and (not levels.isdigit() or not 2 <= int(levels) <= 101):
             raise UsageError(f"The option levels is a whole number from 2 to 101, not {levels}.")
         level_count = None if levels is None else int(levels)
-        texts, paths, stems = used_texts(tasks, options), [], set[str]()
-        for rater, questions in tasks.by_rater().items():
-            rows = [
-                row
-                for question in questions
-                for row in _rows(question, tasks, page_texts(question, options, texts), level_count)
-            ]
-            paths.append(write_jsonl(folder / f"{file_stem(rater, stems)}.jsonl", rows))
+        texts, paths = used_texts(tasks, options), []
+        for path, questions in rater_files(tasks, folder, ".jsonl"):
+            pages = ((question, page_texts(question, options, texts)) for question in questions)
+            rows = [row for question, page in pages for row in _rows(question, tasks, page, level_count)]
+            paths.append(write_jsonl(path, rows))
         return paths
 
     def read(self, files: Sequence[Path], reading: Reading, options: ToolOptions) -> ImportReport:

@@ -313,17 +313,6 @@ def _unanswered(
 # --- without names --------------------------------------------------------------------------------------
 
 
-def shown_order(models: Sequence[str], seed: int, *place: object) -> tuple[str, ...]:
-    """Return models in the order in which their outputs are shown: by a hash of seed, place and model.
-
-    ``place`` is what is shown (item, rater …). The answer does not depend on the order of the models given.
-    """
-    names = sorted(models)
-    prefix = "\x1f".join("" if part is None else str(part) for part in place)
-    keys = rng.keys_of([f"{prefix}\x1e{name}" for name in names])
-    return tuple(names[at] for at in np.argsort(rng.stream(keys, seed, "sides"), kind="stable"))
-
-
 @dataclass
 class _TaskMaker:
     """Makes tasks of questions: tokens instead of names, drawn sides, equal outputs once.
@@ -392,16 +381,8 @@ class _TaskMaker:
             return None
         names = sorted(model for output in outputs for model in output.models)
         if self.form.compares and len(outputs) < 2:
-            self._equal += [
-                Question(
-                    question.item,
-                    tuple(Output((model,)) for model in pair),
-                    data=question.data,
-                    round=question.round,
-                    probability=question.probability,
-                )
-                for pair in combinations(names, 2)
-            ]
+            place = {"data": question.data, "round": question.round, "probability": question.probability}
+            self._equal += [_question(question.item, pair, (), **place) for pair in combinations(names, 2)]
             return None
         parts = (question.data, question.round, question.item, question.rater)
         return replace(
@@ -420,7 +401,11 @@ class _TaskMaker:
             return ()
         order = question.models
         if question.rater is None:
-            order = shown_order(order, self.seed, question.data, question.item, question.rater)
+            # By a hash of seed, place and model, whatever the order of the models given.
+            names = sorted(order)
+            keys = rng.keys_of([f"{question.data}\x1f{question.item}\x1f\x1e{name}" for name in names])
+            drawn = np.argsort(rng.stream(keys, self.seed, "sides"), kind="stable")
+            order = tuple(names[place] for place in drawn)
         texts = {output.models[0]: output.text for output in question.outputs}
         groups: dict[str, list[str]] = {}
         for name in order:
@@ -447,13 +432,8 @@ def _with_tokens(passage: Passage, outputs: Sequence[Output]) -> Passage:
 
 def _digest(questions: Iterable[Question]) -> str:
     """Return a digest of the items and texts that leave."""
-    content = [
-        [
-            question.id,
-            question.shown_item,
-            question.source,
-            [{"token": output.token, "text": output.text} for output in question.outputs],
-        ]
-        for question in questions
-    ]
+    content = []
+    for question in questions:
+        outputs = [{"token": output.token, "text": output.text} for output in question.outputs]
+        content.append([question.id, question.shown_item, question.source, outputs])
     return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()[:16]

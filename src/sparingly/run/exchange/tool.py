@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +13,7 @@ from sparingly.base.catalogue import find_class, names, registered_classes
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.key import Key
-from sparingly.run.exchange.reading import Reading
-from sparingly.run.exchange.report import ImportReport
+from sparingly.run.exchange.reading import ImportReport, Reading
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.forms.form import FormKind
 from sparingly.run.forms.question import Passage, Question
@@ -65,21 +64,22 @@ class AnnotationTool(ABC):
                 f"{self.name} cannot ask for {PHRASES[tasks.kind]}: it takes "
                 f"{', '.join(PHRASES[kind] for kind in self.kinds)}."
             )
-        self._check_options(options, self.write_options)
+        self.check_options(options, self.write_options)
 
-    def check_read(self, options: ToolOptions) -> None:
-        """Raise UsageError for an option that reading does not have."""
-        self._check_options(options, self.read_options)
-
-    def _check_options(self, options: ToolOptions, allowed: ToolOptions) -> None:
+    def check_options(self, options: ToolOptions, allowed: ToolOptions) -> None:
+        """Raise UsageError for an option that writing or reading does not have."""
         for name in options:
             if name not in allowed:
                 raise UnknownNameError(f"option of {self.name}", name, allowed)
 
+    def asked_scale(self, scale: Scale) -> Scale:
+        """Return the scale on which the tool asks for scores of another."""
+        return self.own_scale or scale
+
     def key_for(self, tasks: Tasks) -> Key:
-        """Return the key with the name of the tool and the scales that it asks on."""
-        asked_scales = {} if self.own_scale is None else dict.fromkeys(tasks.scales, self.own_scale)
-        tool_scales = {name: scale for name, scale in asked_scales.items() if scale != tasks.scales[name]}
+        """Return the key with the name of the tool and the scales that it asks on, where these are others."""
+        scales = {name: self.asked_scale(scale) for name, scale in tasks.scales.items()}
+        tool_scales = {name: scale for name, scale in scales.items() if scale != tasks.scales[name]}
         return replace(tasks.key, tool=self.name, tool_scales=tool_scales)
 
 
@@ -117,11 +117,18 @@ def question_fields(question: Question) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "", [])}
 
 
-def file_stem(rater: str | None, stems: set[str]) -> str:
-    """Return a safe name for the files of a rater, and remember it: ``tasks`` for anyone, ``tasks-Ada``."""
-    plain = "" if rater is None else "".join(letter if letter.isalnum() else "_" for letter in rater)[:60]
-    stem = numbered = f"tasks-{plain}" if rater is not None else "tasks"
-    count = 1
+def rater_files(tasks: Tasks, folder: Path, ending: str) -> Iterator[tuple[Path, list[Question]]]:
+    """Yield a file for the questions of every rater, ``tasks-Ada.json``; ``tasks.json`` is for anyone."""
+    stems: set[str] = set()
+    for rater, questions in tasks.by_rater().items():
+        yield folder / f"{file_stem('tasks', rater, stems)}{ending}", questions
+
+
+def file_stem(stem: str, name: str | None, stems: set[str]) -> str:
+    """Return a safe name for the file of a rater or a task, and remember it: ``tasks-Ada``."""
+    if name is not None:
+        stem += f"-{''.join(letter if letter.isalnum() else '_' for letter in name)[:60]}"
+    numbered, count = stem, 1
     while numbered.lower() in stems:
         count += 1
         numbered = f"{stem}-{count}"

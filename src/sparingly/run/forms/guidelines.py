@@ -2,8 +2,8 @@
 
 ``# …`` is the title: the question on every page. ``## Scale`` gives words for scores (``- 33: some meaning is
 lost``), ``## Scale: fluency`` for one aspect. ``## Consent`` is to be accepted once, and each line of
-``## About you`` asks for a detail. ``## Categories`` is a nested list of kinds of errors. Every other
-section is shown as it is.
+``## About you`` asks for a detail. ``## Categories`` is a nested list of kinds of errors, ``## Severities``
+says what each costs (``- major: 5``). Every other section is shown as it is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from sparingly.base.errors import InputError, UnknownNameError
 from sparingly.data.scale import Ends
 
-MOST_LETTERS, _MOST_DETAILS = 100_000, 20
+MOST_LETTERS, _MOST_DETAILS, _MOST_SEVERITIES = 100_000, 20, 9
 _LINE = re.compile(r"\s*[-*+]\s+(?P<score>[-+]?\d+(?:[.,]\d+)?)\s*[:=]\s*(?P<words>\S.*)")
+_POINTS = re.compile(r"\s*[-*+]\s+(?P<name>[a-z][a-z0-9_-]{0,29})\s*[:=]\s*(?P<points>\d+(?:[.,]\d+)?)\s*")
 _DETAIL = re.compile(r"\s*[-*+]\s+(?P<words>\S.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
@@ -46,6 +47,8 @@ class Guidelines:
     consent: str = ""  # what must be accepted once, in Markdown
     details: tuple[str, ...] = ()  # what raters are asked about themselves
     categories: tuple[str, ...] = ()  # the kinds of errors, each with those above it: ``Accuracy / Omission``
+    # How bad an error may be, with the points that it costs; empty for minor, major and critical.
+    severities: Mapping[str, float] = field(default_factory=dict)
     text: str = ""  # the whole text as it was written
     version: int = 0  # its number in the campaign, from 1; 0 outside of one
 
@@ -61,11 +64,12 @@ class Guidelines:
         details: list[str] = []
         sections: list[GuidelineSection] = []
         categories: tuple[str, ...] = ()
+        severities: dict[str, float] = {}
         single = set[tuple[str, str]]()
         for line, heading, lines in _parts(text):
             name, _, aspect = heading.partition(":")
             kind = name.strip().lower()
-            if kind in ("scale", "categories", "consent"):
+            if kind in ("scale", "categories", "consent", "severities"):
                 if (kind, aspect.strip()) in single:
                     raise InputError(f'the section "{heading}" is there twice', line=line, fix="Join them")
                 single.add((kind, aspect.strip()))
@@ -75,6 +79,8 @@ class Guidelines:
                 anchors[aspect.strip()] = _anchors(lines, line + 1)
             elif kind == "categories":
                 categories = _categories(lines, line + 1)
+            elif kind == "severities":
+                severities = _severities(lines, line + 1)
             elif kind == "consent":
                 consent = "\n".join(lines).strip()
             elif kind == "about you":
@@ -85,7 +91,9 @@ class Guidelines:
             raise InputError(
                 f"raters are asked for at most {_MOST_DETAILS} details, each once", field="About you"
             )
-        return cls(title, tuple(sections), anchors, consent, tuple(details), categories, text, version)
+        return cls(
+            title, tuple(sections), anchors, consent, tuple(details), categories, severities, text, version
+        )
 
     def check(self, scales: Mapping[str, Ends | None]) -> None:
         """Raise an error where words are for an unknown aspect, or for a score outside its scale."""
@@ -126,6 +134,25 @@ def _parts(text: str) -> Iterator[tuple[int, str, list[str]]]:
         else:
             lines.append(row)
     yield number, heading, lines
+
+
+def _severities(lines: list[str], first: int) -> dict[str, float]:
+    """Return the points of each severity, in the order of the list, which is that of the keys."""
+    points: dict[str, float] = {}
+    for number, row in enumerate(lines, first):
+        match = _POINTS.fullmatch(row)
+        if match is None and row.strip():
+            problem = f'"{row.strip()[:60]}" is no severity with its points'
+            raise InputError(problem, line=number, fix="Write: - major: 5")
+        if match is not None and match["name"] in points:
+            raise InputError(
+                f'the severity "{match["name"]}" is there twice', line=number, fix="Name it once"
+            )
+        if match is not None:
+            points[match["name"]] = float(match["points"].replace(",", "."))
+    if len(points) > _MOST_SEVERITIES:
+        raise InputError(f"there are more than {_MOST_SEVERITIES} severities", line=first, fix="Join some")
+    return points
 
 
 def _categories(lines: list[str], first: int) -> tuple[str, ...]:

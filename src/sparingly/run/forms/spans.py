@@ -26,7 +26,7 @@ PENALTIES: Mapping[str, float] = MappingProxyType(
 # What people can mark on our pages.
 SEVERITIES = tuple(severity for severity, points in PENALTIES.items() if points)
 _BASIC_PLANE = 0xFFFF
-_MOST_SPANS = 200
+_MOST_SPANS, _LONGEST_COMMENT = 200, 500
 
 
 @dataclass(frozen=True, order=True)
@@ -37,10 +37,14 @@ class Span:
     end: int  # the code point after the last one
     severity: str = "minor"  # how bad it is: ``minor``, ``major``, ``critical`` or a tool's own word
     category: str = ""  # what kind of error it is; empty where nobody said
+    in_source: bool = False  # whether it is a part of the source that the output leaves out, counted there
+    comment: str = ""  # what the rater said of it
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the span as plain values, without an empty category."""
-        return {name: value for name, value in vars(self).items() if name != "category" or value}
+        """Return the span as plain values, without what is empty."""
+        return {
+            name: value for name, value in vars(self).items() if value or name in ("start", "end", "severity")
+        }
 
 
 def from_utf16(text: str, start: int, end: int) -> tuple[int, int]:
@@ -52,23 +56,27 @@ def from_utf16(text: str, start: int, end: int) -> tuple[int, int]:
     return places[start], places[end]
 
 
-def penalty(spans: Iterable[Span]) -> float:
+def penalty(spans: Iterable[Span], points: Mapping[str, float] = PENALTIES) -> float:
     """Return the points that marked errors cost, Σ of their severities; one without points is an error."""
     severities = [span.severity.lower() for span in spans]
     for severity in severities:
-        if severity not in PENALTIES:
-            raise DataError(f'The severity "{severity}" has no points. There are: {", ".join(PENALTIES)}.')
-    return sum(PENALTIES[severity] for severity in severities)
+        if severity not in points:
+            raise DataError(f'The severity "{severity}" has no points. There are: {", ".join(points)}.')
+    return sum(points[severity] for severity in severities)
 
 
 def checked_spans(
-    values: Sequence[Mapping[str, Any]], text: str | None, categories: Collection[str] = ()
+    values: Sequence[Mapping[str, Any]],
+    text: str | None,
+    categories: Collection[str] = (),
+    *,
+    source: str | None = None,
+    severities: Collection[str] = SEVERITIES,
 ) -> tuple[Span, ...]:
-    """Return marked errors in order, or raise UsageError where one is not within the output.
+    """Return marked errors in order, or raise UsageError where one is not within the output or the source.
 
     Where there are categories, every error has one of them.
     """
-    letters = len(text or "")
     if len(values) > _MOST_SPANS:
         raise UsageError(f"At most {_MOST_SPANS} errors are marked in one output.")
     spans = sorted(
@@ -77,14 +85,17 @@ def checked_spans(
             _as_count(mark.get("end")),
             str(mark.get("severity")),
             str(mark.get("category") or "") if categories else "",
+            mark.get("in_source") is True,
+            str(mark.get("comment") or "")[:_LONGEST_COMMENT].strip(),
         )
         for mark in values
     )
     for span in spans:
-        if span.severity not in SEVERITIES:
-            raise UsageError(f"An error is {', '.join(SEVERITIES)}, not {span.severity[:40]}.")
+        if span.severity not in severities:
+            raise UsageError(f"An error is {', '.join(severities)}, not {span.severity[:40]}.")
         if categories and span.category not in categories:
             raise UsageError("Give every marked error a category.")
+        letters = len((source if span.in_source else text) or "")
         if not 0 <= span.start < span.end <= letters:
             raise UsageError(f"An error from {span.start} to {span.end} is not within {letters} letters.")
     return tuple(spans)
@@ -105,6 +116,15 @@ class SpansForm(Form):
     places: ClassVar[tuple[Place, ...]] = ("files",)
     title: ClassVar[str] = "Mark the errors in each output, and say how good it is"
     template: ClassVar[str] = "rater/forms/spans.html"
+
+    def __init__(self, points: Mapping[str, float] = PENALTIES) -> None:
+        """Mark errors of these severities, with the points that each costs."""
+        self.points = points
+
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """What people can mark: every severity that costs points."""
+        return tuple(severity for severity, cost in self.points.items() if cost)
 
 
 @register("esa")
@@ -135,4 +155,5 @@ class MqmForm(SpansForm):
         self, values: Mapping[str, float], aspect: str, scale: Scale | None, spans: tuple[Span, ...]
     ) -> float:
         """Return the points of all errors, taken off the best score."""
-        return 0.0 - penalty(spans) if scale is None else max(scale.low, scale.high - penalty(spans))
+        points = penalty(spans, self.points)
+        return 0.0 - points if scale is None else max(scale.low, scale.high - points)

@@ -69,7 +69,7 @@ class RaterAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**plain(asdict(self)), "alpha": plain(self.alpha._asdict())}
+        return {**plain(self), "alpha": plain(self.alpha._asdict())}
 
 
 def rater_agreement(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,11 +15,13 @@ from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
-from sparingly.data import fields, files, schema
+from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
+from sparingly.data.files import OwnFile
 from sparingly.data.selection import Selection
 from sparingly.data.store import as_ids
 from sparingly.data.values import as_id, as_list, as_mapping, as_text, as_whole, check_version
+from sparingly.infer.estimate.rater_effects import connected_groups
 from sparingly.run.raters.controls import controls_of
 
 FORMAT, VERSION = "sparingly/assignment", 1
@@ -42,28 +43,18 @@ class RaterTask:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assignment(Tabular):
-    """Tasks of all raters.
+class Assignment(OwnFile, Tabular):
+    """Tasks of all raters."""
 
-    Attributes:
-        raters: The raters, in the order of their names.
-        tasks: Their tasks, rater by rater, in the order of their lists.
-        components: The raters that are connected through shared units, largest group first.
-        unit: What was assigned together: ``item`` or ``document``.
-        overlap: The share of units that two raters judge, as it came out.
-        seed: The seed of the draw.
-        selection: The signature of the selection, as text.
-        notes: What to mind.
-    """
-
-    raters: tuple[str, ...]
-    tasks: tuple[RaterTask, ...]
+    raters: tuple[str, ...]  # the raters, in the order of their names
+    tasks: tuple[RaterTask, ...]  # their tasks, rater by rater, in the order of their lists
+    # The raters that are connected through shared units, largest group first.
     components: tuple[tuple[str, ...], ...]
-    unit: str
-    overlap: float
-    seed: int
-    selection: str
-    notes: tuple[str, ...] = ()
+    unit: str  # what was assigned together: ``item`` or ``document``
+    overlap: float  # the share of units that two raters judge, as it came out
+    seed: int  # the seed of the draw
+    selection: str  # the signature of the selection, as text
+    notes: tuple[str, ...] = ()  # what to mind
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -137,35 +128,14 @@ class Assignment(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assignment as plain values, as its file holds it."""
+        names = ("unit", "overlap", "seed", "selection", "components", "notes")
+        tasks = {name: [_plain(task) for task in self.of(name)] for name in self.raters}
         return {
             "format": FORMAT,
             "version": VERSION,
-            "unit": self.unit,
-            "overlap": self.overlap,
-            "seed": self.seed,
-            "selection": self.selection,
-            "components": [list(names) for names in self.components],
-            "notes": list(self.notes),
-            "raters": [
-                {
-                    "rater": name,
-                    "items": self.loads[name],
-                    "controls": self.controls[name],
-                    "tasks": [_plain(task) for task in self.of(name)],
-                }
-                for name in self.raters
-            ],
+            **{name: schema.write(getattr(self, name)) for name in names},
+            "raters": [{**row, "tasks": tasks[row["rater"]]} for row in self.rows()],
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the assignment as JSON, whole or not at all."""
-        files.write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Assignment:
-        """Read an assignment from its file."""
-        with files.naming(Path(path)):
-            return cls.from_dict(as_mapping(files.read_json(Path(path)), "assignment"))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Assignment:
@@ -290,22 +260,7 @@ def hand_out(
     for unit in sorted(once, key=lambda unit: -len(unit)):
         table.give(unit, table.with_room(unit, 1)[0])
     lists = {name: table.units[name] for name in raters}
-    return lists, {unit.name for unit in twice}, _components(raters, table.together)
-
-
-def _components(
-    raters: Sequence[str], together: Mapping[tuple[str, ...], int]
-) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of raters that are connected by shared units, largest first."""
-    group = {name: name for name in raters}
-    for first, second in together:
-        old, new = group[first], group[second]
-        group = {name: new if group_name == old else group_name for name, group_name in group.items()}
-    groups = [
-        tuple(name for name in raters if group[name] == group_name)
-        for group_name in sorted(set(group.values()))
-    ]
-    return tuple(sorted(groups, key=lambda names: (-len(names), names)))
+    return lists, {unit.name for unit in twice}, connected_groups(raters, table.together)
 
 
 UnitKind = Literal["item", "document"]

@@ -17,7 +17,7 @@ from sparingly.base.summary import html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # --- Degraded outputs: words of another output replace some words, so that the output must score lower ---
@@ -248,7 +248,7 @@ class ControlScore:
 
 
 @dataclass(frozen=True, repr=False)
-class ControlReport:
+class ControlReport(PlainFields):
     """Control items by rater and kind; ``unmatched`` ratings are by raters who did not judge the original."""
 
     aspect: str
@@ -260,10 +260,6 @@ class ControlReport:
 
     def _repr_html_(self) -> str:
         return html_table(COLUMNS, [tuple(asdict(score).values()) for score in self.scores], repr(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) -> ControlReport:
@@ -297,6 +293,8 @@ def control_report(data: EvalSet, controls: EvalSet, aspect: str | None = None) 
 
 
 def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
+    from scipy.stats import binom
+
     n = len(gaps)
     if kind == "repeat":
         unchanged = int((gaps == 0).sum())
@@ -311,13 +309,7 @@ def _score(rater: str, kind: str, gaps: Floats) -> ControlScore:
         tied=n - right - wrong_count,
         wrong=wrong_count,
         difference=float(gaps.mean()),
-        sign_p=sign_test(right, wrong_count),
+        # The chance of at least so many right ones if each were a coin toss.
+        sign_p=float(binom.sf(right - 1, right + wrong_count, 0.5)) if right + wrong_count else 1.0,
         wilcoxon_p=float(signed_rank(gaps[:, None], "greater").p[0]),
     )
-
-
-def sign_test(right: int, wrong: int) -> float:
-    """Return the exact chance of at least so many right ones if each were a coin toss."""
-    from scipy.stats import binom
-
-    return float(binom.sf(right - 1, right + wrong, 0.5)) if right + wrong else 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from sparingly.base.arrays import Floats
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 
 # The mean of |e| in units of the standard deviation, for a normal error.
@@ -50,7 +49,7 @@ class MetricSlope:
 
 
 @dataclass(frozen=True, repr=False)
-class Predictability:
+class Predictability(PlainFields):
     """How well raters can be predicted, from the others and from a metric."""
 
     aspect: str
@@ -66,10 +65,6 @@ class Predictability:
     def _repr_html_(self) -> str:
         columns = ("rater", "n", "error from others", "own ratings that beat it")
         return html_table(columns, [tuple(asdict(row).values()) for row in self.raters], repr(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 def predictability(data: EvalSet, aspect: str | None = None, *, metric: str | None = None) -> Predictability:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -18,7 +18,7 @@ from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
 from sparingly.infer.estimate.rater_effects import severity as rater_severity
 from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
@@ -56,7 +56,7 @@ _Check = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
-class RaterFlag:
+class RaterFlag(PlainFields):
     """One rater who is far from the rest in one respect."""
 
     rater: str
@@ -65,10 +65,6 @@ class RaterFlag:
     usual: float  # the mean of the others
     p: float  # the chance of it if the rater were as the others, corrected by Holm over all checks and raters
     sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 def rater_flags(
@@ -109,11 +105,8 @@ def rater_flags(
     for (check, (values, _)), p in zip(checks.items(), adjusted, strict=True):
         words, sentence = _SENTENCES[check]
         for number in [place for place in np.argsort(p, kind="stable") if p[place] <= alpha]:
-            rater, value, other_values = (
-                ratings.raters[number],
-                float(values[number]),
-                np.delete(values, number),
-            )
+            rater, value = ratings.raters[number], float(values[number])
+            other_values = np.delete(values, number)
             usual = float(np.nanmean(other_values)) if (~np.isnan(other_values)).any() else float("nan")
             finding = sentence.format(
                 value=value, usual=usual, gap=abs(value - usual), word=words[0 if value < usual else 1]
@@ -251,14 +244,8 @@ class RaterReport(Tabular):
                     decimal_text(alphas.get(name), 2),
                 )
             )
-        columns = [
-            "rater",
-            "outputs",
-            "severity",
-            "error from others",
-            "own share that beats it",
-            "α with self",
-        ]
+        columns = ["rater", "outputs", "severity", "error from others", "own share that beats it"]
+        columns.append("α with self")
         keep = [True] * 5 + [bool(alphas)]
         agree = (
             f" Krippendorff's α {alpha.alpha:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]" if alpha.units else ""
@@ -278,14 +265,8 @@ class RaterReport(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {
-            "severity": self.severity.to_dict(),
-            "agreement": self.agreement.to_dict(),
-            "predictability": self.predictability.to_dict(),
-            "controls": None if self.controls is None else self.controls.to_dict(),
-            "flags": [flag.to_dict() for flag in self.flags],
-            "notes": list(self.notes),
-        }
+        parts = {"severity": self.severity.to_dict(), "agreement": self.agreement.to_dict()}
+        return {**plain(vars(self)), **parts}
 
 
 def rater_report(

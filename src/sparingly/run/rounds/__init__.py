@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from sparingly.run.rounds.active_testing import ActiveTesting as ActiveTesting
     from sparingly.run.rounds.allocate import Allocate as Allocate
     from sparingly.run.rounds.auto import Auto as Auto
-    from sparingly.run.rounds.d_optimal import DOptimal as DOptimal
-    from sparingly.run.rounds.random_pairs import RandomPairs as RandomPairs
+    from sparingly.run.rounds.pairs import DOptimal as DOptimal
+    from sparingly.run.rounds.pairs import RandomPairs as RandomPairs
     from sparingly.run.rounds.strategy import OneShot as OneShot
     from sparingly.run.rounds.waves import Waves as Waves
 

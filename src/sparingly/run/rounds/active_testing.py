@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
@@ -17,7 +17,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import assemble
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.result import Estimate
-from sparingly.infer.estimate.sample import JudgedSample, LinearForm
+from sparingly.infer.estimate.sample import JudgedSample, LinearForm, single_items
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells, merge_rounds
 from sparingly.run.rounds.wave_estimate import estimate_request, estimate_signature, missing_note
 from sparingly.run.rounds.waves import (
@@ -47,7 +47,7 @@ def lure_weights(likelier: Floats, size: int) -> Floats:
     """
     count = len(likelier)
     later = size - np.arange(1, count + 1)
-    share = np.divide(size - count, later, out=np.zeros(count), where=later > 0)
+    share = ratio(size - count, later)
     return np.asarray(1.0 + share * (1.0 / likelier - 1.0))
 
 
@@ -156,14 +156,8 @@ class ActiveTesting(Strategy):
         rows, weights = rows[order], lure_weights(likelier, len(state.data))[order]
         # Probabilities M/(N·v), so that each item has the weight that it has in the mean.
         chance = np.minimum(1.0, len(rows) / (len(state.data) * np.maximum(weights, 1e-12)))
-        sample = JudgedSample(
-            rows=rows,
-            scores=state.labels[rows],
-            probability=np.repeat(chance[:, None], len(state.data.models), axis=1),
-            size=len(state.data),
-            draw=chance,
-            unit=np.arange(len(rows)),
-            stratum=np.zeros(len(rows), np.int64),
+        sample = single_items(
+            *(rows, state.labels[rows], chance[:, None], len(state.data)),
             weights=state.data.importance,
             document=document_codes(state.data),
             design="active_testing",

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Mask
+from sparingly.base.arrays import Floats, Mask, ratio
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
@@ -45,7 +45,7 @@ def rank_weights(look: Look, question: StopQuestion) -> Floats:
     else:
         errors = pair_errors(look.covariance)
         apart = np.abs(look.scores[:, None] - look.scores)
-        z = np.divide(apart, errors, out=np.full_like(apart, np.inf), where=errors > 0)
+        z = ratio(apart, errors, np.inf)
         np.fill_diagonal(z, np.inf)
         order = np.argsort(z.min(axis=1), kind="stable")
     weights = np.empty(len(order))
@@ -63,7 +63,7 @@ def movable_weights(look: Look, deviations: Floats, size: int, question: StopQue
     """
     from scipy.special import ndtr
 
-    scale = np.divide(np.sqrt(size), deviations, out=np.zeros_like(deviations), where=deviations > 0)
+    scale = ratio(np.sqrt(size), deviations)
     z = (look.scores[:, None] - look.scores) * scale
     room = pair_errors(look.covariance) * scale
     moves = ndtr(z + room) - ndtr(z - room)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
@@ -22,12 +22,11 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import has_documents, metric_points, principal, with_documents
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
+from sparingly.infer.estimate.estimators import known_metrics
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
-from sparingly.infer.estimate.predictions import known_metrics
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import group_sums
-from sparingly.infer.expect.belief import USUAL_PRIOR
-from sparingly.infer.expect.expect import EVERY_LABEL, Expected, expect, fit_metrics
+from sparingly.infer.expect.expect import EVERY_LABEL, USUAL_PRIOR, Expected, expect, fit_metrics
 from sparingly.run.rounds.strategy import Finished, State, Strategy, models_by_row
 from sparingly.run.rounds.wave_estimate import Wave, estimate_waves
 from sparingly.run.rounds.waves import FEWEST_TO_LEARN, frame_fields, learn, regressor_fields
@@ -108,7 +107,7 @@ def depths(
     useful = np.maximum(worth, 0.0)
     size = np.sqrt(useful + float(useful.max()) * _PRICES)
     largest = size.max(axis=1, keepdims=True)
-    share = np.maximum(np.divide(size, largest, out=np.ones_like(size), where=largest > 0), floor)
+    share = np.maximum(ratio(size, largest, 1.0), floor)
     share = np.vstack([share, np.ones(len(worth))])
     low, high = np.zeros((len(share), 1)), items / share.min(axis=1, keepdims=True) + 1.0
     if thrifty:
@@ -128,7 +127,7 @@ def _inflations(model_depths: Ints, items: int) -> Floats:
     counts = np.maximum(model_depths, 0.5)
     equal = 1.0 / counts.mean(axis=1) - 1.0 / items
     variance = (1.0 / counts - 1.0 / items).mean(axis=1)
-    return np.asarray(np.divide(variance, equal, out=np.ones(len(variance)), where=equal > 0) - 1.0)
+    return np.asarray(ratio(variance, equal, 1.0) - 1.0)
 
 
 def worth_for(question: StudyQuestion, expected: Expected) -> Floats:

@@ -9,29 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparingly._version import __version__
-from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.signature import digest_scores
-from sparingly.infer.estimate.assemble import EstimateRequest, Target
+from sparingly.infer.estimate.assemble import EstimateRequest, Target, estimate_with_errors
 from sparingly.infer.estimate.draw import document_codes
 from sparingly.infer.estimate.intervals import (
     BOOTSTRAP,
-    BOUND,
     EXACT,
     FEWEST_UNITS,
     NONE,
-    IntervalOutcome,
-    IntervalSet,
     T,
-    find_intervals,
+    outcome_of,
 )
-from sparingly.infer.estimate.pairs import PairErrors, interval_basis
 from sparingly.infer.estimate.result import Estimate, EstimateSignature
-from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums
-from sparingly.infer.estimate.scale import proportions_of, values_of
+from sparingly.infer.estimate.sample import JudgedSample, dense, group_sums, single_items
+from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.estimate.variance import ONE_DOCUMENT, ScoreErrors, nearest_covariance
 from sparingly.run.rounds.strategy import State, merge_rounds
 
@@ -82,11 +78,7 @@ def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = N
     was judged. A model that some waves left out is combined over its own waves.
     """
     item_weights = np.ones(len(labels)) if importance is None else importance
-    return combine_totals([wave_totals(wave, labels, item_weights) for wave in waves])
-
-
-def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
-    """Combine the totals of waves with the weights of ``combine``."""
+    totals = [wave_totals(wave, labels, item_weights) for wave in waves]
     counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
     weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
     parts = [np.outer(weight, weight) * wave.covariance for weight, wave in zip(weights, totals, strict=True)]
@@ -96,23 +88,15 @@ def combine_totals(totals: Sequence[WaveTotals]) -> CombinedWaves:
     stands_for = np.zeros(totals[0].answered.shape)
     for weight, later_weight, wave in zip(weights, later, totals, strict=True):
         stands_for += np.where(wave.answered, weight / wave.chance + later_weight, 0.0)
+    scores = weights * np.nan_to_num([wave.scores for wave in totals])
     return CombinedWaves(
-        scores=_weighted_scores(weights, totals),
+        scores=np.where((weights > 0).any(axis=0), scores.sum(axis=0), np.nan),
         covariance=nearest_covariance(np.sum(parts, axis=0)),
         freedom=_freedom([float(np.trace(part)) for part in parts], sizes),
         shape=np.concatenate([wave.shape * weight for weight, wave in zip(weights, totals, strict=True)]),
         stratum=np.repeat(np.arange(len(totals)), sizes),
         stands_for=stands_for,
     )
-
-
-def _weighted_scores(weights: Floats, totals: Sequence[WaveTotals]) -> Floats:
-    """Return Σ_k w_k μ̂⁽ᵏ⁾; NaN for a model without a weight."""
-    parts = [
-        np.where(weight > 0, weight * np.nan_to_num(wave.scores), 0.0)
-        for weight, wave in zip(weights, totals, strict=True)
-    ]
-    return np.where((weights > 0).any(axis=0), sum(parts), np.nan)
 
 
 def wave_totals(wave: Wave, labels: Floats, importance: Floats) -> WaveTotals:
@@ -131,7 +115,7 @@ def wave_totals(wave: Wave, labels: Floats, importance: Floats) -> WaveTotals:
     scores = (importance @ values + (missed / chance).sum(axis=0)) / size
     open_counts = size - wave.earlier.sum(axis=0)
     unjudged = open_counts * np.maximum(open_counts - counts, 0)
-    weight = np.divide(counts, unjudged, out=np.full(len(unjudged), np.inf), where=unjudged > 0)
+    weight = ratio(counts, unjudged, np.inf)
     weight = np.where(answered_counts > 0, weight, 0.0)
     rows = np.flatnonzero(answered.any(axis=1))
     covariance, shape = _covariance(missed[rows], chance[rows], answered[rows])
@@ -155,7 +139,7 @@ def _covariance(missed: Floats, chance: Floats, answered: Mask) -> tuple[Floats,
     unlikely = np.where(answered, 1.0 - chance, 0.0)
     raised = np.where(answered, missed / chance, 0.0)
     total = unlikely.sum(axis=0)
-    centre = np.divide((unlikely * raised).sum(axis=0), total, out=np.zeros(len(total)), where=total > 0)
+    centre = ratio((unlikely * raised).sum(axis=0), total)
     deviations = np.where(answered, raised - centre, 0.0)
     shared = answered.T.astype(np.float64) @ answered
     if np.ptp(np.where(answered, unlikely, np.nan), axis=1).max(initial=0.0) <= 1e-12 and answered.all():
@@ -182,7 +166,7 @@ def _normalised(weights: Floats, counts: Ints) -> Floats:
     enough = certain | (counts > 1)
     shares = np.where(enough | ~enough.any(axis=0), shares, 0.0)
     total = shares.sum(axis=0)
-    return np.asarray(np.divide(shares, total, out=np.zeros_like(shares), where=total > 0))
+    return ratio(shares, total)
 
 
 def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:
@@ -227,41 +211,26 @@ def estimate_waves(
     trusted = certain or request.interval in (T, BOOTSTRAP)
     too_few = not trusted and np.minimum(labels, errors.units) < FEWEST_UNITS
     unknown = np.isnan(scores) | (too_few & ~exact)
-    errors, set_errors = (_hide_unknown(each, unknown) for each in (errors, set_errors))
-    values = values_of(sample.scores[sample.judged], request.scale)
-    basis = replace(
-        interval_basis(state.data.models, scores, errors, certain),
-        scale=values.scale,
-        proportions=proportions_of(sample, errors, scores, values, request.target),
-        exact=exact,
+    errors, set_errors = (
+        replace(each, covariance=np.where(unknown[:, None] | unknown, np.nan, each.covariance))
+        for each in (errors, set_errors)
     )
-    interval_options = (request.level, request.interval, request.seed)
-    intervals = _with_exact(find_intervals(basis, *interval_options), scores, exact)
-    two_valued = values.two_valued
-    of = float(size) if request.target == "set" else np.inf
-    scaled = values.scale, two_valued
-    pairs = PairErrors(sample, errors, set_errors, *interval_options, certain, None, *scaled, items=of)
     missing = int(sum((wave.cells & np.isnan(state.labels)).sum() for wave in waves))
-    return Estimate(
-        models=tuple(state.data.models),
-        scores=scores,
-        standard_errors=basis.errors,
-        low=intervals.low,
-        high=intervals.high,
-        intervals=intervals.kinds,
-        covariance=errors.covariance,
-        # Joint claims have one number: that of the model that was judged on fewest items.
-        freedom=float(errors.freedoms[~unknown].min(initial=errors.freedom)),
-        target=request.target,
-        level=request.level,
+    values = values_of(sample.scores[sample.judged], request.scale)
+    result = estimate_with_errors(
+        *(sample, state.data.models, scores, errors, errors, set_errors, request, values),
+        complete=certain,
+        exact=exact,
         aspect=state.aspect,
         estimator=str(method),
         n=len(sample.rows),
         size=size,
-        outcome=intervals.outcome,
-        is_rate=values.is_rate,
-        notes=(*missing_note(missing), *errors.notes, *intervals.notes),
-        pairs=pairs,
+        notes=(*missing_note(missing), *errors.notes),
+    )
+    return replace(
+        _with_exact(result, exact),
+        # Joint claims have one number: that of the model that was judged on fewest items.
+        freedom=float(errors.freedoms[~unknown].min(initial=errors.freedom)),
         selection=merge_rounds(state.rounds),
         signature=estimate_signature(state, method, reads, request),
     )
@@ -278,22 +247,16 @@ class WaveResult(NamedTuple):
 
 def wave_result(state: State, waves: Sequence[Wave], target: Target) -> WaveResult:
     """Return the result of some waves."""
-    return _result_of(state, combine(waves, state.labels, state.data.importance), target)
-
-
-def _result_of(state: State, combined: CombinedWaves, target: Target) -> WaveResult:
+    combined = combine(waves, state.labels, state.data.importance)
     stands_for = combined.stands_for
     rows = np.flatnonzero((stands_for > 0).any(axis=1))
     # Probabilities that give each label its weight in the estimate.
     chance = np.where(stands_for[rows] > 0, 1.0 / np.maximum(stands_for[rows], 1.0), 1.0)
-    sample = JudgedSample(
-        rows=rows,
-        scores=np.where(stands_for[rows] > 0, state.labels[rows], np.nan),
-        probability=chance,
-        size=len(state.data),
-        draw=chance.max(axis=1),
-        unit=np.arange(len(rows)),
-        stratum=np.zeros(len(rows), np.int64),
+    sample = single_items(
+        rows,
+        np.where(stands_for[rows] > 0, state.labels[rows], np.nan),
+        chance,
+        len(state.data),
         weights=state.data.importance,
         document=document_codes(state.data),
         design="waves",
@@ -369,19 +332,13 @@ def _population_shape(parts: Floats, sample: JudgedSample, units: float) -> Floa
     return group_sums(parts, dense(sample.document[sample.rows]))
 
 
-def _hide_unknown(errors: ScoreErrors, unknown: Mask) -> ScoreErrors:
-    return replace(errors, covariance=np.where(unknown[:, None] | unknown, np.nan, errors.covariance))
-
-
-def _with_exact(intervals: IntervalSet, scores: Floats, exact: Mask) -> IntervalSet:
+def _with_exact(result: Estimate, exact: Mask) -> Estimate:
     """Return intervals of zero width for models that were judged on everything, unless none are asked for."""
-    if not exact.any() or set(intervals.kinds) == {NONE}:
-        return intervals
-    low, high = (np.where(exact, scores, end) for end in (intervals.low, intervals.high))
-    kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, intervals.kinds, strict=True))
-    withheld, bounds = kinds.count(NONE), kinds.count(BOUND)
-    outcome = IntervalOutcome(printed=len(kinds) - withheld - bounds, bounds=bounds, withheld=withheld)
-    return IntervalSet(low, high, kinds, outcome, intervals.notes)
+    if not exact.any() or set(result.intervals) == {NONE}:
+        return result
+    low, high = (np.where(exact, result.scores, end) for end in (result.low, result.high))
+    kinds = tuple(EXACT if sure else kind for sure, kind in zip(exact, result.intervals, strict=True))
+    return replace(result, low=low, high=high, intervals=kinds, outcome=outcome_of(kinds))
 
 
 def missing_note(missing: int) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,9 +20,8 @@ from sparingly.choose.design.selector import Chosen
 from sparingly.choose.design.variables import metric_points, principal
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
-from sparingly.data.selection import Selection
+from sparingly.infer.estimate.estimators import check_metrics, known_metrics, metric_fields
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
-from sparingly.infer.estimate.predictions import check_metrics, known_metrics, metric_fields
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.rounds.strategy import Finished, State, Strategy, asked_cells
 from sparingly.run.rounds.wave_estimate import Wave, combine, estimate_waves
@@ -175,91 +173,10 @@ def supported_tau(squares: Floats, even: Floats) -> float:
     return best
 
 
-def waves_of(state: State, regressor: str | None) -> list[Wave]:
-    """Return the waves of a state's rounds, each with predictions from the labels before it.
-
-    The first wave is predicted from its own other folds.
-    """
-    waves: list[Wave] = []
-    earlier: Mask = np.zeros(state.data.shape, bool)
-    for number, selection in enumerate(state.rounds):
-        cells = asked_cells(state.data, [selection])
-        visible = cells if number == 0 else earlier
-        predictions = learn(state.data, np.where(visible, state.labels, np.nan), regressor, state.seed)
-        waves.append(Wave(earlier, cells, _cell_chances(state, selection), predictions.predicted))
-        earlier = earlier | cells
-    return waves
-
-
-def _cell_chances(state: State, selection: Selection) -> Floats:
-    """Return items × models: the probability of every cell that a round asks for, 1 elsewhere."""
-    if selection.probability is None:
-        raise UsageError(
-            "A round without known probabilities is no wave: scores cannot be estimated from it."
-        )
-    chances = np.ones(state.data.shape)
-    rows, mask = state.data.positions(selection.items), selection.model_mask(state.data.models)
-    for row, models, chance in zip(rows, mask, selection.probability, strict=True):
-        chances[row, models] = chance
-    return chances
-
-
 # --- how a wave is drawn ---
 
 CONDITIONAL = "probabilities are those of this wave, among what no earlier wave drew."
 _DIMENSIONS = 5
-
-
-class DrawsInWaves(Strategy):
-    """What strategies that draw in waves share; their parameters say what these are."""
-
-    waves: int
-    pilot: float
-    tau: float | None
-    regressor: str | None
-    draw: str
-
-    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
-        """Choose the regressor; raise UsageError for parameters that do not fit."""
-        if not 0.0 < self.pilot <= 1.0:
-            raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
-        if self.tau is not None and not 0.0 <= self.tau < 1.0:
-            raise UsageError(f"tau is a share from 0 (equal probabilities) to below 1, not {self.tau:g}.")
-        if budget.kind == "cost":
-            raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
-        if self.draw == "local_pivotal" and not len(data.metrics):
-            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
-        resolved: dict[str, Any] = {"regressor": resolve_regressor(data, self.regressor)}
-        return replace(self, **resolved)
-
-    def reads(self, data: EvalSet) -> frozenset[str]:
-        """Read the inputs of predictions, metrics to spread over, and weights and documents."""
-        spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
-        return regressor_fields(data, self.regressor) | spread | frame_fields(data)
-
-    def pilot_size(self, state: State) -> int:
-        """Return the number of items of the pilot: ten where the budget has them, for an interval."""
-        items = state.limit // len(state.data.models)
-        return max(1, round(self.pilot * state.limit / len(state.data.models)), min(FEWEST_UNITS, items))
-
-    def in_pilot(self, state: State) -> bool:
-        """Say whether the pilot is not yet complete."""
-        return bool(state.asked.any(axis=1).sum() < self.pilot_size(state)) or self.waves == 1
-
-    def sizes(self, state: State, history: Sequence[Wave], models: Mask, goal: Goal) -> ExpectedSizes:
-        """Return the sizes of residuals that all labels so far let expect."""
-        predictions = learn(state.data, state.labels, self.regressor, state.seed)
-        stands = combine(history, state.labels, state.data.importance).stands_for
-        return learn_sizes(
-            state.data,
-            predictions,
-            np.where(models[None, :], stands, 0.0).sum(axis=1) / max(int(models.sum()), 1),
-            regressor=self.regressor,
-            goal=goal,
-            tau=self.tau,
-            models=models,
-            seed=state.seed,
-        )
 
 
 def frame_fields(data: EvalSet) -> frozenset[str]:
@@ -280,21 +197,12 @@ def round_size(state: State, rounds: int, pilot: int) -> int:
     return max(1, -(-remaining // max(rounds - len(state.rounds), 1)))
 
 
-def draw_wave(design: str, state: State, rows: Ints, chances: Floats) -> Mask:
-    """Draw some of the rows, each with its chance, as many as the chances add up to."""
-    generator = rng.generator(state.seed, "wave", str(state.number))
-    if design == "pivotal":
-        return draw_pivotal(chances, generator)
-    points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)
-    return draw_local_pivotal(chances, points[rows], generator)
-
-
 # --- the strategy ---
 
 
 @register("waves")
 @dataclass(frozen=True, kw_only=True)
-class Waves(DrawsInWaves):
+class Waves(Strategy):
     """A uniform pilot, then waves that prefer items where predictions are likely to be far off.
 
     Wave k draws S_k from what is not yet labelled, U_k, with π_i = (1 − τ)·n_k/|U_k| + τ·κ·û_i: û is the
@@ -324,21 +232,56 @@ class Waves(DrawsInWaves):
         "pivotal", "how items are drawn; local_pivotal spreads them over the metrics"
     )
 
+    def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
+        """Choose the regressor; raise UsageError for parameters that do not fit."""
+        if not 0.0 < self.pilot <= 1.0:
+            raise UsageError(f"The pilot is a share of the budget above 0, such as 0.3, not {self.pilot:g}.")
+        if self.tau is not None and not 0.0 <= self.tau < 1.0:
+            raise UsageError(f"tau is a share from 0 (equal probabilities) to below 1, not {self.tau:g}.")
+        if budget.kind == "cost":
+            raise UsageError(f"The strategy {self.name} counts items: give a number or a share, not a cost.")
+        if self.draw == "local_pivotal" and not len(data.metrics):
+            raise UsageError("local_pivotal spreads draws over metrics, and there are none: draw=pivotal.")
+        return replace(self, regressor=resolve_regressor(data, self.regressor))
+
+    def reads(self, data: EvalSet) -> frozenset[str]:
+        """Read the inputs of predictions, metrics to spread over, and weights and documents."""
+        spread = set(map(fields.metric, data.metrics)) if self.draw == "local_pivotal" else set()
+        return regressor_fields(data, self.regressor) | spread | frame_fields(data)
+
     def next_round(self, state: State) -> Chosen | Finished:
         """Draw the next wave from the items without labels."""
         models = len(state.data.models)
         open_rows = np.flatnonzero(~state.asked.any(axis=1))
-        size = round_size(state, self.waves, self.pilot_size(state))
+        # The pilot has ten items where the budget has them, for an interval.
+        items, pilot = state.limit // models, round(self.pilot * state.limit / models)
+        pilot = max(1, pilot, min(FEWEST_UNITS, items))
+        size = round_size(state, self.waves, pilot)
         count = min(size, state.left // models, len(open_rows))
         if count < 1:
             return Finished(
                 "the budget is spent." if len(open_rows) else "every item was judged or assigned."
             )
         sizes = ExpectedSizes(np.ones(len(state.data)), 0.0)
-        if not self.in_pilot(state):
-            sizes = self.sizes(state, self.history(state), np.ones(models, bool), self.goal)
+        if state.asked.any(axis=1).sum() >= pilot and self.waves > 1:
+            stands = combine(self.history(state), state.labels, state.data.importance).stands_for
+            sizes = learn_sizes(
+                state.data,
+                learn(state.data, state.labels, self.regressor, state.seed),
+                stands.sum(axis=1) / models,
+                regressor=self.regressor,
+                goal=self.goal,
+                tau=self.tau,
+                models=np.ones(models, bool),
+                seed=state.seed,
+            )
         chances = sizes.chances(open_rows, count)
-        drawn_rows = draw_wave(self.draw, state, open_rows, chances)
+        generator = rng.generator(state.seed, "wave", str(state.number))
+        if self.draw == "pivotal":
+            drawn_rows = draw_pivotal(chances, generator)
+        else:
+            points = principal(metric_points(state.data, tuple(state.data.metrics)), _DIMENSIONS)
+            drawn_rows = draw_local_pivotal(chances, points[open_rows], generator)
         reason = f"drawn in wave {state.number}, by the expected size of the residual (tau {sizes.tau:g})"
         if not state.rounds:
             reason = "drawn uniformly for the pilot"
@@ -357,5 +300,23 @@ class Waves(DrawsInWaves):
         return estimate_waves(state, self.history(state), self, self.reads(state.data), **options)
 
     def history(self, state: State) -> list[Wave]:
-        """Return the waves so far, each with predictions from the earlier ones."""
-        return waves_of(state, self.regressor)
+        """Return the waves so far, each with predictions from the labels before it.
+
+        The first wave is predicted from its own other folds.
+        """
+        waves: list[Wave] = []
+        earlier: Mask = np.zeros(state.data.shape, bool)
+        for number, selection in enumerate(state.rounds):
+            if selection.probability is None:
+                raise UsageError(
+                    "A round without known probabilities is no wave: scores cannot be estimated from it."
+                )
+            cells, chances = asked_cells(state.data, [selection]), np.ones(state.data.shape)
+            rows, mask = state.data.positions(selection.items), selection.model_mask(state.data.models)
+            for row, models, chance in zip(rows, mask, selection.probability, strict=True):
+                chances[row, models] = chance
+            visible = np.where(cells if number == 0 else earlier, state.labels, np.nan)
+            predictions = learn(state.data, visible, self.regressor, state.seed)
+            waves.append(Wave(earlier, cells, chances, predictions.predicted))
+            earlier = earlier | cells
+        return waves

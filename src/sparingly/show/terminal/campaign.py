@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sparingly.run.campaign.release import Release
     from sparingly.run.campaign.rounds import NextStep
     from sparingly.run.exchange.export_import import ExportReport
-    from sparingly.run.exchange.report import ImportReport
+    from sparingly.run.exchange.reading import ImportReport
     from sparingly.run.verification import Verification
 
 _MOST_SENTENCES = 20

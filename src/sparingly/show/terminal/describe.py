@@ -21,19 +21,61 @@ if TYPE_CHECKING:
     from sparingly.data.roles import TableRoles
 
 
-_MOST_ROLES = 8
-_LONGEST_TEXT = 300
+_MOST_SHOWN, _MOST_NOTES = 4, 3
+_LONGEST_TEXT, _SHORT_TEXT = 300, 140
 
 
-def show_description(description: Description, data: EvalSet | None = None, limit: int = 12) -> None:
-    """Print what is in a set, what is missing and what is odd; with the set, roles and one item."""
+def show_description(
+    description: Description,
+    data: EvalSet | None = None,
+    limit: int = 12,
+    *,
+    typed: str = "",
+    verbose: bool = True,
+) -> None:
+    """Print what is in a set: roles and one item (of ``data``), what is odd, and what to do next.
+
+    With ``verbose`` also metrics against labels, and what is missing. ``typed`` stands after a command.
+    """
     title = f"{counted(description.items, 'item')} x {counted(len(description.models), 'model')}"
     line(f"{description.name}: {title}" if description.name else title, style="bold")
     if data is not None and data.roles is not None:
-        _show_roles(data.roles, data.models)
-        _show_item(data)
-    show_table(("", ""), _facts(description))
-    _show_correlations(description, limit)
+        _show_roles(data.roles, data.models, verbose)
+        _show_item(data, _LONGEST_TEXT if verbose else _SHORT_TEXT)
+    if verbose or data is None or data.roles is None:
+        show_table(("", ""), _facts(description))
+    if verbose:
+        _show_correlations(description, limit)
+        _show_gaps(description, limit)
+    if description.epochs:
+        first = description.epochs[0]
+        shares = ", ".join(f"{part.score} {percent(part.share, 0)}" for part in description.epochs)
+        line(
+            f"Repeats: {first.epochs:.3g} epochs of {first.cells:,} outputs. Noise between epochs: {shares}."
+        )
+    texts = [oddity.text for oddity in description.odd]
+    notes(texts if verbose else texts[:_MOST_NOTES])
+    if not verbose:
+        hidden = len(texts) - _MOST_NOTES
+        line(f"… and {counted(hidden, 'more note')}; all of it: add -v" if hidden > 0 else "Details: add -v")
+    if typed and (command := _next_command(description)):
+        line(f"Next: sparingly {command} {typed}")
+
+
+def _next_command(description: Description) -> str:
+    """Return the command that answers what the set can tell."""
+    several, labelled = len(description.models) > 1, bool(description.aspects)
+    if description.preferences is not None and not labelled:
+        return "compare"
+    if labelled:
+        return "rank" if several else "judge" if description.metrics else "estimate"
+    if "outputs" in description.absent:
+        return ""
+    return "plan" if description.metrics else "serve"
+
+
+def _show_gaps(description: Description, limit: int) -> None:
+    """Print what is missing, and where."""
     gaps = []
     for part in description.coverage:
         if part.present < part.of:
@@ -45,21 +87,14 @@ def show_description(description: Description, data: EvalSet | None = None, limi
         show_table(columns, gaps[:limit], title="what is missing")
         if len(gaps) > limit:
             line(f"… and {len(gaps) - limit} more fields with gaps (--json shows all)")
-    if description.epochs:
-        first = description.epochs[0]
-        shares = ", ".join(f"{part.score} {percent(part.share, 0)}" for part in description.epochs)
-        line(
-            f"Repeats: {first.epochs:.3g} epochs of {first.cells:,} outputs. Noise between epochs: {shares}."
-        )
-    notes(oddity.text for oddity in description.odd)
 
 
-def _show_roles(roles: TableRoles, models: Sequence[str]) -> None:
+def _show_roles(roles: TableRoles, models: Sequence[str], one_a_line: bool) -> None:
     """Print what every column is, and what to type where that is doubtful."""
     texts = roles.lines()
     if len(models) == 1 and all(part.role != "model" for part in roles.columns):
         texts.append(f"all rows → model {models[0]} (called after the file)")
-    line("\n".join(texts) if len(texts) > _MOST_ROLES else side_by_side(texts, make_console().width))
+    line("\n".join(texts) if one_a_line else side_by_side(texts, make_console().width))
     if roles.saved_in:
         line(f"roles that were given are saved in {roles.saved_in}")
     notes((*roles.notes, *roles.advice()))
@@ -77,25 +112,27 @@ def side_by_side(texts: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _show_item(data: EvalSet) -> None:
+def _show_item(data: EvalSet, longest: int) -> None:
     """Print one item as raters would see it: the first in the file with the most outputs."""
     if data.outputs is None:
         return
     counts = (data.outputs[data.file_order] != np.empty(1, object)).sum(axis=1)
     row = int(data.file_order[int(counts.argmax())])
-    rows = [] if data.sources is None else [("input", _cut(data.sources[row]))]
-    rows += [
-        (model, _cut(text))
+    rows = [] if data.sources is None else [("input", _cut(data.sources[row], longest))]
+    outputs = [
+        (model, _cut(text, longest))
         for model, text in zip(data.models, data.outputs[row], strict=True)
         if text is not None
-    ][:_MOST_ROLES]
+    ]
     line(f"\none item as raters would see it ({data.items[row]})", style="bold")
-    show_table(("", ""), rows)
+    show_table(("", ""), [*rows, *outputs[:_MOST_SHOWN]])
+    if (hidden := len(outputs) - _MOST_SHOWN) > 0:
+        line(f" … and the outputs of {counted(hidden, 'more model')}")
 
 
-def _cut(text: str | None) -> str:
+def _cut(text: str | None, longest: int) -> str:
     text = " ".join((text or "").split())
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _facts(description: Description) -> Iterator[tuple[str, str]]:

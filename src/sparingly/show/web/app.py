@@ -58,6 +58,7 @@ def create_app(
     help_from: str | None = None,
     help_share: float = 0.5,
     adjudicator: str | None = None,
+    repeats: float = 0.0,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -85,6 +86,8 @@ def create_app(
         advance: Whether a page is sent as soon as every output on it has a score.
         rate: What an hour of a rater is paid: the organiser's pages then show the cost.
         base: The path of this campaign below the others of its server, such as ``/wmt``.
+        repeats: The share of pages that raters judge a second time, so that the organiser sees how they agree
+            with themselves.
         adjudicator: Decides where two raters are further apart than a quarter of the scale (of pairs: where
             they differ): a rater, who sees both answers, or any ``third`` one, who sees none.
         help_from: A metric of the data, or a file with ``item``, ``model``, ``score`` and ``spans``, from
@@ -116,6 +119,7 @@ def create_app(
             help_from=help_from,
             help_share=help_share,
             adjudicator=adjudicator,
+            repeats=repeats,
         )
         sessions = web.sessions
         rater_service = RaterService(web)

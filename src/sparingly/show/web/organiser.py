@@ -286,6 +286,10 @@ def raters_page(
     staff = sorted(
         {(one.rater, one.role) for one in entries if one.rater and one.role != "rater" and not one.retired_at}
     )
+    values["controls"] = any(row.controls != "-" for row in rows)
+    values["repeats"] = any(row.repeats != "-" for row in rows)
+    # With one round the number of answers says it already.
+    values["rounds"] = any(len(row.rounds) > 1 for row in rows)
     return web.page("organiser/raters.html", session, rows=rows, staff=staff, **values)
 
 

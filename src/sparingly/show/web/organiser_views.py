@@ -54,6 +54,7 @@ class RaterRow:
     last: str
     rounds: tuple[tuple[str, int], ...]
     controls: str = "-"
+    repeats: str = "-"
     withdrawn: bool = False
 
 
@@ -97,8 +98,15 @@ def rater_rows(
                 withdrawn=progress.withdrawn,
             )
         )
-    right = {name: "{} of {}".format(*counts) for (name, kind), counts in known.items() if kind == "control"}
-    return [replace(row, controls=right.get(row.rater, "-")) for row in rows]
+    right = {key: "{} of {}".format(*counts) for key, counts in known.items()}
+    return [
+        replace(
+            row,
+            controls=right.get((row.rater, "control"), "-"),
+            repeats=right.get((row.rater, "repeat"), "-"),
+        )
+        for row in rows
+    ]
 
 
 def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> list[tuple[str, str]]:

@@ -23,6 +23,8 @@ from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
 from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
+from sparingly.run.forms.question import Question
+from sparingly.run.forms.spans import SpansForm
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.languages import script_texts, texts_of, translator
 from sparingly.show.web.panel import Panel
@@ -69,6 +71,8 @@ class Web:
         assignment: Who judges what; without one, every rater is given open questions.
         help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
         help_share: The probability with which a rater sees a suggestion, drawn for each question.
+        repeats: The share of pages that raters judge a second time, unasked, to see how they agree with
+            themselves.
         adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
@@ -104,6 +108,7 @@ class Web:
     help_from: str | None = None
     help_share: float = 0.5
     adjudicator: str | None = None
+    repeats: float = 0.0
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -111,6 +116,8 @@ class Web:
             raise UsageError("People of a panel take what is open: leave out the assignment.")
         if not 0 <= self.overlap <= 1:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
+        if not 0 <= self.repeats <= 0.5:
+            raise UsageError(f"The share of repeated pages is from 0 to 0.5, not {self.repeats:g}.")
         if self.adjudicator == THIRD and self.assignment is not None:
             raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
         if self.texts not in get_args(Texts):
@@ -134,6 +141,14 @@ class Web:
         if form.answers == "pair":
             raise UsageError("Where outputs are compared, the pages ask which is better by themselves.")
         return form
+
+    def form_of(self, question: Question) -> Form:
+        """Return the form that asks a question, with the severities of the guidelines."""
+        if question.other is not None:
+            return self.pair_form
+        form, guidelines = self.single_form, self.board.guidelines
+        points = None if guidelines is None else guidelines.severities
+        return type(form)(points) if points and isinstance(form, SpansForm) else form
 
     @cached_property
     def pair_form(self) -> Form:

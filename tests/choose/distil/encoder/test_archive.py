@@ -117,7 +117,7 @@ def test_the_command_line_trains_shows_and_applies(
         f"distil train past.jsonl -u hard=metric_avg --learner encoder --base '{base}' --epochs 1 --folds 2"
     )
     for line in (
-        f"{train} --rate 0.001 --batch 16 --measured 1 --checkpoints kept -o model.encoder",
+        f"{train} --learning-rate 0.001 --batch 16 --measured 1 --checkpoints kept -o model.encoder",
         "distil info model.encoder",
         "distil apply model.encoder new.jsonl -o scored.jsonl",
     ):

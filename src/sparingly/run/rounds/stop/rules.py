@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sparingly.base.arrays import Floats, Mask
+from sparingly.base.arrays import Floats, Mask, ratio
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import chance_of_lead
@@ -339,14 +339,12 @@ def chance_to_settle(
     at_end = replace(last, clock=1.0, information=max(end, last.information))
     critical = critical_value([*looks, at_end], level, valid, spending)
     errors = pair_errors(last.covariance)
-    ratio = np.full(errors.shape, end / last.information)
+    growth = np.full(errors.shape, end / last.information)
     if smallest_errors is not None:
-        room = np.divide(errors, smallest_errors, out=np.full_like(errors, np.inf), where=smallest_errors > 0)
-        ratio = np.minimum(ratio, room**2)
-    ratio = np.maximum(ratio, 1.0 + 1e-9)
-    differences = np.abs(last.scores[:, None] - last.scores)
-    z = np.divide(differences, errors, out=np.zeros_like(differences), where=errors > 0)
-    ahead, spread = z * np.sqrt(ratio), np.sqrt(ratio - 1.0)
+        growth = np.minimum(growth, ratio(errors, smallest_errors, np.inf) ** 2)
+    growth = np.maximum(growth, 1.0 + 1e-9)
+    z = ratio(np.abs(last.scores[:, None] - last.scores), errors)
+    ahead, spread = z * np.sqrt(growth), np.sqrt(growth - 1.0)
     return np.asarray(ndtr((ahead - critical) / spread) + ndtr((-ahead - critical) / spread))
 
 

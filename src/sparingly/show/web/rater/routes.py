@@ -105,14 +105,16 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        known = service.known(handle)
-        page = None if known is not None else service.answerable(session, handle, page_sent)
+        known, again = service.known(handle), service.repeated(session.rater, handle)
+        page = None if known or again is not None else service.answerable(session, handle, page_sent)
         if page is not None and page_sent is not None:
             service.keep_draft(session, page, page_sent)
         if (guide := service.guide(session.rater)) is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
         if known is not None:
             view = service.views.known_view(session, *known)
+        elif again is not None:
+            view = service.views.view(session, again, again=True)
         elif page is not None:
             view = service.views.view(session, page)
         else:
@@ -125,7 +127,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
     submission = from_form(handle, fields, service.aspects)
-    if service.known(handle) is not None:
+    if service.known(handle) is not None or service.repeated(session.rater, handle) is not None:
         return Response(status_code=204)
     page = service.answerable(session, handle, submission)
     if page is None:

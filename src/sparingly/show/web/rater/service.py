@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sparingly.base.errors import UsageError
-from sparingly.run.campaign.answers import JUDGED, OUTDATED, Acknowledgement, check_score
-from sparingly.run.campaign.known import KnownAnswer, KnownItems
+from sparingly.run.campaign.answers import JUDGED, OUTDATED, Acknowledgement, cell_of, check_score
+from sparingly.run.campaign.known import TOLERANCE, KnownAnswer, KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import output_label
 from sparingly.show.web.entry import text_of
@@ -20,6 +20,8 @@ from sparingly.show.web.web import Web
 _LONGEST_DRAFT = 500_000
 # A control item comes after so many pages.
 CONTROL_EVERY = 10
+# So many pages are judged before one comes again.
+REPEAT_AFTER = 5
 
 
 class RaterService:
@@ -91,7 +93,51 @@ class RaterService:
                 )
                 item = next(item for item in order if item not in done)
                 return self.views.known_view(session, known, item)
-        return self.views.view(session, page)
+        repeat = self._due_repeat(session.rater)
+        return (
+            self.views.view(session, page) if repeat is None else self.views.view(session, repeat, again=True)
+        )
+
+    def _due_repeat(self, rater: str) -> Page | None:
+        """Return the page that a rater is to judge a second time now."""
+        if not self.web.repeats:
+            return None
+        pages = self.web.board.rated_by(rater)
+        done = self.web.known_answers.items(rater, "repeat")
+        open_pages = [page for page in pages[:-REPEAT_AFTER] if page.item not in done]
+        if len(done) >= int(self.web.repeats * len(pages)) or not open_pages:
+            return None
+        return min(open_pages, key=lambda page: self.web.sessions.handle("repeats", rater, *map(str, page)))
+
+    def repeated(self, rater: str, handle: str) -> Page | None:
+        """Return the page that a rater judges a second time under a handle."""
+        if not self.web.repeats:
+            return None
+        pages = self.web.board.rated_by(rater)
+        return next((page for page in pages if self.views.handle(page, again=True) == handle), None)
+
+    def _take_repeat(self, session: Session, page: Page, submission: SentPage) -> list[Acknowledgement]:
+        questions = self.views.questions(session, page)
+        answers = answers_to(questions, submission, session.rater, self.web)
+        found = []
+        for answer in answers:
+            model, other, score = cell_of(answer)
+            earlier = self.web.board.last_answers(
+                session.rater, (page.data, page.item, model, other), page.round
+            )
+            name = f"{model}\x1f{other}" if other else model
+            for aspect in earlier if answer.skip else {answer.aspect} & set(earlier):
+                before = earlier[aspect].score
+                if answer.skip:
+                    found.append(KnownAnswer(page.item, name, aspect, None, before, False, None))
+                    continue
+                check_score(self.web.campaign.settings, aspect, answer)
+                ends = (-1.0, 1.0) if other else self.web.campaign.settings.aspects[aspect]
+                far = TOLERANCE * (ends[1] - ends[0]) if ends is not None else 0.0
+                is_alike = abs(score - before) <= far + 1e-9
+                found.append(KnownAnswer(page.item, name, aspect, score, before, is_alike, answer.seconds))
+        self.web.known_answers.save(session.rater, "repeat", found)
+        return [Acknowledgement(line, "new") for line, _ in enumerate(found, 1)]
 
     def known(self, handle: str) -> tuple[KnownItems, str] | None:
         """Return the item with a known answer that a handle stands for; None for a page that is asked."""
@@ -141,6 +187,8 @@ class RaterService:
             raise UsageError(OUTDATED)
         if (known := self.known(submission.page)) is not None:
             return self._take_known(session, *known, submission)
+        if (again := self.repeated(session.rater, submission.page)) is not None:
+            return self._take_repeat(session, again, submission)
         page = self.answerable(session, submission.page, submission)
         if page is None:
             raise UsageError("This page is not open to you any more. Load the page again.")

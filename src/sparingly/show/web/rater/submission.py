@@ -16,7 +16,7 @@ from sparingly.data.scale import Scale
 from sparingly.run.forms.answer import Answer, Placement
 from sparingly.run.forms.form import REASONS
 from sparingly.run.forms.question import Output, Question
-from sparingly.run.forms.spans import checked_spans
+from sparingly.run.forms.spans import SpansForm, checked_spans
 from sparingly.show.web.texts import storable
 from sparingly.show.web.web import Web
 
@@ -40,6 +40,8 @@ class SentSpan:
     end: _Place
     severity: Annotated[str, Field(max_length=40)]
     category: Annotated[str, Field(max_length=500)] = ""
+    in_source: bool = False
+    comment: Annotated[str, Field(max_length=500)] = ""
 
 
 _Marks = Annotated[list[SentSpan], FailFast(), Field(max_length=_MOST_MARKS)]
@@ -206,9 +208,13 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                 for models in zip(*(output.models for output in question.outputs), strict=True)
             ]
             continue
-        form = web.single_form if question.other is None else web.pair_form
+        form = web.form_of(question)
         marks = [vars(mark) for mark in card.marks]
-        spans = checked_spans(marks, question.output, categories) if form.answers == "spans" else None
+        spans = None
+        if isinstance(form, SpansForm):
+            spans = checked_spans(
+                marks, question.output, categories, source=question.source, severities=form.severities
+            )
         decides = web.board.adjudicates(rater, asked_as(question))
         suggestion = None if web.help is None else web.help.suggestion(rater, question)
         comment = storable(card.comment or "").strip()[:MOST_COMMENT] or None

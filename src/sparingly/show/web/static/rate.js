@@ -223,26 +223,33 @@
 
   // --- errors marked in a text: letters are code points, the end is not included ---
   const marking = (block) => {
-    const text = block.querySelector(".markable"), list = block.querySelector(".marks");
-    const field = block.querySelector("input[type=hidden]");
-    const all = letters(text.textContent);
+    const list = block.querySelector(".marks"), field = block.querySelector("input[type=hidden]");
+    // The output, and the source, in which marks say what is left out.
+    const panels = [...block.querySelectorAll(".markable")].map((text) => ({
+      text, all: letters(text.textContent), source: "source" in text.dataset,
+    }));
+    const panelOf = (mark) => panels.find((panel) => panel.source === Boolean(mark.in_source)) || panels[0];
+    const wordsOf = (mark) => panelOf(mark).all.slice(mark.start, mark.end).join("");
     let marks = JSON.parse(field.value);
     const past = [];
 
-    const place = (node, offset) => {
+    const place = (panel, node, offset) => {
       const range = document.createRange();
-      range.setStart(text, 0);
+      range.setStart(panel.text, 0);
       range.setEnd(node, offset);
       return letters(range.toString()).length;
     };
     const selected = () => {
       const chosen = document.getSelection();
-      if (!chosen.rangeCount || !text.contains(chosen.anchorNode) || !text.contains(chosen.focusNode)) return null;
-      const ends = [place(chosen.anchorNode, chosen.anchorOffset), place(chosen.focusNode, chosen.focusOffset)];
-      return ends.sort((one, other) => one - other);
+      const panel = panels.find(({ text }) =>
+        chosen.rangeCount && text.contains(chosen.anchorNode) && text.contains(chosen.focusNode));
+      if (!panel) return null;
+      const ends = [[chosen.anchorNode, chosen.anchorOffset], [chosen.focusNode, chosen.focusOffset]];
+      const [start, end] = ends.map((spot) => place(panel, ...spot)).sort((one, other) => one - other);
+      return { panel, start, end };
     };
-    const caret = (at) => {
-      const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    const caret = (panel, at) => {
+      const walker = document.createTreeWalker(panel.text, NodeFilter.SHOW_TEXT);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const inside = letters(node.data);
         if (at <= inside.length) {
@@ -252,13 +259,27 @@
         at -= inside.length;
       }
     };
-    const piece = (start, end, mark) => {
-      const words = document.createTextNode(all.slice(start, end).join(""));
+    const piece = (panel, start, end, mark) => {
+      const words = document.createTextNode(panel.all.slice(start, end).join(""));
       if (!mark) return words;
       const shown = document.createElement("mark");
       shown.className = mark.severity;
       shown.append(words);
       return shown;
+    };
+    const remark = (mark) => {
+      const input = document.createElement("input");
+      input.type = "text";
+      input.maxLength = 500;
+      input.value = mark.comment || "";
+      input.placeholder = tr("Comment");
+      input.className = "remark";
+      input.setAttribute("aria-label", `${tr("Comment")}: ${wordsOf(mark).slice(0, 60)}`);
+      input.addEventListener("input", () => {
+        mark.comment = input.value;
+        field.value = JSON.stringify(marks);
+      });
+      return input;
     };
     const categories = JSON.parse(form.dataset.categories);
     const category = (mark, words) => {
@@ -278,51 +299,56 @@
       const line = document.createElement("li"), words = document.createElement("bdi");
       const kind = document.createElement("span"), away = document.createElement("button");
       kind.className = `severity ${mark.severity}`;
-      kind.textContent = tr(mark.severity);
-      words.textContent = all.slice(mark.start, mark.end).join("");
+      kind.textContent = mark.in_source ? `${tr(mark.severity)} · ${tr("left out")}` : tr(mark.severity);
+      words.textContent = wordsOf(mark);
       away.type = "button";
       away.className = "plain";
       away.textContent = tr("Take away");
       away.setAttribute("aria-label", `${tr("Take away")}: ${tr(mark.severity)}, ${words.textContent.slice(0, 60)}`);
       away.addEventListener("click", () => change(marks.filter((one) => one !== mark), tr("Mark taken away.")));
-      line.append(kind, " ", words, " ", ...(categories.length ? [category(mark, words.textContent)] : []), " ", away);
+      const kinds = categories.length ? [category(mark, words.textContent)] : [];
+      line.append(kind, " ", words, " ", ...kinds, " ", remark(mark), " ", away);
       return line;
     };
     const show = () => {
-      text.replaceChildren();
-      let end = 0;
-      for (const mark of marks) {
-        if (mark.start > end) text.append(piece(end, mark.start));
-        text.append(piece(mark.start, mark.end, mark));
-        end = mark.end;
+      for (const panel of panels) {
+        panel.text.replaceChildren();
+        let end = 0;
+        for (const mark of marks.filter((one) => panelOf(one) === panel)) {
+          if (mark.start > end) panel.text.append(piece(panel, end, mark.start));
+          panel.text.append(piece(panel, mark.start, mark.end, mark));
+          end = mark.end;
+        }
+        if (end < panel.all.length) panel.text.append(piece(panel, end, panel.all.length));
       }
-      if (end < all.length) text.append(piece(end, all.length));
       list.replaceChildren(...marks.map(row));
       field.value = JSON.stringify(marks);
     };
-    const change = (next, words, at) => {
+    const change = (next, words, panel, at) => {
       past.push(marks);
       marks = next.sort((one, other) => one.start - other.start);
       show();
-      if (at !== undefined) { text.focus(); caret(at); }
+      if (panel) { panel.text.focus(); caret(panel, at); }
       say(words);
       later();
     };
     const put = (severity) => {
       const ends = selected();
-      if (!ends || ends[0] === ends[1]) { say(tr("Select letters of the text first.")); return; }
-      let [start, end] = ends;
+      if (!ends || ends.start === ends.end) { say(tr("Select letters of the text first.")); return; }
+      let { panel, start, end } = ends;
       // Blanks at the ends are no part of an error.
-      while (start < end - 1 && all[start].trim() === "") start += 1;
-      while (end > start + 1 && all[end - 1].trim() === "") end -= 1;
-      const rest = marks.filter((one) => one.end <= start || one.start >= end);
-      change([...rest, { start, end, severity }], `${tr("Marked:")} ${tr(severity)}.`, end);
+      while (start < end - 1 && panel.all[start].trim() === "") start += 1;
+      while (end > start + 1 && panel.all[end - 1].trim() === "") end -= 1;
+      const rest = marks.filter((one) => panelOf(one) !== panel || one.end <= start || one.start >= end);
+      const mark = panel.source ? { start, end, severity, in_source: true } : { start, end, severity };
+      change([...rest, mark], `${tr("Marked:")} ${tr(severity)}.`, panel, end);
     };
     const take = () => {
       const ends = selected();
       if (!ends) return;
-      const rest = marks.filter((one) => one.end < ends[0] || one.start > ends[1]);
-      if (rest.length < marks.length) change(rest, tr("Mark taken away."), ends[0]);
+      const rest = marks.filter((one) =>
+        panelOf(one) !== ends.panel || one.end < ends.start || one.start > ends.end);
+      if (rest.length < marks.length) change(rest, tr("Mark taken away."), ends.panel, ends.start);
     };
     const undo = () => {
       if (!past.length) { say(tr("Nothing to undo.")); return; }
@@ -332,21 +358,23 @@
       later();
     };
 
-    // The text can be walked through like any other, and never changed.
-    for (const kind of ["beforeinput", "paste", "cut", "drop", "dragstart"]) {
-      text.addEventListener(kind, (event) => event.preventDefault());
+    // The texts can be walked through like any other, and never changed.
+    for (const { text } of panels) {
+      for (const kind of ["beforeinput", "paste", "cut", "drop", "dragstart"]) {
+        text.addEventListener(kind, (event) => event.preventDefault());
+      }
+      text.addEventListener("input", show);
+      text.addEventListener("compositionend", show);
+      text.addEventListener("keydown", (event) => {
+        const held = event.ctrlKey || event.metaKey, buttons = block.querySelectorAll("[data-severity]");
+        const number = Number(event.key);
+        if (!held && !event.altKey && number >= 1 && number <= buttons.length) put(buttons[number - 1].dataset.severity);
+        else if (event.key === "Delete" || event.key === "Backspace") take();
+        else if (held && event.key.toLowerCase() === "z") undo();
+        else return;
+        event.preventDefault();
+      });
     }
-    text.addEventListener("input", show);
-    text.addEventListener("compositionend", show);
-    text.addEventListener("keydown", (event) => {
-      const held = event.ctrlKey || event.metaKey, buttons = block.querySelectorAll("[data-severity]");
-      const number = Number(event.key);
-      if (!held && !event.altKey && number >= 1 && number <= buttons.length) put(buttons[number - 1].dataset.severity);
-      else if (event.key === "Delete" || event.key === "Backspace") take();
-      else if (held && event.key.toLowerCase() === "z") undo();
-      else return;
-      event.preventDefault();
-    });
     for (const button of block.querySelectorAll("[data-severity]")) {
       // The selection must not go away before the click arrives.
       button.addEventListener("pointerdown", (event) => event.preventDefault());
