@@ -40,7 +40,7 @@ __all__ = [
 
 _PIPE_WIDTH = 120
 # The answer, its picture and what to do next take so many lines at most.
-_FIRST_LINES, _MOST_ROWS = 15, 8
+_FIRST_LINES = 15
 # Room for drawn intervals, in letters.
 _NARROWEST, _WIDEST = 9, 32
 # Cells of words that are longer are sentences, which may be broken.
@@ -174,21 +174,22 @@ def show_summary(
         table = ["", *_table_lines(summary.columns, summary.rows, len(summary.columns) - summary.texts)]
     if summary.more:
         table.append(f"… and {summary.more:,} more")
-    texts = [*summary.sentences, *summary.notes]
-    is_long = (
-        len(table) + len(summary.next_steps) + sum(len(_lines_of(text)) for text in texts) + 1 > _FIRST_LINES
+    of_answer, of_notes = (
+        sum(len(_lines_of(text)) for text in texts) for texts in (summary.sentences, summary.notes)
     )
-    # A long table comes after what to do next, and so do notes where the table is short.
-    is_last = is_long and len(summary.rows) > _MOST_ROWS
+    # What comes before is a screen at most: else notes come last, or the table.
+    room = _FIRST_LINES - of_answer - 1 - len(summary.next_steps)
+    is_last = len(table) > room
+    notes_last = not is_last and len(table) + of_notes > room
     if not is_last:
         for text in (*table, ""):
             line(text)
-    notes(() if is_long else summary.notes)
+    notes(() if notes_last else summary.notes)
     for step in summary.next_steps:
         line(f"Next: {_DATA.sub(lambda _: typed, step)}")
     for text in table if is_last else ():
         line(text)
-    notes(summary.notes if is_long else ())
+    notes(summary.notes if notes_last else ())
     if details is not None:
         details()
     if verbose:
