@@ -101,7 +101,7 @@ def serve(
     form: Annotated[
         str | None,
         about(
-            "What raters fill in for an output: pass_fail, stars, score, esa or mqm (these two mark errors); "
+            "What raters fill in: pass_fail, stars, score, contrastive, esa or mqm (these two mark errors); "
             "pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have a form of their own.",
             show_default=False,
         ),
@@ -130,6 +130,13 @@ def serve(
     controls: Annotated[
         Path | None,
         about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        about(
+            "The folder of images: texts that name one, a path or ![words](path), show it.",
+            show_default=False,
+        ),
     ] = None,
     repeats: Annotated[
         float,
@@ -244,6 +251,7 @@ def serve(
                 help_share=help_share,
                 adjudicator=adjudicator,
                 repeats=repeats,
+                images=images,
             )
         webs: dict[str, Web] = {path: app.state.web for path, app in apps.items()}
         with _listening(serving) as listener:

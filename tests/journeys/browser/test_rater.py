@@ -181,6 +181,41 @@ def test_what_is_left_out_is_marked_in_the_source(serve: Sites, window: Windows,
     assert [row["score"] for row in site.ratings] == [60] * 3
 
 
+def test_outputs_side_by_side_scroll_together_and_are_put_in_order(
+    serve: Sites, window: Windows, accessible: Any
+) -> None:
+    long = [[f"{name}\n" + "line\n" * 200 for name in ("first", "second", "third")]]
+    site = serve(small_set(long), budget=1, size=1, options={"form": "contrastive"})
+    page = window()
+    page.goto(site.link("anna"))
+    boxes = page.locator(".output .said > .text")
+    boxes.nth(0).evaluate("box => { box.scrollTop = (box.scrollHeight - box.clientHeight) / 2; }")
+    half = "box => Math.abs(box.scrollTop / (box.scrollHeight - box.clientHeight) - 0.5) < 0.02"
+    for at in range(3):
+        handle = boxes.nth(at).element_handle()
+        page.wait_for_function(half, arg=handle)
+    expected = {}
+    for score in (20, 90, 60):
+        next_field(page, "input[type=number]") if expected else None
+        card = page.locator(".output:focus-within")
+        expected[card.locator(".said").inner_text().split("\n")[0]] = score
+        page.keyboard.type(str(score))
+    next_field(page, "[data-order]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Best first")
+    order = [text.split("\n")[0] for text in page.locator(".output .said").all_inner_texts()]
+    assert order == sorted(expected, key=lambda name: -expected[name])
+    accessible(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Nothing to judge now")).to_be_visible()
+    data = small_set(long)
+    assert data.outputs is not None
+    found = {
+        str(data.outputs[0, MODELS.index(row["model"])]).split("\n")[0]: row["score"] for row in site.ratings
+    }
+    assert found == expected
+
+
 def test_stars_by_keyboard(serve: Sites, window: Windows) -> None:
     site, page = serve(two_items(), budget=1, size=1, scale=(1, 5), options={"form": "stars"}), window()
     page.goto(site.link("anna"))

@@ -59,6 +59,7 @@ def create_app(
     help_share: float = 0.5,
     adjudicator: str | None = None,
     repeats: float = 0.0,
+    images: str | Path | None = None,
 ) -> FastAPI:
     """Return the web application of a campaign; it lets go of the database when it ends.
 
@@ -66,7 +67,7 @@ def create_app(
         where: The campaign's file, or the URL of its database.
         name: The campaign's name, where the database holds several.
         secret: At least 32 random letters that sign sessions; with the same one they outlive a restart.
-        form: What raters fill in for an output: ``pass_fail``, ``score``, ``stars``, ``esa`` or ``mqm``;
+        form: What raters fill in: ``pass_fail``, ``score``, ``stars``, ``contrastive``, ``esa`` or ``mqm``;
             ``pass_fail`` on a scale from 0 to 1 and ``score`` on others, unless given. Where outputs are
             compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
@@ -86,6 +87,7 @@ def create_app(
         advance: Whether a page is sent as soon as every output on it has a score.
         rate: What an hour of a rater is paid: the organiser's pages then show the cost.
         base: The path of this campaign below the others of its server, such as ``/wmt``.
+        images: The folder of images; a text that is the path of one, or has ``![words](path)``, shows it.
         repeats: The share of pages that raters judge a second time, so that the organiser sees how they agree
             with themselves.
         adjudicator: Decides where two raters are further apart than a quarter of the scale (of pairs: where
@@ -120,7 +122,10 @@ def create_app(
             help_share=help_share,
             adjudicator=adjudicator,
             repeats=repeats,
+            images=None if images is None else Path(images),
         )
+        # What is outside the folder is said before anybody comes.
+        _ = web.image_files
         sessions = web.sessions
         rater_service = RaterService(web)
     except BaseException:

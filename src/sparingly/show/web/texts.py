@@ -38,6 +38,7 @@ class DisplayText:
     html: str | None = None  # what to show in their place; None shows the letters
     left_out: int = 0  # how many letters at the end are not shown
     speaker: str = ""  # who says it, where it is a turn of a chat
+    image: str = ""  # what an image is called in addresses; the letters say what it shows
 
 
 def display_text(text: str | None, *, markdown: bool = False, speaker: str = "") -> DisplayText:

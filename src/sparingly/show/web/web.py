@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import SpansForm
 from sparingly.run.raters.assignment import Assignment
+from sparingly.show.web.images import Images
 from sparingly.show.web.languages import script_texts, texts_of, translator
 from sparingly.show.web.panel import Panel
 from sparingly.show.web.sessions import Session, Sessions
@@ -73,6 +75,7 @@ class Web:
         help_share: The probability with which a rater sees a suggestion, drawn for each question.
         repeats: The share of pages that raters judge a second time, unasked, to see how they agree with
             themselves.
+        images: The folder of the images that texts name; nothing is shown as an image without it.
         adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
         tutorial: Items with known answers that are judged first, each until the answer is right.
@@ -109,6 +112,7 @@ class Web:
     help_share: float = 0.5
     adjudicator: str | None = None
     repeats: float = 0.0
+    images: Path | None = None
 
     def __post_init__(self) -> None:
         texts_of(self.language)
@@ -165,6 +169,15 @@ class Web:
             raise UsageError("Help is for outputs that are scored, and this campaign compares outputs.")
         data_sets = {name: self.campaign.data(name, judged=False) for name in names}
         return Help(self.help_from, self.help_share, self.campaign.settings, data_sets)
+
+    @cached_property
+    def image_files(self) -> Images | None:
+        """The images that texts name."""
+        if self.images is None:
+            return None
+        names = self.campaign.settings.budgets
+        data_sets = {name: self.campaign.data(name, judged=False) for name in names}
+        return Images(self.images, data_sets, self.sessions.handle)
 
     @cached_property
     def access(self) -> Access:
@@ -243,13 +256,18 @@ class Web:
         )
         return environment
 
+    @property
+    def title(self) -> str:
+        """What the campaign is called on its pages: its path, where there are others beside it."""
+        return self.campaign.name if self.list_at is None else self.base.rpartition("/")[2]
+
     def page(
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any
     ) -> HTMLResponse:
         """Return a page made from a template; it knows ``campaign``, ``session`` and ``csrf``."""
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
-        title = "sparingly" if session is None else self.campaign.name
+        title = "sparingly" if session is None else self.title
         shared = {
             "list_at": self.list_at,
             "campaign": title,

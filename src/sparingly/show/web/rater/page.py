@@ -248,7 +248,7 @@ class PageViews:
             advances=(form.advances or web.advance) and len(web.campaign.settings.aspects) == 1,
             one_by_one=web.one_by_one and len(questions) > 1,
             reference=[display_text(item.reference)] if web.reference and item.reference else [],
-            source=_turns(item.source, markdown=markdown) if item.source else [],
+            source=self._shown(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
             outputs=tuple(
@@ -315,7 +315,7 @@ class PageViews:
             texts=tuple(
                 [display_text(output.text)]
                 if form.answers == "spans"
-                else _turns(output.text, markdown=markdown)
+                else self._shown(output.text, markdown=markdown)
                 for output in question.outputs
             ),
             fields=tuple(fields),
@@ -326,6 +326,17 @@ class PageViews:
             earlier=self._earlier(question, rater),
             source=display_text(question.source) if form.answers == "spans" and question.source else None,
         )
+
+    def _shown(self, text: str | None, *, markdown: bool) -> list[DisplayText]:
+        """Return a text with its images, or the turns of a chat."""
+        images = self.web.image_files
+        if images is None:
+            return _turns(text, markdown=markdown)
+        shown: list[DisplayText] = []
+        for words, path in images.parts(text or ""):
+            name = None if path is None else images.name_of(path)
+            shown += _turns(words, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+        return shown
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
         """Return, for the one who adjudicates, what those who disagree said of an output."""

@@ -8,11 +8,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
+from sparingly.show.web.images import KINDS
 from sparingly.show.web.panel import PREFIX
 from sparingly.show.web.rater.service import RaterService
 from sparingly.show.web.rater.submission import SentPage, from_form, from_json, json_schema
@@ -83,6 +84,17 @@ def decline(session: RaterForm, service: Served) -> Response:
         return RedirectResponse("/rate", 303)
     web.access.retire(session.rater, by="panel")
     return web.page("rater/screened.html", panel=web.panel)
+
+
+@router.get("/rate/image/{name}")
+def show_image(name: str, session: RaterSession, service: Served) -> Response:
+    """Send an image that a text names."""
+    images = service.web.image_files
+    file = None if images is None else images.files.get(name)
+    if file is None:
+        return service.web.page("error.html", session, status=404, sentence="There is no such page.")
+    # What it is called says nothing of who made it.
+    return FileResponse(file, media_type=f"image/{KINDS[file.suffix.lower()]}")
 
 
 @router.get("/rate/{handle}")

@@ -116,6 +116,8 @@
   const writes = (element) => element.matches("textarea, select, input:not([type=radio]), .markable");
   const keys = (event) => {
     if (!form || event.ctrlKey || event.metaKey || event.altKey || writes(event.target)) return;
+    // A long text that has the focus is scrolled by the arrows.
+    if (event.target.matches(".text") && event.key === "ArrowDown") return;
     const group = current();
     const arrows = { ArrowLeft: 0, ArrowDown: 1, ArrowRight: 2 };
     const place = group && group.classList.contains("versus") ? arrows[event.key] : Number(event.key) - 1;
@@ -219,6 +221,44 @@
         return shown;
       }));
     });
+  };
+
+  // --- long texts side by side scroll together; outputs are put in order ---
+  const together = () => {
+    const isLong = (box) => box.scrollHeight > box.clientHeight + 1;
+    // Whoever has no mouse scrolls a long text by its focus.
+    [...document.querySelectorAll(".said > .text")].filter(isLong).forEach((box) => { box.tabIndex = 0; });
+    const long = [...document.querySelectorAll(".pair .text, .contrastive .said > .text")].filter(isLong);
+    const moved = new Set();
+    for (const box of long) {
+      box.addEventListener("scroll", () => {
+        if (moved.delete(box)) return;
+        const share = box.scrollTop / (box.scrollHeight - box.clientHeight);
+        for (const other of long.filter((one) => one !== box)) {
+          const before = other.scrollTop;
+          other.scrollTop = share * (other.scrollHeight - other.clientHeight);
+          if (other.scrollTop !== before) moved.add(other);
+        }
+      });
+    }
+  };
+  const order = () => {
+    const score = (card) => {
+      const value = card.querySelector("input[type=number]").value;
+      return value === "" ? -Infinity : Number(value);
+    };
+    const sorted = cards().sort((one, other) => score(other) - score(one) || 0);
+    form.querySelector(".outputs").append(...sorted);
+    say(`${tr("Best first")}: ${sorted.map((card) => card.querySelector("h2").textContent).join(", ")}.`);
+  };
+  const sorting = () => {
+    if (form.dataset.form !== "contrastive") return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.order = "";
+    button.textContent = tr("Best first");
+    button.addEventListener("click", order);
+    form.querySelector(".send").prepend(button);
   };
 
   // --- errors marked in a text: letters are code points, the end is not included ---
@@ -401,6 +441,8 @@
       if (event.target.matches("[name^='skip:']")) skipping(event.target.closest(".output"));
     });
     steps();
+    sorting();
+    together();
     form.addEventListener("input", later);
     form.addEventListener("submit", note);
     const [first] = cards().filter((card) => !card.hidden);
