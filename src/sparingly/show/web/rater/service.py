@@ -250,7 +250,7 @@ class RaterService:
         cards = {names[card.output]: card for card in submission.cards if card.output in names}
         content = Draft(cards, submission.seconds or 0.0).to_json()
         if len(content) > _LONGEST_DRAFT:
-            raise UsageError("This text is too long to be saved.")
+            raise UsageError("This is too long to be saved.")
         self.web.drafts.save(session.rater, page.data, page.item, content)
         self.queue.renew(session.rater, page)
 
