@@ -16,7 +16,8 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted
+from sparingly.base.summary import html_table
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
