@@ -256,7 +256,10 @@ def pilot_of(
 ) -> Pilot:
     """Return the pilot: the ratings of an aspect, or a metric where there is no aspect."""
     if not len(data.models):
-        raise MissingDataError("A plan needs models and their scores, and the evaluation set has none.")
+        raise MissingDataError(
+            "A plan needs models and their scores, and the evaluation set has none. Plan without data: "
+            f"{_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+        )
     if aspect is None and not len(data.aspects):
         return _from_metric(data, _most_typical(data), seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
