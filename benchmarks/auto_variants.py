@@ -28,6 +28,7 @@ from typing import Any
 import joblib
 import numpy as np
 from scipy.special import ndtr
+from sparingly.infer.expect.belief import USUAL_PRIOR, BeliefPrior, believe
 
 from benchmarks.leaderboard.parity import Places, reached
 from sparingly.base import rng
@@ -36,7 +37,6 @@ from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.sets import open_set, set_files
 from sparingly.infer.estimate.estimate import without_truth
-from sparingly.infer.expect.belief import USUAL_PRIOR, BeliefPrior, believe
 from sparingly.infer.expect.expect import PairVariances, fit_metrics, pooled_deviations
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.measures import pairwise_accuracy
