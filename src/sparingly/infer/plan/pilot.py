@@ -440,6 +440,11 @@ def _plan_without_data(values: Mapping[str, str]) -> str:
 def _most_typical(data: EvalSet) -> str:
     """Return the judge (or metric) whose differences between models agree most with those of the others."""
     names = sorted(likeliest_metrics(data.metrics, data.roles))
+    if not names and len(data.preferences):
+        raise MissingDataError(
+            "The data hold comparisons, and no scores to plan from. To plan comparisons: "
+            f"{_plan_without_data({'win_rate': '60%'})}."
+        )
     if not names:
         raise MissingDataError(
             "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "

@@ -599,7 +599,9 @@ def plan(
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
     if pilot.models < 2 and goals.width is None and goals.detect is None:
-        goals = replace(goals, width=_usual_width(outlook))
+        # About half the half-width that the pilot gives, or 100 items.
+        half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
+        goals = replace(goals, width=round_width(half / 2) if math.isfinite(half) and half > 0 else None)
         outlook = replace(outlook, goals=goals)
     mix, items_needed = None, outlook.items_needed()
     # A goal that all items do not reach has no price.
@@ -624,13 +626,6 @@ def plan(
         notes=notes,
         epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),
     )
-
-
-def _usual_width(outlook: PlanOutlook) -> float | None:
-    """Return about half the half-width that the pilot gives, or 100 items: a goal where none is named."""
-    pilot = outlook.pilot
-    half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
-    return round_width(half / 2.0) if math.isfinite(half) and half > 0 else None
 
 
 def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:

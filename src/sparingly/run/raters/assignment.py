@@ -150,14 +150,9 @@ class Assignment(OwnFile, Tabular):
 
 
 def _plain(task: RaterTask) -> dict[str, Any]:
-    values: dict[str, Any] = {"item": task.item, "models": list(task.models), "unit": task.unit}
-    if task.shared:
-        values["shared"] = True
-    if task.control is not None:
-        values["control"] = task.control
-    if task.context:
-        values["context"] = list(task.context)
-    return values
+    names = ("item", "models", "unit", "shared", "control", "context")
+    values = {name: schema.write(getattr(task, name)) for name in names}
+    return {name: value for name, value in values.items() if value not in (False, None, [])}
 
 
 def _names(values: Any, field: str) -> list[str]:

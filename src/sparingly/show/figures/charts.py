@@ -24,7 +24,7 @@ from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.judge.audit import JudgeAudit
-from sparingly.infer.plan.growth import Growth
+from sparingly.infer.plan.outlook import Growth
 from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.infer.rank.compare import Comparison, CurveComparison

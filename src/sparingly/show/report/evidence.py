@@ -26,7 +26,7 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import PROPORTION, IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.judge.audit import JudgeAudit, audit_for_report
-from sparingly.infer.plan.growth import Growth, growth
+from sparingly.infer.plan.outlook import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank
 from sparingly.infer.rank.ranking import Ranking
