@@ -22,7 +22,7 @@ from benchmarks.leaderboard.results import LABELS, RANDOM, SPA, Results, Runs
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UnknownNameError
-from sparingly.infer.rank.curve import ParityRule
+from sparingly.infer.rank.curve import ParityRule, sizes_of
 
 # --- where curves of agreement reach their targets, and how they go on where they were not measured ------
 # A curve is straight between its budgets and ends at the full set, where the agreement is 1. Below its first
@@ -215,10 +215,10 @@ def baseline_on(
         return None
     runs = runs.at(runs.shares[known])
     info = results.sets[name]
-    labels, sizes = runs.curve(LABELS), runs.curve(unit)
-    # Random selection judges what is typical: in its seconds a label, the full set's labels take so long.
-    a_label = sizes[-1] / labels[-1]
-    full, smallest = info.items * info.models * a_label, info.models * a_label
+    sizes = runs.curve(unit)
+    # Random selection judges what is typical: in its questions (or seconds) an item, all items take so long.
+    smallest = sizes[-1] / sizes_of(runs.shares[-1:], info.items)[0]
+    full = info.items * smallest
     exponent = error_exponent(sizes, runs.curve(SPA))
     aimed = np.isin(runs.shares, results.counted(name, runs).shares)
     key = (name, against, unit, rule)

@@ -280,7 +280,7 @@ def stopped_on(
     return Stopped(
         float(ended.mean()),
         _mean(labels),
-        _mean(labels / (info.items * info.models)),
+        _mean(labels / (info.items * info.models if baseline is None else baseline.full)),
         _mean(accuracy[known]),
         matched,
     )

@@ -6,10 +6,12 @@ import pytest
 from sparingly.bench.sets import (
     FullyJudgedSet,
     SetFile,
+    asked_once,
     open_replay_data,
     replay_data,
     resampled_rows,
 )
+from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 
 
@@ -55,3 +57,17 @@ def test_seconds_are_those_of_the_published_line(judged: FullyJudgedSet) -> None
 def test_a_part_in_use_is_kept() -> None:
     file = SetFile("demo", None)
     assert open_replay_data(file, "package", 1) is open_replay_data(file, "package", 1)
+
+
+def test_a_text_is_asked_about_once_and_has_one_label() -> None:
+    outputs = np.array([["x", "y", " x "], ["p", "q", "r"], [None, None, ""]], object)
+    scores = np.array([[1.0, 5.0, 3.0], [1.0, 2.0, 3.0], [4.0, 5.0, np.nan]])
+    data = EvalSet.from_arrays(["a", "b", "c"], ["m", "n", "o"], outputs=outputs, aspects={"s": scores})
+    once = asked_once(data)
+    np.testing.assert_array_equal(once.aspects["s"], [[2, 5, 2], [1, 2, 3], [4, 5, np.nan]])
+    part = replay_data(FullyJudgedSet(once, "s", None), 0)
+    everything = np.ones((3, 3), bool)
+    assert part.questions(everything).tolist() == [2, 3, 3], "outputs without texts are apart"
+    assert part.questions(everything & [False, True, True]).tolist() == [2, 2, 2]
+    bare = replay_data(FullyJudgedSet(data.only(["aspect:s"]), "s", None), 0)
+    assert bare.questions(everything).tolist() == [3, 3, 3]

@@ -60,7 +60,7 @@ def test_a_set_that_is_not_there_is_named(folder: Path) -> None:
         set_files(None, ["talks_one"])
     with pytest.raises(UsageError, match="folder=…"):
         set_files(None)
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         set_files(folder / "absent")
 
 

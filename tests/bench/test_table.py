@@ -57,7 +57,7 @@ def test_a_table_that_is_not_there_is_empty(tmp_path: Path) -> None:
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
     path.write_bytes(b"no table")
-    with pytest.raises(InputError, match="no Parquet file"):
+    with pytest.raises(InputError, match="not a Parquet file"):
         read_table(path)
     pl.DataFrame({"set": ["a"]}).write_parquet(path)
     with pytest.raises(InputError, match="no column family"):

@@ -114,7 +114,7 @@ def test_several_data_sets_and_models_that_come_and_go(
     ("arguments", "sentence"),
     [
         ("campaign status no.db", "no.db: there is no such campaign."),
-        ("campaign status data.jsonl", "data.jsonl: this is no campaign."),
+        ("campaign status data.jsonl", "data.jsonl: this is not a campaign."),
         ("campaign new d.db a b -m uniform -b 3", 'Several data sets are written NAME=FILE, and "a" is not.'),
         (
             "campaign new c.db data.jsonl -m uniform -b 3 -a overall",

@@ -51,7 +51,7 @@ def test_a_gate_leaves_with_0_for_yes_and_with_1_for_no_or_not_yet(command: Comm
     assert command("compare data.jsonl Cedar-MT Rowan -a overall --margin 2 --gate")[0] == EXIT_NO
     for line, sentence in (
         (f"{base} --gate", "A gate needs a margin"),
-        (f"{base} --gate --margin 2%", "Scores of overall are no rates"),
+        (f"{base} --gate --margin 2%", "Scores of overall are not rates"),
         ("compare data.jsonl Juniper Brch -a overall", "Did you mean Birch?"),
         ("compare data.jsonl Birch Birch -a overall", "of two models, not of Birch and itself"),
         ("compare data.jsonl A B C -a overall", "of two models, and 3 are named"),

@@ -77,8 +77,8 @@ def test_lines_of_text_become_a_table(command: Command, tmp_path: Path) -> None:
         ("distil train past.jsonl past.jsonl -u metric_avg -o m.skops", 'Two data sets are called "past"'),
         ("distil train past.jsonl -u metric_avg -o m.skops --family Beta", "not of the form MODEL=FAMILY"),
         ("distil train past.jsonl -u metric_avgg -o m.skops", "metric_avg"),
-        ("distil info past.jsonl", "no skops file"),
-        ("distil apply past.jsonl new.jsonl -o x.jsonl", "no skops file"),
+        ("distil info past.jsonl", "not a skops file"),
+        ("distil apply past.jsonl new.jsonl -o x.jsonl", "not a skops file"),
     ],
 )
 def test_wrong_use_is_one_sentence(command: Command, line: str, words: str) -> None:

@@ -72,7 +72,7 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
     [
         ("curv data.jsonl -o x.svg", 'Invalid value "curv" for KIND.'),
         (CURVE, "Say where the picture goes: --out FILE"),
-        (f"{CURVE} -o x.gif", "x.gif is no name for a picture"),
+        (f"{CURVE} -o x.gif", "x.gif is not a name for a picture"),
         (f"{CURVE} -o x.svg --json", "not both"),
         (f"{CURVE} -o absent/x.svg", "the folder to write to does not exist"),
         (

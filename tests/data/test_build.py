@@ -66,7 +66,7 @@ def one_rating(item: int, model: int) -> Ratings:
         ({"columns": {"length": np.array([1, np.inf])}}, 'The column "length" holds an infinite number.'),
         ({"sources": ["one"]}, "The sources must fill the shape (2,), one for each item (and model)."),
         ({"sources": "ab"}, "The sources must fill the shape (2,), one for each item (and model)."),
-        ({"sources": ["x", 5]}, "The sources hold 5, which is no text. Write None where one is missing."),
+        ({"sources": ["x", 5]}, "The sources hold 5, which is not text. Write None where one is missing."),
         (
             {"outputs": [["x"], ["y"]]},
             "The outputs must fill the shape (2, 2), one for each item (and model).",

@@ -211,7 +211,7 @@ def test_targets_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "folder").mkdir()
     problems = {
         missing: f"the folder to write to does not exist. Make {missing.parent}.",
-        tmp_path / "folder": "this is a directory, and a file is to be written.",
+        tmp_path / "folder": "this is a directory, not a file.",
     }
     for path, problem in problems.items():
         with pytest.raises(InputError) as caught:

@@ -48,6 +48,6 @@ def parsed(text: str) -> Any:
     """Read JSON that holds no NaN and no infinity."""
 
     def refuse(constant: str) -> NoReturn:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     return json.loads(text, parse_constant=refuse)

@@ -185,7 +185,7 @@ def test_another_never_list_is_found(data: EvalSet) -> None:
         ({"method": "metric_vra"}, 'There is no method "metric_vra"'),
         ({"method": "metric_var:metric=gone"}, 'There is no metric "gone"'),
         ({"budget": "41"}, "is larger than the 40"),
-        ({"budget": "much"}, "is no budget"),
+        ({"budget": "much"}, "is not a budget"),
     ],
 )
 def test_a_method_that_cannot_be_run_is_said(data: EvalSet, change: dict[str, Any], reason: str) -> None:

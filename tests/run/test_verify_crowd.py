@@ -138,7 +138,7 @@ def test_older_files_have_no_crowd(data: EvalSet) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("crowd", "e", r'field signature\.crowd: a list \[…\] is wanted, not "e"'),
+        ("crowd", "e", r'field signature\.crowd: expected a list \[…\], not "e"'),
         ("crowd", ["e", None], r"field signature\.crowd\[1\]:"),
         ("judged", 7, r"field signature\.judged: 7 is not text"),
     ],

@@ -302,9 +302,9 @@ def test_plain_arrays_cannot_be_verified() -> None:
         ("{}", "field format: this is a null file, none of sparingly/selection, sparingly/estimate"),
         ('{"format": ["a"]}', "field format: this is a "),
         ('{"format": "sparingly/ranking", "version": 2}', "field version: version 2 is newer"),
-        ('{"format": "sparingly/estimate"}', "field version: null is no version"),
+        ('{"format": "sparingly/estimate"}', "field version: null is not a version"),
         ('{"format": "sparingly/est', "this is not JSON"),
-        ("[]", "field file: an object"),
+        ("[]", "field file: expected an object"),
     ],
 )
 def test_broken_files_are_one_sentence(text: str, problem: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ have human scores, or those of a judge, and metrics, each of which can stand for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 from typing import Any, Literal
@@ -358,7 +358,7 @@ def truths(data: EvalSet, truth: str, rows: Ints) -> list[tuple[str, Floats]]:
 
 
 def _run_pair(tally: Tally, tree: SplitTree, told: list[tuple[str, Floats]], order: Ints) -> None:
-    clusters = Voters.of(tree.representatives(MOST))
+    clusters = Voters.of(representatives(tree, MOST))
     steps = Voters.of(tree.steps(LEAST, MOST))
     size, count = len(tree), np.arange(min(LEAST, len(order)), len(order) + 1, dtype=np.float64)
     spent, judged = steps.spent, steps.running(np.ones(size))
@@ -383,3 +383,16 @@ def metric_curves(figures: Figures) -> dict[str, Figures] | None:
     parts = [curves for truth, curves in figures["curves"].items() if truth != HUMAN]
     together: dict[str, Figures] | None = reduce(added, parts) if parts else None
     return together
+
+
+def representatives(tree: SplitTree, count: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+    """Yield for 1, 2 … ``count`` clusters the point that stops representing, and those that begin."""
+    points, free = len(tree), np.ones(len(tree), bool)
+    root = tree.representative(2 * points - 2, free)
+    yield None, (root,)
+    point_of = {2 * points - 2: root}
+    for merge in range(points - 2, points - 1 - min(count, points), -1):
+        children = tree.linkage.merges[merge].tolist()
+        for child in children:
+            point_of[child] = tree.representative(child, free)
+        yield point_of.pop(points + merge), tuple(point_of[child] for child in children)

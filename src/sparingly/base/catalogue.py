@@ -143,7 +143,7 @@ def register(name: str) -> Callable[[Registered], Registered]:
     def add(cls: Registered) -> Registered:
         kind = getattr(cls, "kind", "")
         if kind not in CATALOGUE:
-            raise UsageError(f'"{name}" is of no known kind. Kinds are: {", ".join(CATALOGUE)}.')
+            raise UsageError(f'"{name}" has an unknown kind. Kinds are: {", ".join(CATALOGUE)}.')
         if kind in METHOD_KINDS and not NAME.fullmatch(name):
             raise UsageError(f'The name "{name}" of a method must be small letters, digits and _.')
         for other_kind in METHOD_KINDS if kind in METHOD_KINDS else (kind,):

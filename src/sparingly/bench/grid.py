@@ -115,7 +115,7 @@ def entry_of(text: str, **more: Any) -> GridEntry:
     if entry.stop is not None:
         as_stop(entry.stop)
     if not strategy and (entry.rounds is not None or entry.stop is not None):
-        raise UsageError(f"rounds and stop go with a strategy, and {method.name} is none.")
+        raise UsageError(f"rounds and stop go with a strategy, and {method.name} is not one.")
     if entry.p_values == "full_set" and estimator is None and not strategy:
         raise UsageError(
             f"What judging everything would say is expected by an estimator: write {entry.method}|greg."

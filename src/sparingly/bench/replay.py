@@ -96,7 +96,7 @@ def _empty_cell(share: float, status: str, reason: object) -> ReplayCell:
 
 
 def _cell(part: ReplayData, share: float, mask: Mask, outcome: ReplayOutcome, **more: Any) -> ReplayCell:
-    labels = mask.sum(axis=1)
+    labels = part.questions(mask)
     seconds = None if part.seconds is None else float(part.seconds @ labels)
     measures = measure(outcome, part.full_outcome)
     return ReplayCell(share, labels=int(labels.sum()), annotation_seconds=seconds, measures=measures, **more)
@@ -194,7 +194,7 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
         raise UsageError(f"{strategy.name} asks for nothing with {count} items: {ended.look.finished}.")
     if any(selection.pairs is not None for selection in state.rounds):
         raise UsageError(f"{strategy.name} asks for comparisons, and the replay has scores.")
-    spent = None if ended.stopped is None else ended.spent
+    spent = None if ended.stopped is None else int(part.questions(state.asked).sum())
     judgements = ReplayJudgements(state.asked, str(state.rounds[-1].signature), stopped_at=spent)
     if not strategy.gives_scores:
         return judgements

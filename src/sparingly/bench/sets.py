@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from sparingly.base import rng
-from sparingly.base.arrays import Floats, Ints
+from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UnknownNameError, UsageError, listing
 from sparingly.base.syntax import argument
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.files import extension, naming
+from sparingly.infer.compare.votes import text_codes
 from sparingly.infer.rank.agreement import FullSet
 from sparingly.infer.rank.compare import full_set
 from sparingly.run.rounds.replay import with_truth
@@ -93,7 +94,7 @@ def set_files(
     by_name: dict[str, list[Path]] = {}
     if folder is not None:
         if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder: name the one that holds the data sets.")
+            raise UsageError(f"{folder} is not a folder: name the one that holds the data sets.")
         for path in sorted(folder.iterdir()):
             if path.is_file() and extension(path) in _KINDS and path != results:
                 by_name.setdefault(path.name.split(".")[0], []).append(path)
@@ -127,8 +128,11 @@ def strong_metric(name: str) -> str | None:
     return next((metric for beginning, metric in STRONG.items() if name.startswith(beginning)), None)
 
 
-def open_set(file: SetFile) -> FullyJudgedSet:
-    """Read a set and cut it to the items and models that were judged in full."""
+def open_set(file: SetFile, *, once: bool = True) -> FullyJudgedSet:
+    """Read a set and cut it to the items and models that were judged in full.
+
+    Equal texts have one label unless told otherwise (``asked_once``).
+    """
     from sparingly.data.demo import load_demo
     from sparingly.data.io import load
 
@@ -138,6 +142,7 @@ def open_set(file: SetFile) -> FullyJudgedSet:
         truth = the_only("aspect", None, data.aspects, f"Name the truth of {file.name} in the grid.")
     data, truth = with_truth(data, truth)
     complete = judged_in_full(data, truth)
+    complete = asked_once(complete) if once else complete
     return FullyJudgedSet(complete, truth, file.metric or one_metric(file.name, complete))
 
 
@@ -154,6 +159,33 @@ def judged_in_full(data: EvalSet, truth: str) -> EvalSet:
     if len(models) < 2:
         raise DataError(f"{data.name}: no two models were judged by {truth} on all items.")
     return data.take(models=models)
+
+
+def first_with_text(data: EvalSet) -> Ints:
+    """Return for every output the place of the first model that wrote the same text for that item."""
+    own = np.broadcast_to(np.arange(len(data.models)), data.shape)
+    if data.outputs is None:
+        return own
+    code = text_codes(data.outputs)
+    return np.where(code < 0, own, (code[:, :, None] == code[:, None, :]).argmax(axis=2))
+
+
+def asked_once(data: EvalSet) -> EvalSet:
+    """Return the set with one label for outputs of an item that have the same text: the mean of theirs.
+
+    People are shown a text once, so it has one label. Published sets often have several, which differ in 30
+    to 60 % of such groups: that is noise of people, and no difference of models.
+    """
+    cell = (np.arange(len(data))[:, None] * len(data.models) + first_with_text(data)).ravel()
+
+    def of_text(scores: Floats) -> Floats:
+        known = ~np.isnan(scores.ravel())
+        total = np.bincount(cell[known], scores.ravel()[known], minlength=cell.size)
+        count = np.bincount(cell[known], minlength=cell.size)
+        means = (total / np.maximum(count, 1))[cell].reshape(scores.shape)
+        return np.where(np.isnan(scores) | (count[cell] == 1).reshape(scores.shape), scores, means)
+
+    return data.with_parts(aspects={name: of_text(scores) for name, scores in data.aspects.items()})
 
 
 def one_metric(name: str, data: EvalSet) -> str | None:
@@ -174,7 +206,7 @@ def one_metric(name: str, data: EvalSet) -> str | None:
 @lru_cache(maxsize=256)
 def _digest_of(path: Path, _changed: int, _size: int) -> str:
     with naming(path):
-        return blake2b(path.read_bytes(), digest_size=8).hexdigest()
+        return blake2b(path.read_bytes(), digest_size=8, person=b"texts asked once").hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +230,17 @@ class ReplayData:
     def full_outcome(self) -> FullSet:
         """The outcome of judging everything; its tests are computed once."""
         return full_set(self.data, self.truth)
+
+    @cached_property
+    def _first_with_text(self) -> Ints:
+        return first_with_text(self.data)
+
+    def questions(self, asked: Mask) -> Ints:
+        """Return how many questions the asked cells of every item are: outputs with the same text are one."""
+        questions: Mask = np.zeros(asked.shape, bool)
+        rows, columns = np.nonzero(asked)
+        questions[rows, self._first_with_text[rows, columns]] = True
+        return np.asarray(questions.sum(axis=1), np.int64)
 
     @cached_property
     def seconds(self) -> Floats | None:

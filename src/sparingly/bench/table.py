@@ -74,7 +74,7 @@ def read_table(path: Path) -> pl.DataFrame:
         with naming(path):
             table = pl.read_parquet(path.read_bytes())
     except pl.exceptions.PolarsError:
-        raise InputError("this is no Parquet file", file=path, fix="Name another file") from None
+        raise InputError("this is not a Parquet file", file=path, fix="Name another file") from None
     if lost := [name for name in COLUMNS if name not in table.columns]:
         fix = "Is it of another version? Name another file"
         raise InputError(f"the table has no column {lost[0]}", file=path, fix=fix)

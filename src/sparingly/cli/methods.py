@@ -31,7 +31,7 @@ def methods(
     from sparingly.show.terminal.methods import show_method, show_methods
 
     if kind is not None and kind not in KINDS:
-        raise UsageError(f'"{kind}" is no kind of method. Kinds are: {", ".join(KINDS)}.')
+        raise UsageError(f'"{kind}" is not a kind of method. Kinds are: {", ".join(KINDS)}.')
     if name is not None:
         method_type = method_class(name)
         emit(describe_method(method_type)) if json else show_method(method_type)

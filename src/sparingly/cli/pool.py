@@ -115,7 +115,7 @@ class QuotaOptions:
         for part in self.quota.split(","):
             name, sign, count = part.rpartition("=")
             if not sign or not count.strip().isdecimal():
-                raise UsageError(f'"{self.quota}" is no quota: write equal, share, or news=100,chat=50.')
+                raise UsageError(f'"{self.quota}" is not a quota: write equal, share, or news=100,chat=50.')
             counts[name.strip()] = int(count)
         return {**vars(self), "quota": counts}
 

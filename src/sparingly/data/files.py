@@ -194,7 +194,7 @@ def open_binary(path: Path) -> IO[bytes]:
     """Open a file for reading, decompressing gzip, bzip2 and xz by content."""
     with naming(path):
         if path.is_dir():
-            raise InputError("this is a directory, and a file is wanted", file=path)
+            raise InputError("this is a directory, not a file", file=path)
         with path.open("rb") as plain:
             start = plain.read(8)
         for magic, module in _MAGIC.items():
@@ -247,7 +247,7 @@ def naming(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError("there is no such file", file=path) from None
     except IsADirectoryError:
-        raise InputError("this is a directory, and a file is wanted", file=path) from None
+        raise InputError("this is a directory, not a file", file=path) from None
     except PermissionError:
         raise InputError("no permission to open the file", file=path, fix="Change its permissions") from None
     except EOFError:
@@ -310,7 +310,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         value = parse_json(line, path, number)
         if not isinstance(value, dict):
             raise InputError(
-                f"a JSON object is wanted, not {_shorten(line)}",
+                f"expected a JSON object, not {_shorten(line)}",
                 file=path,
                 line=number,
                 fix="Write one item per line, each as {…}",
@@ -431,7 +431,7 @@ def naming_target(path: Path) -> Iterator[None]:
             "the folder to write to does not exist", file=path, fix=f"Make {path.parent}"
         ) from None
     except IsADirectoryError:
-        raise InputError("this is a directory, and a file is to be written", file=path) from None
+        raise InputError("this is a directory, not a file", file=path) from None
     except PermissionError:
         raise InputError("no permission to write there", file=path) from None
     except OSError as error:

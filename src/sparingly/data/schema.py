@@ -145,7 +145,7 @@ def _fixed(readers: tuple[Read, ...]) -> Read:
     def fixed(value: Any, field: str) -> tuple[Any, ...]:
         entries = as_list(value, field)
         if len(entries) != len(readers):
-            raise InputError(f"{len(readers)} values are wanted, not {len(entries)}", field=field)
+            raise InputError(f"{len(readers)} values are needed, not {len(entries)}", field=field)
         return tuple(reader(entry, field) for reader, entry in zip(readers, entries, strict=True))
 
     return fixed

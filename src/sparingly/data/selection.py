@@ -327,7 +327,7 @@ class _Rows:
         for place, value in enumerate([] if column is None else column.tolist()):
             if not 0 < value <= 1:
                 raise InputError(
-                    f"{value} is no inclusion probability",
+                    f"{value} is not an inclusion probability",
                     field=f"rows[{place}].{name}",
                     fix="It lies above 0 and is at most 1, for every row or for none",
                 )

@@ -402,7 +402,7 @@ def as_texts(label: str, values: Any, shape: tuple[int, ...], owned: bool = Fals
         for text in array.ravel().tolist():
             if text is not None and not isinstance(text, str):
                 raise DataError(
-                    f"The {label} hold {text!r}, which is no text. Write None where one is missing."
+                    f"The {label} hold {text!r}, which is not text. Write None where one is missing."
                 )
     return array
 

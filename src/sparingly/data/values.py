@@ -69,7 +69,7 @@ def as_number(value: Any, field: str) -> float:
     """Return a number; null is NaN; anything else is an error."""
     if type(value) is float:
         if math.isinf(value):
-            raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
+            raise InputError(f"{_spelled(value)} is not a finite number", field=field, fix=NOT_FINITE)
         return value
     if value is None:
         return math.nan
@@ -96,7 +96,7 @@ def parse_number(text: str, field: str) -> float:
         ) from None
     if math.isinf(number):
         raise InputError(
-            f"{shown(stripped)} is no finite number",
+            f"{shown(stripped)} is not a finite number",
             field=field,
             fix="Write a finite number, or leave it empty",
         )
@@ -111,7 +111,7 @@ def _spelled(number: float) -> str:
 def check_value(value: Any, field: str, depth: int = 0) -> None:
     """Raise InputError for a value that could not be written again: infinite, or nested too deeply."""
     if type(value) is float and math.isinf(value):
-        raise InputError(f"{_spelled(value)} is no finite number", field=field, fix=NOT_FINITE)
+        raise InputError(f"{_spelled(value)} is not a finite number", field=field, fix=NOT_FINITE)
     if not isinstance(value, dict | list):
         return
     if depth >= MOST_LEVELS:
@@ -131,7 +131,7 @@ def as_whole(value: Any, field: str) -> int:
     """Return a whole number; anything else is an error, a missing one too."""
     if type(value) is int:
         return value
-    raise InputError(f"{shown(value)} is no whole number", field=field)
+    raise InputError(f"{shown(value)} is not a whole number", field=field)
 
 
 def as_truth(value: Any, field: str) -> bool:
@@ -145,7 +145,7 @@ def as_matrix(value: Any, field: str, size: int) -> NDArray[np.float64]:
     """Return size × size numbers, NaN where one is missing."""
     rows = [as_list(row, field) for row in as_list(value, field)]
     if [len(row) for row in rows] != [size] * size:
-        raise InputError(f"{size} × {size} numbers are wanted, one per pair of models", field=field)
+        raise InputError(f"expected {size} × {size} numbers, one per pair of models", field=field)
     return np.array([[as_number(number, field) for number in row] for row in rows], np.float64).reshape(
         size, size
     )
@@ -155,7 +155,7 @@ def as_scale(value: Any, field: str) -> Scale:
     """Return the lowest and the highest possible score of a scale."""
     numbers = [as_number(end, field) for end in as_list(value, field)]
     if len(numbers) != 2 or not numbers[0] < numbers[1]:
-        raise InputError(f"{shown(value)} is no scale", field=field, fix="Write [lowest, highest]")
+        raise InputError(f"{shown(value)} is not a scale", field=field, fix="Write [lowest, highest]")
     return Scale(*numbers)
 
 
@@ -167,7 +167,7 @@ def as_id(value: Any, field: str) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise InputError(f"{shown(value)} is no id", field=field, fix="An id is text or a whole number")
+    raise InputError(f"{shown(value)} is not an id", field=field, fix="An id is text or a whole number")
 
 
 def as_mapping(value: Any, field: str) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def as_mapping(value: Any, field: str) -> dict[str, Any]:
         return {}
     if isinstance(value, dict):
         return value
-    raise InputError(f"an object {{…}} is wanted, not {shown(value)}", field=field)
+    raise InputError(f"expected an object {{…}}, not {shown(value)}", field=field)
 
 
 def as_list(value: Any, field: str) -> list[Any]:
@@ -185,7 +185,7 @@ def as_list(value: Any, field: str) -> list[Any]:
         return []
     if isinstance(value, list):
         return value
-    raise InputError(f"a list […] is wanted, not {shown(value)}", field=field)
+    raise InputError(f"expected a list […], not {shown(value)}", field=field)
 
 
 def shown(value: Any, length: int = 40) -> str:
@@ -208,7 +208,7 @@ def check_version(record: dict[str, Any], kind: str, newest: int) -> None:
         raise InputError(f"this is a {shown(record.get('format'))} file, not {kind}", field="format")
     version = record.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise InputError(f"{shown(version)} is no version", field="version")
+        raise InputError(f"{shown(version)} is not a version", field="version")
     if version > newest:
         raise InputError(
             f"version {version} is newer than the version {newest} that this sparingly reads",

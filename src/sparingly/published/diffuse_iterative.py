@@ -115,18 +115,6 @@ class SplitTree:
             sequence.append(Step(None if stays else dropped, tuple(new_points)))
         return sequence
 
-    def representatives(self, count: int) -> Iterator[tuple[int | None, tuple[int, ...]]]:
-        """Yield for 1, 2 … ``count`` clusters the point that stops representing, and those that begin."""
-        points, free = len(self), np.ones(len(self), bool)
-        root = self.representative(2 * points - 2, free)
-        yield None, (root,)
-        point_of = {2 * points - 2: root}
-        for merge in range(points - 2, points - 1 - min(count, points), -1):
-            children = self.linkage.merges[merge].tolist()
-            for child in children:
-                point_of[child] = self.representative(child, free)
-            yield point_of.pop(points + merge), tuple(point_of[child] for child in children)
-
 
 # --- diffuse_iterative ---
 

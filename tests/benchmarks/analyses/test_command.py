@@ -113,7 +113,7 @@ def test_json_needs_no_drawing_library(command: Command, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("norms -m random -b 5 -o x.gif", "x.gif is no name for a picture"),
+        ("norms -m random -b 5 -o x.gif", "x.gif is not a name for a picture"),
         (f"norms {PAIR} -o x.svg", "give --selection, or --method and --budget"),
         ("norms -m random -o x.svg", "A --method goes with a --budget."),
         ("norms -b 10 -o x.svg", "A --method goes with a --budget."),

@@ -108,14 +108,14 @@ def test_ambiguous_numbers_are_asked_back(budget: float, how: str) -> None:
     ],
 )
 def test_nonsense_is_refused_in_one_line(budget: str) -> None:
-    with pytest.raises(UsageError, match=r"is no budget\. Write a count") as caught:
+    with pytest.raises(UsageError, match=r"is not a budget\. Write a count") as caught:
         Budget.parse(budget)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("budget", [True, None, [5], b"5"])
 def test_other_things_are_refused(budget: Any) -> None:
-    with pytest.raises(UsageError, match="is no budget"):
+    with pytest.raises(UsageError, match="is not a budget"):
         Budget.parse(budget)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.papers.ashury.sets import representatives
 from sparingly.base import rng
 from sparingly.choose.design.clusters import represent
 from sparingly.published.diffuse_iterative import SplitTree
@@ -64,7 +65,7 @@ def test_equal_points_are_no_trouble() -> None:
 def test_representatives_of_ever_more_clusters_are_those_of_each_cut() -> None:
     tree = tree_of(40)
     standing: list[int] = []
-    for count, (left, joined) in enumerate(tree.representatives(12), start=1):
+    for count, (left, joined) in enumerate(representatives(tree, 12), start=1):
         if left is not None:
             standing.remove(left)
         standing += joined

@@ -170,7 +170,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     file = tmp_path / "model.skops"
     for content in (b"", b"{}", b"\x00\x01"):
         file.write_bytes(content)
-        assert "no skops file" in refused(file)
+        assert "not a skops file" in refused(file)
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.txt", "a")
     assert "no distilled model" in refused(file)

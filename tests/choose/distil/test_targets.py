@@ -42,7 +42,7 @@ def test_wrong_ones_are_said() -> None:
         parse_targets(["metric_var:metric=a", "metric_var:metric=b"])
     with pytest.raises(UsageError, match="Name at least one utility"):
         parse_targets([])
-    with pytest.raises(UsageError, match="random is no utility"):
+    with pytest.raises(UsageError, match="random is not a utility"):
         parse_targets("random")
     with pytest.raises(UsageError, match=r'In the data set "x", metric_var cannot be computed: .*COMET'):
         values_in(DATA, Target.parse("metric_var:metric=COMET"), "x")

@@ -136,10 +136,10 @@ def test_damage_to_a_pool_of_before_checksums_is_no_traceback(
     ("key", "value", "words"),
     [
         ("parts", 7, "a list"),
-        ("parts", [{"name": "../../secret"}], "no name of a part"),
+        ("parts", [{"name": "../../secret"}], "not a name of a part"),
         ("near", "yes", "neither true nor false"),
         ("good", 10**400, "are counted"),
-        ("by", None, "is no id"),
+        ("by", None, "is not an id"),
     ],
 )
 def test_a_manifest_that_makes_no_sense_is_one_sentence(

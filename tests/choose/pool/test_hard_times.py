@@ -36,7 +36,7 @@ class Killing:
 
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(InputError, match="a pipe or a device, and a file is wanted"):
+    with pytest.raises(InputError, match="a pipe or a device, not a file"):
         pool_files(tmp_path / "pipe.jsonl")
 
 
@@ -56,7 +56,7 @@ def test_what_else_lies_in_a_folder_is_told(tmp_path: Path) -> None:
 
 def test_a_file_is_no_folder_for_scores(tmp_path: Path) -> None:
     (path,) = write_pool(tmp_path, [("jsonl", some_records(5))])
-    with pytest.raises(InputError, match="a folder is wanted for the scores"):
+    with pytest.raises(InputError, match="the scores need a folder"):
         score_pool(path, path)
 
 

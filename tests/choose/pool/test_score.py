@@ -105,7 +105,7 @@ def test_what_cannot_be_scored_is_counted(tmp_path: Path) -> None:
     [
         ("nowhere:f", "cannot be imported"),
         ("json:nothing", "cannot be imported"),
-        ("json:__name__", "is no function"),
+        ("json:__name__", "is not a function"),
         (lambda texts: np.zeros(1), "must return one number per text"),
     ],
 )
@@ -185,7 +185,7 @@ def test_an_id_with_two_texts_is_told_and_refused_when_asked(tmp_path: Path) -> 
 
 
 def test_a_folder_that_is_no_pool_or_has_lost_a_part_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no scored pool"):
+    with pytest.raises(InputError, match="not a scored pool"):
         ScoredPool.load(tmp_path)
     pool = score_pool(write_pool(tmp_path, [("jsonl", some_records(5))]), tmp_path / "scored")
     (tmp_path / "scored" / f"{pool.parts[0].name}.parquet").unlink()

@@ -28,12 +28,12 @@ JSON_LINES: dict[str, tuple[str, str]] = {
     ),
     "Infinity": (
         lines('{"item": "a", "metrics": {"m": {"chrF": -Infinity}}}'),
-        ", line 1, field metrics.m.chrF: -Infinity is no finite number. "
+        ", line 1, field metrics.m.chrF: -Infinity is not a finite number. "
         "Write a finite number, or null where it is missing.",
     ),
     "a number beyond all numbers": (
         lines(ITEM, '{"item": "b", "aspects": {"m": {"mqm": 1e999}}}'),
-        ", line 2, field aspects.m.mqm: Infinity is no finite number. "
+        ", line 2, field aspects.m.mqm: Infinity is not a finite number. "
         "Write a finite number, or null where it is missing.",
     ),
     "a whole number beyond all floats": (
@@ -47,10 +47,10 @@ JSON_LINES: dict[str, tuple[str, str]] = {
     ),
     "Infinity in a column": (
         lines('{"item": "a", "outputs": {}, "depth": [1, {"x": Infinity}]}'),
-        ", line 1, field depth: Infinity is no finite number. "
+        ", line 1, field depth: Infinity is not a finite number. "
         "Write a finite number, or null where it is missing.",
     ),
-    "a place that is no number": (
+    "a place that is not a number": (
         lines(ITEM, {"item": "b", "position": "third"}),
         ', line 2, field position: "third" is text, not a number. '
         "Write the number without quotes, or null where it is missing.",
@@ -86,23 +86,23 @@ JSON_LINES: dict[str, tuple[str, str]] = {
     ),
     "an empty name of a metric": (
         lines({"item": "a", "metrics": {"m": {"": 1}}}),
-        ', line 1, field metrics.m.: "" is no name of a metric. Give it a name.',
+        ', line 1, field metrics.m.: "" is not a name of a metric. Give it a name.',
     ),
     "a list for an id": (
         lines({"item": ["a"], "outputs": {}}),
-        ", line 1, field item: ['a'] is no id. An id is text or a whole number.",
+        ", line 1, field item: ['a'] is not an id. An id is text or a whole number.",
     ),
     "text where an object is wanted": (
         lines(ITEM, {"item": "b", "outputs": "an output"}),
-        ', line 2, field outputs: an object {…} is wanted, not "an output".',
+        ', line 2, field outputs: expected an object {…}, not "an output".',
     ),
     "a number where an object is wanted": (
         lines({"item": "b", "metrics": {"m": 0.5}}),
-        ", line 1, field metrics.m: an object {…} is wanted, not 0.5.",
+        ", line 1, field metrics.m: expected an object {…}, not 0.5.",
     ),
     "an object where a list is wanted": (
         lines({**ITEM, "ratings": {"model": "m"}}),
-        ", line 1, field ratings: a list […] is wanted, not {'model': 'm'}.",
+        ", line 1, field ratings: expected a list […], not {'model': 'm'}.",
     ),
     "a number where text is wanted": (
         lines({"item": "a", "outputs": {"m": 5}}),
@@ -116,13 +116,13 @@ JSON_LINES: dict[str, tuple[str, str]] = {
         lines({**ITEM, "ratings": [{"model": "m", "reference": "r", "score": 1}]}),
         ", line 1, field ratings[0]: the rating names a model and a reference. Keep one of them.",
     ),
-    "a rating of an aspect that is no text": (
+    "a rating of an aspect that is not text": (
         lines({**ITEM, "ratings": [{"model": "m", "aspect": 5, "score": 1}]}),
         ", line 1, field ratings[0].aspect: 5 is not text. Put it in quotes.",
     ),
     "an endless time": (
         lines('{"item": "a", "ratings": [{"model": "m", "score": 1, "seconds": Infinity}]}'),
-        ", line 1, field ratings[0].seconds: Infinity is no finite number. "
+        ", line 1, field ratings[0].seconds: Infinity is not a finite number. "
         "Write a finite number, or null where it is missing.",
     ),
     "a preference without a winner": (
@@ -176,7 +176,7 @@ JSON_LINES: dict[str, tuple[str, str]] = {
     ),
     "a version that is none": (
         lines('{"format": "sparingly/evalset", "version": "one"}', ITEM),
-        ', line 1, field version: "one" is no version.',
+        ', line 1, field version: "one" is not a version.',
     ),
     "another header in the middle": (
         lines(HEADER, ITEM, '{"format": "sparingly/selection", "version": 1}'),
@@ -184,7 +184,7 @@ JSON_LINES: dict[str, tuple[str, str]] = {
     ),
     "a list in a line": (
         lines(ITEM, "[1, 2]"),
-        ", line 2: a JSON object is wanted, not [1, 2]. Write one item per line, each as {…}.",
+        ", line 2: expected a JSON object, not [1, 2]. Write one item per line, each as {…}.",
     ),
     "only a header": (lines(HEADER), ": there is no item in it."),
     "a value with line breaks": (
@@ -208,11 +208,11 @@ COLLECTIONS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an unknown winner": (
         {"item": "a", "human": {}, "comparisons": [{"left": "m", "right": "n", "winner": "both"}]},
-        ', line 1, field comparisons[0].winner: "both" is no winner. Write one of left, right, tie.',
+        ', line 1, field comparisons[0].winner: "both" is not a winner. Write one of left, right, tie.',
     ),
     "a list for a winner": (
         {"item": "a", "human": {}, "comparisons": [{"left": "m", "right": "n", "winner": ["left"]}]},
-        ", line 1, field comparisons[0].winner: ['left'] is no winner. Write one of left, right, tie.",
+        ", line 1, field comparisons[0].winner: ['left'] is not a winner. Write one of left, right, tie.",
     ),
     "a comparison of one model": (
         {"item": "a", "human": {}, "comparisons": [{"left": "m", "winner": "left"}]},
@@ -222,13 +222,13 @@ COLLECTIONS: dict[str, tuple[dict[str, Any], str]] = {
         {"item": "a", "human": {}, "ratings": [{"rater": "r", "aspect": "mqm", "score": 1}]},
         ', line 1, field ratings[0]: the rating names no model. Add "model": "…" to the rating.',
     ),
-    "a comment that is no text": (
+    "a comment that is not text": (
         {"item": "a", "human": {}, "comments": [{"model": "m", "comment": 5}]},
         ", line 1, field comments[0].comment: 5 is not text. Put it in quotes.",
     ),
     "text where an object is wanted": (
         {"item": "a", "human": {"m": "good"}},
-        ', line 1, field human.m: an object {…} is wanted, not "good".',
+        ', line 1, field human.m: expected an object {…}, not "good".',
     ),
     "a reference's score of no aspect": (
         {"item": "a", "human": {"m": {"x": 1, "y": 2}}, "human_reference": {"z": 3}},

@@ -130,7 +130,7 @@ def test_outputs_that_contradict_each_other_are_refused(results: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"preference": 3}, "field preference: 3 is no preference. Write 1, 2, a number between them"),
+        ({"preference": 3}, "field preference: 3 is not a preference. Write 1, 2, a number between them"),
         ({"preference": "1"}, 'field preference: "1" is text, not a number'),
         ({"generator_2": None}, 'field generator_2: the record has no generator_2. Add "generator_2" to it.'),
         ({"generator_2": BASE}, f'the model "{BASE}" is compared with itself'),

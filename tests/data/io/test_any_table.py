@@ -1120,7 +1120,7 @@ def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
         (
             "object.json",
             b'{"prompt": "x", "response": "y"}',
-            "line 1: this is one JSON object .with prompt, response., and a list of objects is wanted",
+            "line 1: this is one JSON object .with prompt, response., not a list of objects",
         ),
         (
             "half.csv",

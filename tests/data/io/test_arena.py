@@ -80,10 +80,10 @@ def test_an_unknown_outcome_is_never_a_tie(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         io.load(path)
     assert str(caught.value) == (
-        f'{path}, line 2, field winner: "error" is no outcome. '
+        f'{path}, line 2, field winner: "error" is not an outcome. '
         "Write one of model_a, model_b, tie, tie (bothbad), or leave it empty."
     )
-    with pytest.raises(InputError, match=r"field winner: 0\.5 is no outcome"):
+    with pytest.raises(InputError, match=r"field winner: 0\.5 is not an outcome"):
         io.load(lines(path, battle(winner=0.5)))
 
 
@@ -230,8 +230,8 @@ def test_a_second_answer_to_the_same_question_is_kept_with_its_row(tmp_path: Pat
     [
         ({"model_b": None}, "field model_b: the row has no model_b. Name both models of every row."),
         ({"model_b": "koala"}, 'the model "koala" is compared with itself'),
-        ({"conversation_a": "Hello"}, 'field conversation_a: "Hello" is no conversation'),
-        ({"question_id": 1.5}, "field question_id: 1.5 is no id"),
+        ({"conversation_a": "Hello"}, 'field conversation_a: "Hello" is not a conversation'),
+        ({"question_id": 1.5}, "field question_id: 1.5 is not an id"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, change: dict[str, Any], wrong: str) -> None:

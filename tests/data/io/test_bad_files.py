@@ -108,7 +108,7 @@ RAW: dict[str, tuple[str, bytes, str]] = {
     "a JSON array where lines are wanted": (
         "set.jsonl",
         json.dumps([ITEM, ITEM]).encode(),
-        f", line 1: a JSON object is wanted, not {json.dumps([ITEM, ITEM])[:40]}…. "
+        f", line 1: expected a JSON object, not {json.dumps([ITEM, ITEM])[:40]}…. "
         "Write one item per line, each as {…}.",
     ),
     "not JSON at all": (
@@ -174,7 +174,7 @@ def test_a_directory_of_no_format(tmp_path: Path) -> None:
 
 
 def test_a_directory_where_a_file_is_wanted(tmp_path: Path) -> None:
-    assert complaint(tmp_path, "jsonl") == ": this is a directory, and a file is wanted."
+    assert complaint(tmp_path, "jsonl") == ": this is a directory, not a file."
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

@@ -113,5 +113,5 @@ def test_what_is_something_else_is_not_taken_for_it(tmp_path: Path, value: Any) 
 def test_an_empty_object_holds_no_item(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no item in it"):
         io.load(put(tmp_path / "o.json", {}), "comet")
-    with pytest.raises(InputError, match="an object of lists by file is wanted"):
+    with pytest.raises(InputError, match="expected an object of lists by file"):
         io.load(put(tmp_path / "o.json", 3), "comet")

@@ -117,7 +117,7 @@ def test_a_number_and_the_same_text_are_not_one_id() -> None:
         ),
         (
             {"item": ["a"], "model": ["m"], "metric:x": [[3]]},
-            "the frame, field metric:x: numbers are wanted, not List(Int64).",
+            "the frame, field metric:x: expected numbers, not List(Int64).",
         ),
     ],
 )
@@ -128,7 +128,7 @@ def test_wrong_frames_get_one_sentence(frame: dict[str, Any], sentence: str) -> 
 
 
 def test_no_frame_at_all() -> None:
-    with pytest.raises(UsageError, match="A pandas, polars or Arrow table is wanted, not builtins"):
+    with pytest.raises(UsageError, match="Expected a pandas, polars or Arrow table, not builtins"):
         from_frame([1])
     with pytest.raises(UsageError, match=r'There is no column "chr". Did you mean chrF\?'):
         from_frame(pl.DataFrame(columns()), roles={"chr": "metric"})

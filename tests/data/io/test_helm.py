@@ -357,7 +357,7 @@ def test_an_instance_without_an_id(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         io.load(run)
     assert str(caught.value) == (
-        f"{run / 'scenario_state.json'}, field request_states[0].instance.id: null is no id. "
+        f"{run / 'scenario_state.json'}, field request_states[0].instance.id: null is not an id. "
         "An id is text or a whole number."
     )
 

@@ -216,7 +216,7 @@ def test_a_score_among_others_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         io.load(path)
     assert str(caught.value) == (
-        f'{path}, field row 3: "INVALID" is no score of x. '
+        f'{path}, field row 3: "INVALID" is not a score of x. '
         "Write a number or a word such as pass or fail there, or choose scores with metrics=."
     )
 

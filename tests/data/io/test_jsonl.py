@@ -292,5 +292,5 @@ def test_fields_without_any_value_are_carried_or_named(tmp_path: Path) -> None:
     assert set(lost) == set(data.fields) - set(kept)
     assert "column:year" in lost
     path = write(tmp_path / "e.jsonl", {**HEADER, "empty": ["ratings"]}, {"item": "a"})
-    with pytest.raises(InputError, match='field empty: "ratings" is no field that can be empty'):
+    with pytest.raises(InputError, match='field empty: "ratings" is not a field that can be empty'):
         io.load(path)

@@ -124,7 +124,7 @@ def test_what_is_no_folder_of_lines_is_not_taken_for_one(tmp_path: Path) -> None
         io.load(put(tmp_path / "a", {"tiny.txt": "x\n"}))
     with pytest.raises(InputError, match="there is no text file in it"):
         io.load(put(tmp_path / "b", {"x.md": ""}), "lines")
-    with pytest.raises(InputError, match="a directory of text files is wanted"):
+    with pytest.raises(InputError, match="expected a directory of text files"):
         io.load(tmp_path / "a" / "tiny.txt", "lines")
 
 

@@ -306,14 +306,14 @@ def test_a_metric_without_end(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         io.load(path)
     assert str(caught.value) == (
-        f"{path}, line 2, field exact_match: Infinity is no finite number. "
+        f"{path}, line 2, field exact_match: Infinity is not a finite number. "
         "Write a finite number, or null where it is missing."
     )
 
 
 def test_a_likelihood_that_is_none(tmp_path: Path) -> None:
     path = write(tmp_path / "a", "x", [chosen(0, ["-1.0", "high", "-2.0"])])
-    with pytest.raises(InputError, match=r"line 1, field resps: \"high\" is no log-likelihood\."):
+    with pytest.raises(InputError, match=r"line 1, field resps: \"high\" is not a log-likelihood\."):
         io.load(path)
 
 

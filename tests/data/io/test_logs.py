@@ -429,7 +429,7 @@ def test_a_text_among_numbers_is_named_and_texts_alone_are_kept() -> None:
     scored = [
         output(name, scores=[LogScore("s", value)]) for name, value in zip("abc", (1, 2, "odd"), strict=True)
     ]
-    with pytest.raises(InputError, match=r'"odd" is no score of s\. .* choose scores with metrics='):
+    with pytest.raises(InputError, match=r'"odd" is not a score of s\. .* choose scores with metrics='):
         load(*scored)
     assert list(load(*scored, output("d", scores=[LogScore("t", 1)]), metrics="t").metrics) == ["t"]
     data = load(*(output(name, scores=[LogScore("tone", "warm")]) for name in "ab"))

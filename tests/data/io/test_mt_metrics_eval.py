@@ -200,7 +200,7 @@ def test_unequal_counts_are_both_named(tree: Path, file: str, text: str, sentenc
 @pytest.mark.parametrize(
     ("file", "text", "wrong"),
     [
-        ("human-scores/en-de.x.seg.score", f"{ODD} 3\n", "line 1: 5 columns are there, and 2 are wanted"),
+        ("human-scores/en-de.x.seg.score", f"{ODD} 3\n", "line 1: 5 columns are there, and 2 are needed"),
         ("human-scores/en-de.x.seg.score", f"{PLAIN}\tgood\n", 'line 1, field x: "good" is not a number'),
         (
             "metric-scores/en-de/X-refA.seg.score",
@@ -211,7 +211,7 @@ def test_unequal_counts_are_both_named(tree: Path, file: str, text: str, sentenc
         (
             "human-scores/en-de.x.seg.rating",
             f"{PLAIN}\t[1]\n",
-            "line 1, field rating: an object {…} is wanted",
+            "line 1, field rating: expected an object {…}",
         ),
         (
             "human-scores/en-de.x.seg.rating",
@@ -222,7 +222,7 @@ def test_unequal_counts_are_both_named(tree: Path, file: str, text: str, sentenc
         (
             "human-scores/en-de.x.seg.rating",
             f"{PLAIN} None\n",
-            "line 1: 1 columns are there, and 2 or 3 are wanted",
+            "line 1: 1 columns are there, and 2 or 3 are needed",
         ),
     ],
 )

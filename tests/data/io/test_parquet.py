@@ -173,14 +173,14 @@ def test_many_items_in_any_order_over_several_row_groups(tmp_path: Path) -> None
         (
             {"item": ["a"], "metric:x": [[1.0, 2.0, 3.0]]},
             {},
-            "field metric:x: 2 numbers an item are wanted, not List(Float64).",
+            "field metric:x: expected 2 numbers per item, not List(Float64).",
         ),
         (
             {"item": ["a", "b"], "outputs": [["x", "y"], ["x"]]},
             {},
             "field outputs: the list in row 2 has not 2 values.",
         ),
-        ({"item": ["a"], "source": [1]}, {}, "field source: texts are wanted, not Int64."),
+        ({"item": ["a"], "source": [1]}, {}, "field source: expected texts, not Int64."),
         (
             {"item": ["a"], "metric:x": [[float("inf"), 1.0]]},
             {},
@@ -192,7 +192,7 @@ def test_many_items_in_any_order_over_several_row_groups(tmp_path: Path) -> None
             {"version": "2"},
             "field version: version 2 is newer than the version 1 that this sparingly reads. Update",
         ),
-        ({"item": ["a"]}, {"models": "tiny"}, "field metadata models: a JSON list of names is wanted."),
+        ({"item": ["a"]}, {"models": "tiny"}, "field metadata models: expected a JSON list of names."),
         (
             {"item": ["a"], "ratings": [[{"model": "tinny", "score": 1.0}]]},
             {},
@@ -203,7 +203,7 @@ def test_many_items_in_any_order_over_several_row_groups(tmp_path: Path) -> None
             {},
             "field ratings: a rating needs either a model or a reference.",
         ),
-        ({"item": ["a"], "ratings": [1]}, {}, "field ratings: lists of records are wanted, not Int64."),
+        ({"item": ["a"], "ratings": [1]}, {}, "field ratings: expected lists of records, not Int64."),
     ],
 )
 def test_wrong_files_get_one_sentence(

@@ -51,7 +51,7 @@ def test_lines_and_arrays_are_told_apart(tmp_path: Path) -> None:
     path.write_text(" \n", encoding="utf-8")
     with pytest.raises(InputError, match="the file is empty"):
         list(read_records(path))
-    with pytest.raises(InputError, match=r"a JSON array \[…\] is wanted"):
+    with pytest.raises(InputError, match=r"expected a JSON array \[…\]"):
         list(array_records(path))
 
 

@@ -143,7 +143,7 @@ def test_bad_values_are_named_with_their_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ('[{"i": 1, "tgt": {}}, 3]', "line 1: a JSON object is wanted, not 3."),
+        ('[{"i": 1, "tgt": {}}, 3]', "line 1: expected a JSON object, not 3."),
         ('[{"i": 1, "tgt": {}}\n{"i": 2}]', "line 2: this is not JSON"),
         ('[{"i": 1, "tgt": {}},\n{"i": 2, "i": 3}]', 'line 2, field i: the key "i" is there twice'),
         ('[{"i": 1, "tgt": {}},\n{"i": 2', "line 2: this is not JSON"),

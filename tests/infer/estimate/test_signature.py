@@ -61,9 +61,9 @@ def test_signatures_come_back(asked: dict[str, Any]) -> None:
     ("change", "problem"),
     [
         ({"aspect": None}, "field signature.aspect: the text is missing"),
-        ({"seed": 1.5}, "field signature.seed: 1.5 is no whole number"),
-        ({"n": True}, "field signature.n: true is no whole number"),
-        ({"scale": [1]}, r"field signature.scale: \[1\] is no scale"),
+        ({"seed": 1.5}, "field signature.seed: 1.5 is not a whole number"),
+        ({"n": True}, "field signature.n: true is not a whole number"),
+        ({"scale": [1]}, r"field signature.scale: \[1\] is not a scale"),
         ({"level": "high"}, 'field signature.level: "high" is text'),
     ],
 )

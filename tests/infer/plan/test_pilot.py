@@ -114,7 +114,7 @@ def test_other_inputs_vary_by_the_spread_over_the_items_and_documents() -> None:
 
 def test_what_is_no_pilot() -> None:
     top = sparingly.select(DATA, "metric_avg:metric=good", 50)
-    with pytest.raises(UsageError, match="top of a list is no pilot"):
+    with pytest.raises(UsageError, match="top of a list is not a pilot"):
         pilot_of(DATA, top, "people", for_differences=False, seed=0)
     with pytest.raises(DataError, match="A pilot of 9 judged items"):
         known(n=9)

@@ -42,7 +42,7 @@ def test_rows_without_a_score_and_blank_lines_are_passed_over(tmp_path: Path) ->
         ("item,model,score\na,M,1\n", 2, "field rater: the answer names no rater."),
         ("rater,item,first,second,score\nann,a,M,M,1\n", 2, '"M" cannot be compared with itself.'),
         ('{"rater": "a"\n', 1, "this is not JSON"),
-        ('{"rater": "a"}\n[1]\n', 2, "an object {…} is wanted."),
+        ('{"rater": "a"}\n[1]\n', 2, "expected an object {…}."),
         (
             '{"rater": "a", "item": "i", "model": "M", "score": "3"}\n',
             1,

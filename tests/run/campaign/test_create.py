@@ -48,7 +48,7 @@ def test_a_share_is_the_same_share_of_each() -> None:
         ({"strategy": "unifrom"}, "Did you mean uniform"),
         ({"strategy": "weighted_mean"}, "does not choose items"),
         ({"strategy": "metric_avg:metric=COMET"}, 'There is no metric "COMET"'),
-        ({"stop": "uniform"}, "is no rule to stop"),
+        ({"stop": "uniform"}, "is not a rule to stop"),
         ({"scale": (5, 5)}, "the first must be lower"),
         ({"size": 0}, "A round asks for at least one item, not 0."),
         ({"aspects": ["one", "two"]}, "Say which one the evaluation is about"),

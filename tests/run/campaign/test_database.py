@@ -32,7 +32,7 @@ def test_how_sqlite_is_set(tmp_path: Path) -> None:
     [
         ("no/folder/a.db", InputError, "there is no such campaign"),
         ("folder", InputError, "this is a directory"),
-        ("text.txt", InputError, "this is no campaign"),
+        ("text.txt", InputError, "this is not a campaign"),
         ("mysql://host/name", UsageError, "There are no campaigns in mysql databases"),
         ("sqlite://", UsageError, "A campaign lives in a file, not in memory"),
         ("postgresql+nothing://host/name", UsageError, "There is no driver for postgresql"),

@@ -135,7 +135,7 @@ def test_whatever_is_sent_the_last_answer_of_each_rater_counts(
         ({"score": 101}, "is outside the scale of overall, 0 to 100."),
         ({"score": -0.5}, "The score -0.5 of the item"),
         ({"score": "high"}, '"high" is text, not a number'),
-        ({"score": float("inf")}, "no finite number"),
+        ({"score": float("inf")}, "not a finite number"),
         ({"scor": 1}, 'there is no column "scor". Did you mean score?'),
         ({"data": "other"}, 'There is no data set "other"'),
         ({"seconds": -1}, "-1 seconds are less than none"),

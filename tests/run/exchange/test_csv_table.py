@@ -50,11 +50,11 @@ def test_semicolons_empty_cells_and_bad_scores(tmp_path: Path) -> None:
     assert [(one.score, one.seconds, one.comment) for one in taken.answers] == [(55.0, 12.5, "fine")]
     assert taken.read == len(rows)
     assert taken.left_out == {
-        "the score is no number": 1,
+        "the score is not a number": 1,
         "a score outside the scale 0 to 100": 1,
         "no answer was given": len(rows) - 3,
     }
-    assert "line" in taken.examples["the score is no number"][0]
+    assert "line" in taken.examples["the score is not a number"][0]
 
 
 def test_sides_by_word_or_number(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_sides_by_word_or_number(tmp_path: Path) -> None:
         row["overall"] = word
     taken = read(tmp_path, rows, key)
     assert [one.score for one in taken.answers] == [1.0, -1.0, 0.0]
-    assert taken.left_out == {"the score is no number": 1}
+    assert taken.left_out == {"the score is not a number": 1}
 
 
 def test_spans_as_json(tmp_path: Path) -> None:

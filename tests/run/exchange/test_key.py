@@ -74,11 +74,11 @@ def test_a_question_is_found_by_its_item_and_rater() -> None:
     [
         ({"version": 2}, "newer than the version"),
         ({"format": "sparingly/selection"}, "not sparingly/key"),
-        ({"scales": {"overall": [1]}}, "is no scale"),
+        ({"scales": {"overall": [1]}}, "is not a scale"),
         ({"questions": 3}, "a list"),
-        ({"questions": [{"task": "x"}]}, "no id"),
+        ({"questions": [{"task": "x"}]}, "not an id"),
         ({"questions": [{"task": "x", "item": "i", "shown": ["a"]}]}, "not those of the outputs"),
-        ({"same": [{"item": "a", "pair": ["b"]}]}, "no pair of models"),
+        ({"same": [{"item": "a", "pair": ["b"]}]}, "not a pair of models"),
     ],
 )
 def test_a_bad_key_gets_one_sentence(tmp_path: Path, change: dict[str, object], sentence: str) -> None:

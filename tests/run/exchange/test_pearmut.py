@@ -376,7 +376,7 @@ def test_a_mark_without_a_severity_is_left_out() -> None:
         ({"campaign": "a/b"}, {}, "part of links"),
         ({"assignment": "dynamic"}, {}, "neither task-based nor single-stream"),
         ({"assignment": "task-based"}, {}, "a list per rater"),
-        ({"users": "none"}, {}, "no whole number"),
+        ({"users": "none"}, {}, "not a whole number"),
         ({"protocol": "XYZ"}, {}, "none of DA, ESA, cESA, MQM"),
         ({"protocol": "DA"}, {"kind": "spans"}, "no spans"),
         ({"protocol": "ESA"}, {}, "marks spans"),
@@ -395,5 +395,5 @@ def test_other_files_get_a_sentence() -> None:
         (folder / "x.json").write_text('{"a": 1}')
         return [folder / "x.json"]
 
-    with pytest.raises(InputError, match="no annotations of Pearmut"):
+    with pytest.raises(InputError, match="not annotations of Pearmut"):
         there_and_back("pearmut", fake)

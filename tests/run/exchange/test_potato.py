@@ -342,7 +342,7 @@ def test_marks_need_the_items() -> None:
 @pytest.mark.parametrize(
     ("options", "asked", "sentence"),
     [
-        ({"annotators": "some"}, {}, "no whole number"),
+        ({"annotators": "some"}, {}, "not a whole number"),
         ({"mode": "ternary"}, {"kind": "pair"}, "neither binary nor scale"),
         ({"modus": "scale"}, {}, "mode"),
         ({}, {"kind": "ranking"}, "cannot ask for rankings"),
@@ -377,7 +377,7 @@ def test_other_files_get_a_sentence() -> None:
 
     with pytest.raises(InputError, match="neither an item nor an answer"):
         there_and_back("potato", strange)
-    with pytest.raises(InputError, match=r"no user_state\.json of Potato"):
+    with pytest.raises(InputError, match=r"not a user_state\.json of Potato"):
         there_and_back("potato", other)
     with pytest.raises(InputError, match=r"no user_state\.json in this folder"):
         there_and_back("potato", empty)

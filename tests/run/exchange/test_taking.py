@@ -166,8 +166,8 @@ def test_two_valued_words_are_scores_where_the_scale_is_from_0_to_1() -> None:
         reading.score(question, token, "overall", value, Submission("Ada", f"{value}"))
     taken = reading.report()
     assert [one.score for one in taken.answers] == [1.0, 0.0]
-    assert set(taken.left_out) <= {"the score is no number"}
+    assert set(taken.left_out) <= {"the score is not a number"}
     assert taken.into(DATA).store.scales["aspect:overall"] == (0.0, 1.0)
     other = Reading(KEY)
     score(other, "pass")
-    assert other.report().left_out == {"the score is no number": 1}
+    assert other.report().left_out == {"the score is not a number": 1}

@@ -34,7 +34,7 @@ def test_a_key_of_other_settings_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_the_folder_gets_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    with pytest.raises(InputError, match="a folder is to be written"):
+    with pytest.raises(InputError, match="not a folder"):
         sparingly.export_tasks(DATA, all_of(DATA), to="csv", folder=tmp_path / "out")
 
 

@@ -226,8 +226,8 @@ def test_files_that_are_damaged_are_named(file: Path) -> None:
     text = result.file.read_text()
     for content, reason in (
         (text.replace('"version": 1', '"version": 2', 1), "version 2 is newer"),
-        (text.replace('"texts"', '"text"', 1), "line 2: this is no verdict"),
-        ("[]\n", "this is no sparingly/judge-verdicts file"),
+        (text.replace('"texts"', '"text"', 1), "line 2: this is not a verdict"),
+        ("[]\n", "this is not a sparingly/judge-verdicts file"),
     ):
         result.file.write_text(content)
         with pytest.raises(InputError, match=reason):

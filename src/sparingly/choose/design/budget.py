@@ -59,11 +59,11 @@ class Budget:
             except UsageError:
                 raise
             except ValueError:
-                raise UsageError(one_line(f'"{text}" is no budget. {_HOW}')) from None
+                raise UsageError(one_line(f'"{text}" is not a budget. {_HOW}')) from None
         if isinstance(value, int | np.integer) and not isinstance(value, bool):
             return cls("count", _as_float(int(value)))
         if not isinstance(value, float | np.floating):
-            raise UsageError(one_line(f"{value!r} is no budget. {_HOW}"))
+            raise UsageError(one_line(f"{value!r} is not a budget. {_HOW}"))
         if math.isfinite(value) and value >= 1:
             share = 100 if value == 1 else value
             raise UsageError(f'Is {value:g} a count or a share? Write {int(value)} or "{share:g}%".')

@@ -128,9 +128,13 @@ def sizes_of(utility: Floats) -> Floats:
     """
     finite = utility[~np.isnan(utility)]
     if not len(finite):
-        raise DataError("The utility is missing everywhere, so it cannot say what is likelier to be drawn.")
+        raise DataError(
+            "The utility is missing everywhere, so it cannot say what is more likely to be drawn."
+        )
     if np.isinf(finite).any():
-        raise DataError("The utility is infinite somewhere, so it cannot say what is likelier to be drawn.")
+        raise DataError(
+            "The utility is infinite somewhere, so it cannot say what is more likely to be drawn."
+        )
     low, spread = float(finite.min()), float(np.ptp(finite))
     if spread == 0.0:
         return np.ones(len(utility))

@@ -262,9 +262,7 @@ class ProbabilityDesign(DrawDesign):
             )
         if tau and self.utility is None and self.weights is None:
             value = tau if tau == PILOT else f"{tau:g}"
-            raise UsageError(
-                f"tau={value} has nothing to go by: name a utility=(…) or weights=, or leave tau out."
-            )
+            raise UsageError(f"tau={value} has no effect: name a utility=(…) or weights=, or leave tau out.")
         if self.pilot is not None and not isinstance(self.pilot, ResidualSize):
             raise UsageError("The pilot of a design is a residual_size: pilot=(residual_size:aspect=…).")
         if self.pilot is not None and tau is None:

@@ -221,7 +221,7 @@ def rescale(values: Floats, scale: Scale) -> Floats:
 def _as_utility(method: Method) -> Utility:
     if isinstance(method, Utility):
         return method
-    raise UsageError(f"The {method.kind} {method.name} is no utility, and only utilities can be learned.")
+    raise UsageError(f"The {method.kind} {method.name} is not a utility, and only utilities can be learned.")
 
 
 def embedding_digest(name: str) -> str | None:

@@ -195,7 +195,7 @@ def _load_file(path: Path, changed: int, size: int) -> DistilledModel:
     """Read a file once, as long as it stays as it is."""
     with files.naming(path):
         if path.is_dir():
-            raise InputError("this is a directory, and a model's file is wanted")
+            raise InputError("this is a directory, not a model's file")
         if is_encoder(path):
             return DistilledModel(*load_encoder(path))
         if size > _MOST_BYTES:
@@ -217,7 +217,7 @@ def _read_model(content: bytes) -> DistilledModel:
     except InputError:
         raise
     except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error):
-        raise InputError("this is no skops file, or a damaged one", fix=_CUT_OFF) from None
+        raise InputError("this is not a skops file, or a damaged one", fix=_CUT_OFF) from None
     except (KeyError, ValueError, TypeError, AttributeError):
         raise InputError("this is an archive, but no distilled model", fix=_OURS) from None
     text, arrays = (parts.get("card"), parts.get("arrays")) if isinstance(parts, dict) else (None, None)
@@ -226,7 +226,7 @@ def _read_model(content: bytes) -> DistilledModel:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("the card is no JSON", field="card") from None
+        raise InputError("the card is not JSON", field="card") from None
     numbers = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
     return model_from_arrays(ModelCard.from_dict(as_mapping(values, "card")), numbers)
 
@@ -244,7 +244,7 @@ def _unpack(plan: Any, archive: zipfile.ZipFile, level: int = 0) -> Any:
     # Arrays of objects are pickles inside, and are refused.
     array = np.load(io.BytesIO(archive.read(plan["file"])), allow_pickle=False)
     if not isinstance(array, np.ndarray):
-        raise TypeError("an array of numbers is wanted")
+        raise TypeError("expected an array of numbers")
     return array
 
 

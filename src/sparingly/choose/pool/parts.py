@@ -143,7 +143,7 @@ class PoolPart:
 def _read_name(value: Any, field: str) -> str:
     name = as_id(value, field)
     if not _NAME.fullmatch(name):
-        raise InputError(f"{shown(name)} is no name of a part", field=field)
+        raise InputError(f"{shown(name)} is not a name of a part", field=field)
     return name
 
 

@@ -119,16 +119,14 @@ def _expand_path(path: Path) -> Sequence[Path]:
             fix=f"Use {', '.join(FILE_KINDS)}, or add .gz",
         )
     if not path.is_file():
-        raise InputError(
-            "this is a pipe or a device, and a file is wanted", file=path, fix="Write it to a file"
-        )
+        raise InputError("this is a pipe or a device, not a file", file=path, fix="Write it to a file")
     return [path]
 
 
 def make_folder(folder: Path) -> None:
     """Make the folder that scores are written to, unless it exists."""
     if folder.exists() and not folder.is_dir():
-        raise InputError("this is a file, and a folder is wanted for the scores", file=folder)
+        raise InputError("this is a file, but the scores need a folder", file=folder)
     with files.naming_target(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -239,7 +237,7 @@ class RecordCounts:
                 f"{counts.read} records were read, and {counts.good} and {counts.bad.total()} are counted"
             )
         for kind in {*counts.bad, *counts.examples} - {*PROBLEM_KINDS}:
-            raise InputError(f"{shown(kind)} is no kind of bad record", field="bad")
+            raise InputError(f"{shown(kind)} is not a kind of bad record", field="bad")
         return counts
 
 

@@ -113,7 +113,7 @@ class ScoredPool:
         path = Path(folder) / MANIFEST
         if not path.exists():
             raise InputError(
-                "this is no scored pool", file=folder, fix="Score it first with: sparingly pool score"
+                "this is not a scored pool", file=folder, fix="Score it first with: sparingly pool score"
             )
         values = as_mapping(files.read_json(path), "pool")
         try:

@@ -62,7 +62,7 @@ def parse_scoring(by: str | Scorer) -> Scoring:
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"The function {by} cannot be imported: {error}.") from None
     if not callable(scorer):
-        raise UsageError(f"{by} is no function of a list of texts.")
+        raise UsageError(f"{by} is not a function of a list of texts.")
     return Scoring(by, scorer=scorer)
 
 
@@ -107,7 +107,7 @@ def parse_distilled(text: str) -> DistilledScorer:
     for name, value in parse_call(text).values:
         if name not in _PARAMETERS or not isinstance(value, Bare | Quoted):
             raise UsageError(
-                f"{text} is no way to score a pool: write {DISTILLED}:model=FILE,utility=NAME, and "
+                f"{text} is not a way to score a pool: write {DISTILLED}:model=FILE,utility=NAME, and "
                 "nothing else."
             )
         parameters[name] = value.text

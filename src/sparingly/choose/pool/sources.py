@@ -74,7 +74,7 @@ def source_of(record: Mapping[str, Any], layout: Layout) -> Source | RecordProbl
     column = _first(record, layout.text, TEXT_COLUMNS)
     text = None if column is None else record[column]
     if text is None or not isinstance(text, str) or not text.strip():
-        problem = "no text" if text is None or isinstance(text, str) else f"the text is no text: {text!r}"
+        problem = "no text" if text is None or isinstance(text, str) else f"this is not text: {text!r}"
         return RecordProblem("empty", f"{problem} in {layout.text or ' or '.join(TEXT_COLUMNS)}")
     if trouble := _unfit(text):
         return trouble

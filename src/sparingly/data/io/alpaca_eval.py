@@ -158,7 +158,7 @@ def _value(preference: Any) -> float | None:
         return 0.0
     if not 1 <= number <= 2:
         raise InputError(
-            f"{shown(preference)} is no preference",
+            f"{shown(preference)} is not a preference",
             field="preference",
             fix="Write 1, 2, a number between them, 0 for a draw, or null",
         )

@@ -215,7 +215,7 @@ def outcome(record: Record) -> float | None:
         return 0.0
     if not isinstance(winner, str) or winner not in WINNERS:
         raise InputError(
-            f"{shown(winner)} is no outcome",
+            f"{shown(winner)} is not an outcome",
             field="winner",
             fix=f"Write one of {', '.join(WINNERS)}, tie (bothbad), or leave it empty",
         )
@@ -237,7 +237,7 @@ def _turns(value: Any, field: str) -> list[Record]:
         return []
     if not isinstance(value, list) or not all(isinstance(turn, dict) for turn in value):
         raise InputError(
-            f"{shown(value)} is no conversation", field=field, fix='Write [{"role", "content"}, …]'
+            f"{shown(value)} is not a conversation", field=field, fix='Write [{"role", "content"}, …]'
         )
     return value
 

@@ -281,7 +281,7 @@ class EvalSetBuilder:
         elif name == "sources":
             self._has_sources = True
         else:
-            raise InputError(f"{shown(name)} is no field that can be empty", field=field)
+            raise InputError(f"{shown(name)} is not a field that can be empty", field=field)
 
     def scale(self, name: str, ends: Any, field: str) -> None:
         """Take the lowest and the highest possible score of a metric or aspect, named by its field."""
@@ -492,4 +492,6 @@ class EvalSetBuilder:
 
 def _check_name(kind: str, name: Any, field: str) -> None:
     if not isinstance(name, str) or not name:
-        raise InputError(f"{shown(name)} is no name of a {kind}", field=field or None, fix="Give it a name")
+        raise InputError(
+            f"{shown(name)} is not a name of a {kind}", field=field or None, fix="Give it a name"
+        )

@@ -118,7 +118,7 @@ def _take_comparisons(builder: EvalSetBuilder, item: int, record: dict[str, Any]
         winner = values.get("winner")
         if not isinstance(winner, str) or winner not in _WINNERS:
             raise InputError(
-                f"{shown(winner)} is no winner",
+                f"{shown(winner)} is not a winner",
                 field=f"{field}.winner",
                 fix=f"Write one of {', '.join(_WINNERS)}",
             )

@@ -76,7 +76,7 @@ _MISSING = ("", "na", "n/a", "nan", "none", "null", "-", "–", "—", "#n/a")
 
 
 def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty if missing") -> Floats:
-    """Return a column of numbers, NaN where missing; a text that is no number is an error with its row."""
+    """Return a column of numbers, NaN where missing; a text that is not a number is an error with its row."""
     if series.dtype == pl.String:
         parsed, unreadable = parsed_texts(series)
         if unreadable.any():
@@ -84,7 +84,7 @@ def numbers(series: pl.Series, source: TableSource, fix: str = "Leave it empty i
             raise source.error(f"{shown(series[row])} is not a number", row=row, field=series.name, fix=fix)
         series = parsed
     elif not holds_numbers(series):
-        raise source.error(f"numbers are wanted, not {series.dtype}", field=series.name)
+        raise source.error(f"expected numbers, not {series.dtype}", field=series.name)
     values: Floats = np.array(series.cast(pl.Float64).to_numpy(), np.float64)
     infinite = np.isinf(values)
     if infinite.any():

@@ -51,7 +51,7 @@ class Comet(Format):
         value = files.read_json(path)
         lists = {path.name: value} if isinstance(value, list) else value
         if not isinstance(lists, dict):
-            raise InputError("an object of lists by file is wanted", file=path)
+            raise InputError("expected an object of lists by file", file=path)
         builder = EvalSetBuilder(path)
         try:
             segments = {

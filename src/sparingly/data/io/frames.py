@@ -101,7 +101,7 @@ def to_polars(frame: Any) -> Converted:
             return Converted(pl.DataFrame(frame))
         kind = type(frame)
         raise UsageError(
-            f"A pandas, polars or Arrow table is wanted, not {kind.__module__}.{kind.__qualname__}."
+            f"Expected a pandas, polars or Arrow table, not {kind.__module__}.{kind.__qualname__}."
         ) from None
     except nw.exceptions.NarwhalsError as error:
         raise UsageError(f"The frame cannot be used: {error}") from None

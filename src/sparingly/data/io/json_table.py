@@ -81,7 +81,7 @@ def open_json(path: Path) -> TableSource:
             path, [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)], None
         )
     raise InputError(
-        f"this is one JSON object (with {listing(document, 6)}), and a list of objects is wanted",
+        f"this is one JSON object (with {listing(document, 6)}), not a list of objects",
         file=path,
         line=1,
         fix='Write one object for each row: [{"prompt": "…", "response": "…"}, …]',

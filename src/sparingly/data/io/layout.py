@@ -776,7 +776,7 @@ class _Layout:
         cells = pl.DataFrame([source.column(key) for key in keys])
         largest = int(cells.group_by(pl.all()).len()["len"].max() or 1)  # type: ignore[arg-type]
         numbers = source.column(column)
-        # The id of a run is no number of an output.
+        # The id of a run is not a number of an output.
         is_few = 1 < numbers.n_unique() <= 2 * largest
         return is_few and not cells.with_columns(numbers).is_duplicated().any()
 

@@ -56,7 +56,7 @@ class Lines(Format):
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read every file and put the lines together."""
         if not path.is_dir():
-            raise InputError("a directory of text files is wanted", file=path)
+            raise InputError("expected a directory of text files", file=path)
         text_files = _chosen(path, options)
         paths = [
             *text_files.source.values(),

@@ -477,7 +477,7 @@ def _likelihood(response: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InputError(
-            f"{shown(value)} is no log-likelihood", field="resps", fix="Log the samples again"
+            f"{shown(value)} is not a log-likelihood", field="resps", fix="Log the samples again"
         ) from None
 
 

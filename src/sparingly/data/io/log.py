@@ -271,7 +271,7 @@ class _Verdicts:
                 texts[self._name(score)] = _as_text(score.value)
             elif number is None:
                 raise InputError(
-                    f"{shown(score.value)} is no score of {score.name}",
+                    f"{shown(score.value)} is not a score of {score.name}",
                     fix="Write a number or a word such as pass or fail there, or choose scores with metrics=",
                 )
             else:

@@ -279,7 +279,7 @@ def _score(name: str, line: str) -> tuple[str, float]:
     columns = line.split("\t") if "\t" in line else line.split()
     if len(columns) != 2:
         raise InputError(
-            f"{len(columns)} columns are there, and 2 are wanted: SYSTEM SCORE",
+            f"{len(columns)} columns are there, and 2 are needed: SYSTEM SCORE",
             fix="Separate them by a tab where the system's name holds spaces",
         )
     return columns[0].strip(), parse_number(columns[1], name)
@@ -289,7 +289,7 @@ def _rating(file: Path, line: str) -> tuple[str, tuple[dict[str, Any] | None, st
     columns = line.strip("\n").split("\t")
     if len(columns) not in (2, 3):
         raise InputError(
-            f"{len(columns)} columns are there, and 2 or 3 are wanted: SYSTEM JSON [RATER]",
+            f"{len(columns)} columns are there, and 2 or 3 are needed: SYSTEM JSON [RATER]",
             fix="Separate them by tabs",
         )
     rater = columns[2].strip() if len(columns) == 3 else None

@@ -127,14 +127,14 @@ class _Header:
 def _listed(metadata: Mapping[str, str], key: str) -> list[str]:
     names = _parsed(metadata, key, "[]")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("a JSON list of names is wanted", field=f"metadata {key}")
+        raise InputError("expected a JSON list of names", field=f"metadata {key}")
     return names
 
 
 def _scales(metadata: Mapping[str, str]) -> dict[str, Scale]:
     scales = _parsed(metadata, "scales", "{}")
     if not isinstance(scales, dict):
-        raise InputError("a JSON object is wanted", field="metadata scales")
+        raise InputError("expected a JSON object", field="metadata scales")
     return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}
 
 
@@ -224,7 +224,7 @@ class _ParquetReader:
         try:
             series = series if series.dtype == array_type else series.cast(array_type)
         except pl.exceptions.PolarsError:
-            raise InputError(f"{width} numbers an item are wanted, not {series.dtype}", field=name) from None
+            raise InputError(f"expected {width} numbers per item, not {series.dtype}", field=name) from None
         numbers, start = np.empty((self.count, width)), 0
         for chunk in series.get_chunks():
             stop = start + len(chunk)
@@ -241,7 +241,7 @@ class _ParquetReader:
 
     def _texts(self, series: pl.Series) -> Objects:
         if series.dtype != pl.String:
-            raise InputError(f"texts are wanted, not {series.dtype}", field=series.name)
+            raise InputError(f"expected texts, not {series.dtype}", field=series.name)
         return self._rows(to_objects(series))
 
     def _lists(self, name: str, width: int) -> Objects:
@@ -250,7 +250,7 @@ class _ParquetReader:
         if isinstance(series.dtype, pl.Array):
             series = series.arr.to_list()
         if not isinstance(series.dtype, pl.List):
-            raise InputError(f"lists of {width} values are wanted, not {series.dtype}", field=name)
+            raise InputError(f"expected lists of {width} values, not {series.dtype}", field=name)
         has_other_length = (series.list.len() != width).fill_null(False)
         if has_other_length.any():
             row = int(has_other_length.arg_max() or 0)
@@ -268,7 +268,7 @@ class _ParquetReader:
     def _records(self, name: str) -> Ratings | Preferences | Repeats:
         series = self.file.column(name)
         if not isinstance(series.dtype, pl.List) or not isinstance(series.dtype.inner, pl.Struct):
-            raise InputError(f"lists of records are wanted, not {series.dtype}", field=name)
+            raise InputError(f"expected lists of records, not {series.dtype}", field=name)
         frame = pl.DataFrame([pl.Series("row", self.place), series]).explode(name).drop_nulls(name)
         item = frame.get_column("row").to_numpy().astype(np.int32)
         records = frame.get_column(name).struct.unnest()
@@ -615,7 +615,7 @@ class Records:
             return np.full(len(self.frame), np.nan)
         series = self.frame.get_column(key)
         if not (series.dtype.is_numeric() or series.dtype == pl.Null):
-            raise InputError(f"numbers are wanted, not {series.dtype}", field=f"{self.name}.{key}")
+            raise InputError(f"expected numbers, not {series.dtype}", field=f"{self.name}.{key}")
         return np.array(series.cast(pl.Float64).to_numpy())
 
     def _coded(self, key: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:

@@ -112,7 +112,7 @@ def array_records(path: Path) -> Iterator[tuple[int, Record]]:
         except InputError as error:
             raise error.at(file=path, line=line) from None
         if not isinstance(value, dict):
-            raise InputError(f"a JSON object is wanted, not {shown(value)}", file=path, line=line)
+            raise InputError(f"expected a JSON object, not {shown(value)}", file=path, line=line)
         yield line, value
         place = _skip(text, place)
         if text[place : place + 1] == ",":
@@ -148,7 +148,7 @@ def digest_id(prefix: str, text: str) -> str:
 def _past(text: str, place: int, sign: str, path: Path) -> int:
     place = _skip(text, place)
     if text[place : place + 1] != sign:
-        raise InputError("a JSON array […] is wanted", file=path)
+        raise InputError("expected a JSON array […]", file=path)
     return _skip(text, place + 1)
 
 

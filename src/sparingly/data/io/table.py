@@ -521,7 +521,7 @@ class _TableReader:
     def _texts(self, column: str) -> pl.Series:
         series = self.source.column(column)
         if series.dtype.is_nested():
-            raise self.source.error(f"texts are wanted, not {series.dtype}", field=column)
+            raise self.source.error(f"expected texts, not {series.dtype}", field=column)
         return series if series.dtype == pl.String else series.cast(pl.String)
 
     def _references(self) -> dict[str, Any]:
@@ -693,7 +693,7 @@ def coded_column(source: TableSource, column: str | None) -> tuple[list[str], Co
         return [], np.full(source.count, -1, np.int32)
     series = source.column(column)
     if series.dtype.is_float():
-        raise source.error(f"texts or whole numbers are wanted, not {series.dtype}", field=column)
+        raise source.error(f"expected texts or whole numbers, not {series.dtype}", field=column)
     texts = series.cast(pl.String).str.strip_chars()
     names, codes = coded(texts.set(texts == "", None))
     return names.to_list(), codes

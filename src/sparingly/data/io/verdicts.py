@@ -154,7 +154,7 @@ def read_verdicts(path: Path) -> tuple[VerdictHead, list[Verdict]]:
         (number, files.parse_json(line.decode("utf-8", "replace"), path, number)) for number, line in whole
     ]
     if not records or not isinstance(records[0][1], dict):
-        raise InputError(f"this is no {FORMAT} file", file=path)
+        raise InputError(f"this is not a {FORMAT} file", file=path)
     try:
         head = VerdictHead.from_dict(records[0][1])
     except InputError as error:
@@ -164,7 +164,7 @@ def read_verdicts(path: Path) -> tuple[VerdictHead, list[Verdict]]:
         try:
             verdict = _verdict(record)
         except (KeyError, TypeError, ValueError, InputError):
-            raise InputError("this is no verdict", file=path, line=number, fix="Remove the line") from None
+            raise InputError("this is not a verdict", file=path, line=number, fix="Remove the line") from None
         answers.pop(verdict.key, None)
         answers[verdict.key] = verdict
     return head, list(answers.values())

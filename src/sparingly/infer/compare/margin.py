@@ -118,6 +118,6 @@ def parse_margin(text: float | str, *, is_share: bool, of: str) -> float:
         return quantity.value
     if quantity.unit == PERCENT:
         raise UsageError(
-            f"{whose} are no rates: write the margin in their unit, --margin {quantity.value:g}."
+            f"{whose} are not rates: write the margin in their unit, --margin {quantity.value:g}."
         )
     return quantity.value

@@ -307,7 +307,7 @@ def as_estimator(method: str | Method) -> Estimator:
     """Return an estimator from its text."""
     if isinstance(method, str):
         call = parse_call(method)
-        # A method of another kind is known, but is no estimator: say that rather than that there is none.
+        # A method of another kind is known, but is not an estimator: say that rather than that there is none.
         parsed: Method = method_from_call(call, (method_class(call.name).kind,))
     else:
         parsed = method

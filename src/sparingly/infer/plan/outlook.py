@@ -113,7 +113,7 @@ class PlanGoals:
                 raise UnknownNameError(name, getattr(self, name), kinds)
         for noun, value in (("width", self.width), ("difference", self.detect)):
             if value is not None and not (np.isfinite(value) and value > 0):
-                raise UsageError(f"The {noun} that is wanted is a number above zero, not {value:g}.")
+                raise UsageError(f"The {noun} must be a number above zero, not {value:g}.")
 
     @property
     def for_differences(self) -> bool:

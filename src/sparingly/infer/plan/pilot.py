@@ -265,7 +265,7 @@ def pilot_of(
         return _from_metric(data, next(m for m in data.metrics if fields.metric(m) in read), seed)
     if selection is not None and not selection.is_probability_sample:
         raise UsageError(
-            "The top of a list is no pilot: it does not show how the other items vary. Draw one with uniform."
+            "The top of a list is not a pilot: it does not show how the others vary. Draw one with uniform."
         )
     view, notes = frame_of(data, selection), tuple[str, ...]()
     judged = np.asarray(view.judged(name).any(axis=0))

@@ -45,7 +45,7 @@ class Quantity:
         try:
             value = float(stripped[: len(stripped) - len(unit)])
         except ValueError:
-            raise UsageError(one_line(f'"{stripped}" is no number: write 2.5, 4% or 0.3sd.')) from None
+            raise UsageError(one_line(f'"{stripped}" is not a number: write 2.5, 4% or 0.3sd.')) from None
         if not math.isfinite(value) or value <= 0:
             raise UsageError(f"Give a number above zero, not {stripped}.")
         return cls(value, unit)
@@ -211,7 +211,7 @@ def sample_size(
 
 def _win_rate(rate: float, models: int, level: float, power: float) -> SampleSize:
     if rate == 0.5:
-        raise UsageError("A win rate of 50 % is no difference: give another one, such as 60%.")
+        raise UsageError("A win rate of 50 % is not a difference: give another one, such as 60%.")
     alpha = 1.0 - pair_level(models, level)
     n = comparisons_for(rate, alpha, power)
     half = expected_half_width(rate, n, None, level)

@@ -95,7 +95,7 @@ def _json_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerR
         except InputError as error:
             yield number, error
             continue
-        yield number, value if isinstance(value, dict) else InputError("an object {…} is wanted")
+        yield number, value if isinstance(value, dict) else InputError("expected an object {…}")
 
 
 def _csv_rows(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[AnswerRow]:
@@ -164,9 +164,9 @@ def cell_of(answer: Answer) -> tuple[str, str, float]:
 
 
 def check_score(settings: Settings, aspect: str, answer: Answer) -> None:
-    """Raise RefusedError for a score that is no finite number, or outside the scale."""
+    """Raise RefusedError for a score that is not a finite number, or outside the scale."""
     if not math.isfinite(answer.score):
-        raise RefusedError(f"The score {answer.score} of the item {answer.item} is no finite number.")
+        raise RefusedError(f"The score {answer.score} of the item {answer.item} is not a finite number.")
     ends = (-1.0, 1.0) if answer.pair is not None else settings.aspects[aspect]
     if answer.word and (answer.pair is not None or ends != SCALE):
         raise RefusedError(

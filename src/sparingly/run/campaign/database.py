@@ -162,12 +162,14 @@ def _url_of(address: str | Path) -> URL:
 
 def _sqlite(path: Path, create: bool) -> Engine:
     if path.is_dir():
-        raise InputError("this is a directory, and a campaign's file is wanted", file=path)
+        raise InputError("this is a directory, not a campaign's file", file=path)
     if path.exists():
         with path.open("rb") as file:
             start = file.read(16)
         if start and start != b"SQLite format 3\x00":
-            raise InputError("this is no campaign", file=path, fix="Start one with: sparingly campaign new")
+            raise InputError(
+                "this is not a campaign", file=path, fix="Start one with: sparingly campaign new"
+            )
     elif not create:
         fix = "Start one with: sparingly campaign new"
         raise InputError("there is no such campaign", file=path, fix=fix)

@@ -363,7 +363,7 @@ def hours_table(
 ) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
     """Return columns and rows of the hours; with a rate per hour, the amount due to everybody, too."""
     if rate is not None and not 0 <= rate < float("inf"):
-        raise UsageError(f"An hour is paid with 0 or more, not {rate:g}.")
+        raise UsageError(f"The pay per hour is 0 or more, not {rate:g}.")
     rows = []
     for worker in hours:
         mean = worker.seconds_per_answer

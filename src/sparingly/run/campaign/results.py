@@ -79,15 +79,11 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Standings:
-    """What a data set says so far.
-
-    Attributes:
-        summary: How it is shown: the answer, the models with their intervals, and what to do next.
-        ranking: The ranking; None where nothing can be ranked yet, and the summary says why.
-    """
+    """What a data set says so far."""
 
     data: str
-    summary: Summary
+    summary: Summary  # how it is shown: the answer, the models with their intervals, and what to do next
+    # The ranking; None where nothing can be ranked yet, and the summary says why.
     ranking: Ranking | None = None
 
     @property
@@ -154,26 +150,20 @@ def _next_step(campaign: CampaignReader, name: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class AspectAgreement:
-    """How well the raters of an aspect agree.
-
-    Attributes:
-        alpha: Krippendorff's α, with the ends of its 95 % interval; None where no two raters judged the same.
-        common: How many outputs (or comparisons) two raters or more have judged.
-        pairs: Every two raters who have judged something in common; empty for comparisons.
-        flags: Raters who are far from the rest.
-        compares: Whether outputs were compared.
-    """
+    """How well the raters of an aspect agree."""
 
     data: str
     aspect: str
+    # Krippendorff's α, with the ends of its 95 % interval; None where no two raters judged the same.
     alpha: float | None
     low: float | None
     high: float | None
-    common: int
+    common: int  # how many outputs (or comparisons) two raters or more have judged
+    # Every two raters who have judged something in common; empty for comparisons.
     pairs: tuple[PairAgreement, ...] = ()
-    flags: tuple[RaterFlag, ...] = ()
+    flags: tuple[RaterFlag, ...] = ()  # raters who are far from the rest
     notes: tuple[str, ...] = ()
-    compares: bool = False
+    compares: bool = False  # whether outputs were compared
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

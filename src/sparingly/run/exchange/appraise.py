@@ -408,7 +408,7 @@ class _AppraiseScores:
         if isinstance(marks, dict):
             marks = marks.get("payload")
         if not isinstance(marks, list):
-            raise InputError("the marks are no list", file=line.origin)
+            raise InputError("the marks are not a list", file=line.origin)
         spans: list[Span | None] = []
         for mark in marks:
             fields = mapping_in(mark)
@@ -520,4 +520,4 @@ def _texts(path: Path) -> Iterator[tuple[tuple[str, str], str]]:
                 for token in (name_in(target["targetID"]) or "").split("+"):
                     yield (name_in(row["itemID"]) or "", token), name_in(target["targetText"]) or ""
     except (TypeError, KeyError, AttributeError):
-        raise InputError("these are no batches of Appraise", file=path) from None
+        raise InputError("these are not batches of Appraise", file=path) from None

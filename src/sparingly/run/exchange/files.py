@@ -25,7 +25,7 @@ def make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise InputError("this is a file, and a folder is to be written", file=folder) from None
+        raise InputError("this is a file, not a folder", file=folder) from None
     except PermissionError:
         raise InputError("no permission to write there", file=folder) from None
     return folder
@@ -69,7 +69,7 @@ def read_json_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         entries = files.read_json(path)
         for place, entry in enumerate(entries):
             if not isinstance(entry, dict):
-                raise InputError("a list of objects [{…}] is wanted", file=path, field=f"[{place}]")
+                raise InputError("expected a list of objects [{…}]", file=path, field=f"[{place}]")
         for place, entry in enumerate(entries, 1):
             yield f"{path.name}, entry {place}", entry
     else:
@@ -170,7 +170,7 @@ def name_in(value: Any) -> str | None:
 
 
 def span_in(start: Any, end: Any, severity: Any, category: Any = "") -> Span | None:
-    """Return a marked span in code points; None where a place is no whole number."""
+    """Return a marked span in code points; None where a place is not a whole number."""
     first, last = place_in(start), place_in(end)
     if first is None or last is None:
         return None
@@ -193,7 +193,7 @@ def json_in(text: str, origin: str) -> Any:
     """Return the JSON value that stands in a field.
 
     Raises:
-        InputError: This is no JSON, or it is nested too deeply.
+        InputError: This is not JSON, or it is nested too deeply.
     """
     try:
         return files.parse_json(text, Path(origin))

@@ -215,7 +215,7 @@ def _question(values: Mapping[str, Any], place: str, **known: Any) -> Question:
 def _equal_outputs(values: Mapping[str, Any]) -> Question:
     pair = _ids(values.get("pair"), "same.pair")
     if len(pair) != 2:
-        raise InputError(f"{shown(list(pair))} is no pair of models", field="same.pair")
+        raise InputError(f"{shown(list(pair))} is not a pair of models", field="same.pair")
     item, outputs = as_id(values.get("item"), "same.item"), tuple(Output((model,)) for model in pair)
     return schema.read(Question, values, "same", item=item, outputs=outputs)
 

@@ -118,7 +118,7 @@ def campaign(tasks: Tasks, options: ToolOptions) -> dict[str, Any]:
         raise UsageError("A task-based campaign has a list per rater: give an assignment (sparingly assign).")
     count = options.get("users", "1")
     if not count.isdecimal() or int(count) < 1:
-        raise UsageError(f'The number of users "{count}" is no whole number above 0.')
+        raise UsageError(f'The number of users "{count}" is not a whole number above 0.')
     runs = tasks.by_document()
     users: Any = int(count)
     data: Any = [_document(run, options) for run in runs]
@@ -235,7 +235,7 @@ def _logs(path: Path) -> Iterator[Log]:
     logs = content.values() if isinstance(content, dict) else [None]
     if not all(isinstance(log, list) and all(isinstance(entry, dict) for entry in log) for log in logs):
         raise InputError(
-            "these are no annotations of Pearmut",
+            "these are not annotations of Pearmut",
             file=path,
             fix="Take data/annotations/CAMPAIGN.jsonl or what the dashboard downloads",
         )

@@ -129,7 +129,7 @@ def _assignment(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolO
     if not tasks.raters:
         count = options.get("annotators", "1")
         if not count.isdecimal() or int(count) < 1:
-            raise UsageError(f'The number of annotators "{count}" is no whole number above 0.')
+            raise UsageError(f'The number of annotators "{count}" is not a whole number above 0.')
         return {"assignment_strategy": "fixed_order", "num_annotators_per_item": int(count)}
     if "annotators" in options:
         raise UsageError("The assignment says who judges what: leave out annotators.")
@@ -331,7 +331,7 @@ def _state(path: Path) -> Iterator[PotatoRecord]:
     state = files.read_json(path)
     labels_by_instance = state.get(_LABELS) if isinstance(state, dict) else None
     if not isinstance(labels_by_instance, dict):
-        raise InputError(f"this is no {_STATE} of Potato", file=path)
+        raise InputError(f"this is not a {_STATE} of Potato", file=path)
     user, origin = name_in(state.get("user_id")) or path.parent.name, state.get("origin")
     spent = state.get("instance_id_to_behavioral_data")
     for instance, labels in labels_by_instance.items():

@@ -66,7 +66,7 @@ class Answer:
         client: An id that the sender gives to this answer, so that sending it again changes nothing.
         marks: The errors that the rater marked in the output, in order; None where nobody looked for any.
         placement: Where on the page the output was shown; None where that is unknown.
-        skip: Why the rater cannot judge it, on any aspect: the score is no number then. Empty otherwise.
+        skip: Why the rater cannot judge it, on any aspect: the score is not a number then. Empty otherwise.
         adjudicates: Whether it decides where two raters disagreed: of this output it alone counts then.
         guidelines: The version that the rater had read (0 without any); None is not compared.
         word: The score as the word that it was given as, such as pass; empty for a number.

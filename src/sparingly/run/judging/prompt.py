@@ -79,7 +79,7 @@ class JudgePrompt:
         """Return the score and the reason of an answer; None where it cannot be read.
 
         The answer is the JSON object that was asked for, in a code fence or after a model's thoughts if need
-        be, or the score alone. Anything else is no verdict: a guess would be counted as one.
+        be, or the score alone. Anything else is not a verdict: a guess would be counted as one.
         """
         text = _THOUGHTS.sub("", answer).strip()
         if len(fenced := _FENCE.findall(text)) == 1:

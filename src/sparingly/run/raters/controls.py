@@ -169,7 +169,7 @@ def control_items(
 def controls_of(controls: EvalSet, data: EvalSet) -> Iterator[ControlItem]:
     """Yield the control items of a set of them, in the order of their ids."""
     if CONTROL not in controls.columns or ORIGINAL not in controls.columns or controls.outputs is None:
-        raise MissingDataError("These are no control items: make some with control_items(data, selection).")
+        raise MissingDataError("These are not control items: make some with control_items(data, selection).")
     kinds, originals = controls.columns[CONTROL], controls.columns[ORIGINAL]
     for row, item in enumerate(controls.items):
         model = next(at for at, text in enumerate(controls.outputs[row]) if text is not None)

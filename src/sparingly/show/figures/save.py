@@ -72,7 +72,7 @@ def picture_kind(path: str | Path) -> str:
     kind = Path(path).suffix.lower()
     if kind not in _KINDS:
         endings = ", ".join(_KINDS)
-        raise UsageError(f"{path} is no name for a picture: its ending must be one of {endings}.")
+        raise UsageError(f"{path} is not a name for a picture: its ending must be one of {endings}.")
     return kind
 
 

@@ -47,7 +47,7 @@ def report_kind(path: Path) -> str:
         if suffix == path.suffix.lower():
             return kind
     endings = ", ".join(KINDS.values())
-    raise UsageError(f"{path} is no name for a report: its ending must be one of {endings}.")
+    raise UsageError(f"{path} is not a name for a report: its ending must be one of {endings}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -256,13 +256,18 @@ class Web:
         )
         return environment
 
+    @property
+    def title(self) -> str:
+        """What the campaign is called on its pages: its path, where there are others beside it."""
+        return self.campaign.name if self.list_at is None else self.base.rpartition("/")[2]
+
     def page(
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any
     ) -> HTMLResponse:
         """Return a page made from a template; it knows ``campaign``, ``session`` and ``csrf``."""
         csrf = "" if session is None else self.sessions.csrf(session)
         # Without a session nothing is revealed, not even the campaign's name.
-        title = "sparingly" if session is None else self.campaign.name
+        title = "sparingly" if session is None else self.title
         shared = {
             "list_at": self.list_at,
             "campaign": title,

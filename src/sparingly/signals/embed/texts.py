@@ -211,7 +211,7 @@ class SentenceModel:
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).strip().partition("\n")[0]
             sentence = (
-                f'The embedding "{self.name}" cannot be loaded: it is no folder with a '
+                f'The embedding "{self.name}" cannot be loaded: it is not a folder with a '
                 f"sentence-transformers model, and none can be fetched by that name ({reason})."
             )
             raise UsageError(one_line(sentence)) from None

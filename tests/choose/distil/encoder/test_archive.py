@@ -176,7 +176,7 @@ def test_files_that_are_cut_off_or_packed(file: Path) -> None:
     content = file.read_bytes()
     cut = file.with_name("cut.encoder")
     cut.write_bytes(content[: len(content) // 2])
-    assert "no skops file" in refused(cut)
+    assert "not a skops file" in refused(cut)
     flipped = bytearray(content)
     flipped[len(content) // 2] ^= 0xFF
     cut.write_bytes(bytes(flipped))
@@ -185,9 +185,9 @@ def test_files_that_are_cut_off_or_packed(file: Path) -> None:
 
 
 def test_what_does_not_fit_is_refused(file: Path) -> None:
-    assert "no encoder's file" in refused(rewritten(file, tokenizer_json=None))
+    assert "not an encoder's file" in refused(rewritten(file, tokenizer_json=None))
     assert "field tokenizer" in refused(rewritten(file, tokenizer_json=b"{}"))
-    assert "field config: this is no JSON" in refused(rewritten(file, config_json=b"{"))
+    assert "field config: this is not JSON" in refused(rewritten(file, config_json=b"{"))
     # More memory than any machine has, found out by shapes alone.
     assert "the weights are" in refused(with_json(file, "config", vocab_size=1 << 40))
     assert "the model lacks these weights" in refused(with_json(file, "config", num_hidden_layers=3))
@@ -247,5 +247,5 @@ def test_a_name_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(UsageError, match='"nobody/nothing" cannot be loaded: it is no folder'):
+    with pytest.raises(UsageError, match='"nobody/nothing" cannot be loaded: it is not a folder'):
         start_from("nobody/nothing")

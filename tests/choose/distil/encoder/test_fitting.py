@@ -194,5 +194,5 @@ def test_checkpoints_of_other_trainings_are_refused(base: Path, tmp_path: Path) 
     with pytest.raises(UsageError, match="is the checkpoint of another training"):
         learned(SMALL, quick(base, epochs=2, checkpoints=tmp_path))
     (tmp_path / "without-0.safetensors").write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no checkpoint, or a damaged one"):
+    with pytest.raises(InputError, match="not a checkpoint, or a damaged one"):
         learned(SMALL, quick(base, epochs=1, checkpoints=tmp_path))

@@ -141,7 +141,7 @@ def test_information_of_a_set_and_of_a_population() -> None:
         ("margin_settled:margin=1,model=a", "both model= and against="),
         ("margin_settled:margin=1,question=non-inferior", "model= and against="),
         ("futility:chance=1", "chance"),
-        ("uniform", "no rule to stop"),
+        ("uniform", "not a rule to stop"),
     ],
 )
 def test_what_cannot_be_is_refused(text: str, message: str) -> None:

@@ -140,7 +140,7 @@ def load_encoder(path: Path) -> tuple[ModelCard, EncoderFit, SeenBits]:
             documents = {name: _text(archive, f"{name}.json") for name in _JSON}
             weights = _weights(archive.read(WEIGHTS))
     except (zipfile.BadZipFile, EOFError, KeyError, OSError, NotImplementedError, RuntimeError):
-        raise InputError("this is no encoder's file, or a damaged one", fix=_OURS) from None
+        raise InputError("this is not an encoder's file, or a damaged one", fix=_OURS) from None
     count = len(card.utilities)
     if not count or len(set(card.names)) < count or card.learner != "encoder":
         raise InputError("the card is no encoder's, or names no utility, or one twice", field="utilities")
@@ -199,12 +199,12 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
     try:
         return archive.read(name).decode()
     except UnicodeDecodeError:
-        raise InputError("this is no JSON", field=name) from None
+        raise InputError("this is not JSON", field=name) from None
 
 
 def _parse_json(text: str, name: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("this is no JSON", field=name) from None
+        raise InputError("this is not JSON", field=name) from None
     return as_mapping(values, name)

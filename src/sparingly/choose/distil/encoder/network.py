@@ -237,8 +237,8 @@ def load_base(name: str, longest: int) -> BaseTransformer:
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, AttributeError, TypeError) as error:
         reason = str(error).strip().partition("\n")[0]
         problem = (
-            f'The transformer "{name}" cannot be loaded: it is no folder, and none with safetensors can be '
-            f"fetched by that name ({reason})."
+            f'The transformer "{name}" cannot be loaded: it is not a folder, and none with safetensors can '
+            f"be fetched by that name ({reason})."
         )
         if is_folder:
             problem = (

@@ -68,7 +68,7 @@ class Checkpoint:
                     numbers = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
             except (safetensors.SafetensorError, ValueError):
                 raise InputError(
-                    "this is no checkpoint, or a damaged one", fix="Remove it, and train again"
+                    "this is not a checkpoint, or a damaged one", fix="Remove it, and train again"
                 ) from None
         if state.pop("purpose", None) != self.purpose:
             raise UsageError(

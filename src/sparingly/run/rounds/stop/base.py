@@ -167,7 +167,7 @@ def as_stop(method: str | Method) -> Stop:
         stop = method
     if isinstance(stop, Stop):
         return stop
-    raise UsageError(f"The {stop.kind} {stop.name} is no rule to stop. See: sparingly methods.")
+    raise UsageError(f"The {stop.kind} {stop.name} is not a rule to stop. See: sparingly methods.")
 
 
 def first_stop(stops: Iterable[str | Method], progress: Progress) -> Stopped | None:

@@ -17,17 +17,11 @@ from sparingly.show.web.web import Web
 
 @dataclass(frozen=True)
 class PageProgress:
-    """How far a rater and the campaign are, in pages.
+    """How far a rater and the campaign are, in pages."""
 
-    Attributes:
-        mine: How many pages the rater has judged.
-        judged: How many pages are judged, of those that the rater can see: all, or the assigned ones.
-        asked: How many there are.
-    """
-
-    mine: int
-    judged: int
-    asked: int
+    mine: int  # how many pages the rater has judged
+    judged: int  # how many pages are judged, of those that the rater can see: all, or the assigned ones
+    asked: int  # how many there are
 
 
 class PageQueue:

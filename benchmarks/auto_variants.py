@@ -1,0 +1,301 @@
+"""What variants of ``auto`` save over random selection, in minutes: one round, all sets, families left out.
+
+    python -m benchmarks.auto_variants                     every variant below, 20 seeds
+    python -m benchmarks.auto_variants auto no_metrics     only these
+    python -m benchmarks.auto_variants --truth published   equal texts keep their own published labels
+
+All models are judged on the first items of an order, at 5, 10, 20, 30 and 50 % of the items (and below, for
+parity). Of every draw only what the expectations need is kept (means, covariances and the ridge's part of
+them), in .bench/auto_variants, so that variants of the belief cost seconds. Random selection has 200 orders
+and the p-values of its sign-flip tests. All models are judged, so both sides gain the same by asking about
+equal texts once.
+
+*Left out*: every family has the figures of the variant that is best on the other families. Intervals are
+95 %, over the sets. Each look at a variant is a line of benchmarks/results/auto_variants.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy.special import ndtr
+
+from benchmarks.leaderboard.parity import Places, reached
+from sparingly.base import rng
+from sparingly.base.arrays import Floats, Ints
+from sparingly.base.stats.pairs import pair_indices
+from sparingly.base.stats.sign_flip import prefix_pair_p_values
+from sparingly.bench.sets import open_set, set_files
+from sparingly.infer.estimate.estimate import without_truth
+from sparingly.infer.expect.belief import USUAL_PRIOR, BeliefPrior, believe
+from sparingly.infer.expect.expect import PairVariances, fit_metrics, pooled_deviations
+from sparingly.infer.rank.compare import full_set
+from sparingly.infer.rank.measures import pairwise_accuracy
+from sparingly.run.rounds.auto import Auto, spread_order
+
+ROOT = Path(__file__).resolve().parent.parent
+LOG = ROOT / "benchmarks" / "results" / "auto_variants.jsonl"
+SHARES = (0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+# The budgets that are targets, and whose means are shown.
+AIMED = slice(2, 7)
+RANDOM_SEEDS, HELD_OUT, BOOTSTRAP = 200, 24, 1000
+MEASURES = ("soft", "pairs", "best", "error", "error of expect")
+# With labels on fewer items, scores are plain means.
+_FEWEST_TO_LEARN = 30
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to draw and to expect: the order of the items, whether metrics speak, and the prior."""
+
+    order: str = "along"
+    metrics: bool = True
+    prior: BeliefPrior = USUAL_PRIOR
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "auto": Variant(),
+    "over_metrics": Variant(order="over"),
+    "random_items": Variant(order="random"),
+    "no_metrics": Variant(metrics=False),
+    "random_no_metrics": Variant(order="random", metrics=False),
+    "trust_1.5": Variant(prior=replace(USUAL_PRIOR, trust_by_within=1.5)),
+    "trust_2": Variant(prior=replace(USUAL_PRIOR, trust_by_within=2.0)),
+    "trust_3": Variant(prior=replace(USUAL_PRIOR, trust_by_within=3.0)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """A set with what random selection reaches on it: seeds × shares × measures."""
+
+    name: str
+    family: str
+    strong: bool
+    truth: Floats
+    p_values: Floats
+    sizes: Ints
+    random: Floats
+
+
+def played(file: Any, truth: str, folder: Path) -> tuple[Played, Any] | None:
+    """Return a set that counts, with random selection played on it, and its data without the truth."""
+    judged = open_set(file, once=truth == "once")
+    if not judged.counts:
+        return None
+    data, full = judged.data, full_set(judged.data, judged.truth)
+    kept = folder / f"{file.name}.{file.digest()}.{truth}.random"
+    sizes = np.maximum(np.round(np.array(SHARES) * len(data)), 2).astype(np.int64)
+    if not kept.exists():
+        runs = np.zeros((RANDOM_SEEDS, len(sizes), len(MEASURES)))
+        for seed in range(RANDOM_SEEDS):
+            order = np.argsort(rng.stream(data.keys, seed, "auto variants"), kind="stable")[: sizes.max()]
+            p_values = prefix_pair_p_values(full.values[order], sizes, keys=data.keys[order])
+            for place, size in enumerate(sizes):
+                means = full.values[order[:size]].mean(axis=0)
+                runs[seed, place] = measured(means, p_values[place], means, full.means, full.p_values)
+        joblib.dump(runs, kept)
+    runs = joblib.load(kept)
+    of_set = Played(file.name, file.family, file.strong, full.values, full.p_values, sizes, runs)
+    return of_set, without_truth(data, judged.truth)
+
+
+def measured(ranked_by: Floats, p_values: Floats, scores: Floats, truth: Floats, full: Floats) -> list[float]:
+    """Return the measures of a draw."""
+    found = bool(truth[np.argmax(ranked_by)] >= truth.max())
+    error = float(np.abs(scores - truth).mean())
+    soft = 1.0 - float(np.abs(p_values - full).mean())
+    return [soft, float(pairwise_accuracy(ranked_by, truth)), float(found), error, error]
+
+
+def order_of(data: Any, kind: str, seed: int) -> Ints:
+    """Return the order of all items of a variant."""
+    if kind == "random":
+        return np.argsort(rng.stream(data.keys, 1000 + seed, "auto variants"), kind="stable")
+    return spread_order(Auto()._visible(data), seed, along=kind == "along")
+
+
+def draws(of_set: Played, data: Any, kind: str, seeds: int, kept: Path) -> list[list[dict[str, Any]]]:
+    """Return what the expectations need of every draw, seeds × shares."""
+    found: list[list[dict[str, Any]]] = joblib.load(kept) if kept.exists() else []
+    for seed in range(len(found), seeds):
+        order, rows = order_of(data, kind, seed), []
+        for size in of_set.sizes:
+            judged, labels = order[:size], np.full(of_set.truth.shape, np.nan)
+            labels[judged] = of_set.truth[judged]
+            fit = fit_metrics(data, labels)
+            left_out = fit.left_out[judged]
+            rows.append(
+                {
+                    "size": int(size),
+                    "mean": labels[judged].mean(axis=0),
+                    "judged": fit.predicted[judged].mean(axis=0),
+                    "all": fit.predicted.mean(axis=0),
+                    "score": fit.held_out.mean(axis=0) + left_out.mean(axis=0),
+                    "spread": np.atleast_2d(np.cov(labels[judged].T)),
+                    "left": np.atleast_2d(np.cov(left_out.T)),
+                    "within": fit.within,
+                    "closeness": fit.closeness,
+                }
+            )
+        found.append(rows)
+    joblib.dump(found, kept)
+    return found[:seeds]
+
+
+def expected(of_set: Played, draw: Mapping[str, Any], variant: Variant) -> tuple[Floats, Floats, Floats]:
+    """Return the p-values, the expected scores and the estimated ones; as ``expect``, all models alike."""
+    items, models = of_set.truth.shape
+    first, second = pair_indices(models)
+    size, means = draw["size"], draw["mean"] + draw["all"] - draw["judged"]
+
+    def deviations(covariance: Floats) -> Floats:
+        of_pairs = np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second]
+        variances = PairVariances(np.maximum(of_pairs, 0.0), np.full(len(first), float(size)))
+        return pooled_deviations(variances, draw["closeness"])
+
+    labels, left = deviations(draw["spread"]), deviations(draw["left"])
+    units = np.sqrt(items) / left
+    noise = np.full(len(first), max(items * (1.0 / size - 1.0 / items), 1e-9))
+    belief = believe(
+        (means[first] - means[second]) * units,
+        (draw["all"][first] - draw["all"][second]) * units * variant.metrics,
+        noise,
+        models=models,
+        within=draw["within"],
+        scale=float(np.sqrt((labels**2).mean() / (left**2).mean())),
+        prior=variant.prior,
+    )
+    apart = belief.z / units
+    above = np.bincount(first, apart, models) - np.bincount(second, apart, models)
+    score = draw["score"] if size >= _FEWEST_TO_LEARN else draw["mean"]
+    return ndtr(-belief.z * left / labels), means.mean() + above / models, score
+
+
+def needs(of_set: Played, curve: Floats, seeds: int, measure: int) -> Floats:
+    """Return the labels for random's mean at every aimed budget, as a share of what random needs itself."""
+    places = Places(np.append(of_set.sizes, len(of_set.truth)).astype(np.float64), 1.0, 0.5)
+    runs, generator = of_set.random[:, :, measure], np.random.default_rng(0)
+    half, own = len(runs) // 2, []
+    for _ in range(HELD_OUT):
+        order = generator.permutation(len(runs))
+        target = runs[order[:half]].mean(axis=0)[AIMED]
+        tried = runs[order[half : half + min(seeds, half)]].mean(axis=0)
+        own.append(reached(places, tried[None], target[None], "stays")[0][0])
+    target = runs.mean(axis=0)[AIMED]
+    return np.asarray(reached(places, curve[None], target[None], "stays")[0][0] / np.mean(own, axis=0))
+
+
+def figures_of(of_set: Played, values: Floats) -> dict[str, Floats]:
+    """Return the figures of a variant on a set, by budget."""
+    curves, random = values.mean(axis=0), of_set.random.mean(axis=0)
+    ratio = curves[AIMED] / random[AIMED]
+    return {
+        "labels": 100 * needs(of_set, curves[:, 0], len(values), 0),
+        "labels, pairs": 100 * needs(of_set, curves[:, 1], len(values), 1),
+        "best found": 100 * (curves - random)[AIMED, 2],
+        "error": ratio[:, 3],
+        "error of expect": ratio[:, 4],
+    }
+
+
+def summary(by_set: Mapping[str, dict[str, Floats]], strong: set[str]) -> dict[str, Any]:
+    """Return the means over sets with their intervals, over the strong sets, and by budget."""
+    generator, found = np.random.default_rng(0), {}
+    for name in next(iter(by_set.values())):
+        values = np.array([figures[name].mean() for figures in by_set.values()])
+        drawn = values[generator.integers(0, len(values), (BOOTSTRAP, len(values)))].mean(axis=1)
+        here = [figures[name].mean() for key, figures in by_set.items() if key in strong]
+        found[name] = {
+            "mean": float(values.mean()),
+            "interval": np.percentile(drawn, [2.5, 97.5]).tolist(),
+            "strong": float(np.mean(here)) if here else float("nan"),
+            "worst": [float(values.max()), [*by_set][int(values.argmax())]],
+            "budgets": np.mean([figures[name] for figures in by_set.values()], axis=0).tolist(),
+        }
+    return found
+
+
+def line_of(name: str, found: Mapping[str, Any]) -> str:
+    """Return a row of the table."""
+    cells = [name]
+    for figure, digits in zip(found, (0, 0, 1, 3, 3), strict=True):
+        one, (low, high) = found[figure], found[figure]["interval"]
+        cells.append(f"{one['mean']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})")
+        cells.append(f"{one['strong']:.{digits}f}")
+    return f"| {' | '.join(cells)} |"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play the variants, print what they save, and log the look at each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("variants", nargs="*", default=[*VARIANTS], help=", ".join(VARIANTS))
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--truth", choices=("once", "published"), default="once")
+    parser.add_argument("--sets", default="", help="names with commas; all unless given")
+    args = parser.parse_args(arguments)
+    folder = ROOT / ".bench" / "auto_variants"
+    folder.mkdir(parents=True, exist_ok=True)
+    figures: dict[str, dict[str, dict[str, Floats]]] = {name: {} for name in args.variants}
+    family, strong = {}, set()
+    for file in set_files(args.data, filter(None, args.sets.split(","))):
+        opened = played(file, args.truth, folder)
+        if opened is None:
+            continue
+        of_set, data = opened
+        family[file.name] = of_set.family
+        strong |= {file.name} if of_set.strong else set()
+        means = of_set.truth.mean(axis=0)
+        for name in args.variants:
+            variant = VARIANTS[name]
+            kept = folder / f"{file.name}.{file.digest()}.{args.truth}.draws_{variant.order}"
+            values = np.zeros((args.seeds, len(SHARES), len(MEASURES)))
+            for seed, rows in enumerate(draws(of_set, data, variant.order, args.seeds, kept)):
+                for place, draw in enumerate(rows):
+                    p_values, said, score = expected(of_set, draw, variant)
+                    values[seed, place] = measured(said, p_values, score, means, of_set.p_values)
+                    values[seed, place, 4] = np.abs(said - means).mean()
+            figures[name][file.name] = figures_of(of_set, values)
+    rows = {name: summary(by_set, strong) for name, by_set in figures.items()}
+    if len(rows) > 1:
+        rows["left out"] = summary(left_out(figures, family), strong)
+    heads = ["", *(part for name in next(iter(rows.values())) for part in (name, "strong"))]
+    print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
+    with LOG.open("a", encoding="utf-8") as log:
+        for name, row in rows.items():
+            print(line_of(name, row))
+            about = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "variant": name, "truth": args.truth}
+            log.write(json.dumps({**about, "seeds": args.seeds, "sets": len(family), **row}) + "\n")
+    looks = len(LOG.read_text(encoding="utf-8").splitlines())
+    print(f"\n{len(family)} sets, {args.seeds} seeds; {looks} looks so far.")
+    return 0
+
+
+def left_out(
+    figures: Mapping[str, Mapping[str, dict[str, Floats]]], family: Mapping[str, str]
+) -> dict[str, dict[str, Floats]]:
+    """Return by set the figures of the variant that needs the fewest labels on all other families."""
+    found = {}
+    for one in sorted(set(family.values())):
+        others = [name for name in family if family[name] != one]
+
+        def elsewhere(variant: str, others: list[str] = others) -> float:
+            return float(np.mean([figures[variant][name]["labels"].mean() for name in others]))
+
+        best = min(figures, key=elsewhere)
+        found.update({name: figures[best][name] for name in family if family[name] == one})
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
