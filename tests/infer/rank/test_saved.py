@@ -68,7 +68,7 @@ def changed(**parts: Any) -> dict[str, Any]:
     [
         (changed(format=None), "field format: this is a null file"),
         (changed(version=9), "field version: version 9 is newer"),
-        (changed(models=None), "field models: every model is named once"),
+        (changed(models=None), "field models: a model is named twice, or there is none"),
         (
             changed(models=[{**VALUES["models"][0], "rank": "1"}]),
             r'field models\[0\].rank: "1" is not a whole',

@@ -11,8 +11,8 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
+from sparingly.base.summary import html_table
 from sparingly.base.syntax import role_argument
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
+from sparingly.base.text import format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
@@ -217,7 +219,11 @@ class JudgeAudit(Tabular):
             columns, rows = (f"where {self.judge} gives", "labels", "people give"), tuple(band_rows(self))
         # Commands are for where more labels tell more of its errors.
         select = self.estimate is not None and rates is not None and rates.passed and rates.failed
-        steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
+        steps: tuple[str, ...] = ()
+        if select and self.estimate is not None and (left := self.estimate.size - self.estimate.n) > 0:
+            method = shlex.quote(f"verdicts:metric={format_value(text_value(self.judge))}")
+            how = "--question judge" if self.metrics == 1 else f"--method {method}"
+            steps = (f"sparingly select DATA {how} --budget {min(100, left)} --out next.json",)
         signed = None if self.estimate is None else self.estimate.signature
         return Summary(
             tuple(answer(self)),

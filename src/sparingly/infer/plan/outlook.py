@@ -205,7 +205,7 @@ class PlanOutlook:
     def precision(self, n: int) -> Precision:
         """Return what n judged items tell."""
         if not 1 <= n <= self.pilot.size:
-            raise UsageError(f"A plan for {n} of {self.pilot.size} items cannot be made.")
+            raise UsageError(f"A plan is for 1 to {self.pilot.size} items, not for {n}.")
         smallest = self.detectable(n) if self.pilot.models > 1 else float("nan")
         winner, pairs, order = order_chances(
             self.pilot.scores, self.printed_at(n).covariance, self.goals.seed

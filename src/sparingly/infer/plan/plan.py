@@ -13,6 +13,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimals_for, error_text
+from sparingly.base.progress import tracked
 from sparingly.base.summary import Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
@@ -98,7 +99,10 @@ def divide(
     those of an item.
     """
     if not 1 <= with_judge <= alone <= size:
-        raise UsageError(f"A judge makes fewer items enough: {with_judge} of {alone} of {size} cannot be.")
+        raise UsageError(
+            f"With a judge at most as many items are needed as without, at least 1 and at most {size}: not "
+            f"{with_judge} instead of {alone}."
+        )
     full_plan = with_judge, size, with_judge * human_price + size * judge_price
     share = explained(alone, with_judge, size)
     if not 0 < share < 1 or judge_price == 0:
@@ -610,7 +614,7 @@ def plan(
         pilot, items_needed = outlook.pilot, mix.items
         if mix.judges and mix.judged < mix.size:
             notes += (PART_JUDGED,)
-    table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
+    table = tuple(outlook.precision(n) for n in tracked(_rows(outlook, budgets, items_needed)))
     advice = advise(outlook, items_needed, mix)
     names = ("truth", "stands_in", "n", "size", "correlations", "saving", "unequal", "documents")
     return Plan(

@@ -16,7 +16,7 @@ from sparingly.base.format import counted, decimals_for, ends_text
 from sparingly.base.registry import Method
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_count
-from sparingly.base.syntax import argument
+from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.scale import Ends
@@ -263,7 +263,10 @@ class JointScores:
         """Return the models that have a score, and notes on the others and on unknown errors."""
         scored = np.flatnonzero(~np.isnan(self.scores))
         if len(scored) < 2:
-            raise DataError("A ranking needs two models that were judged.")
+            raise DataError(
+                "A ranking needs two models that were judged. Of one: "
+                f"{either('sparingly estimate DATA', 'sparingly.estimate(data)')}"
+            )
         part = self.of_models(scored)
         lost = [name for name, score in zip(self.models, self.scores, strict=True) if np.isnan(score)]
         notes = (f"not judged, so not ranked: {listing(lost)}.",) if lost else ()
@@ -314,7 +317,10 @@ def check_errors(decisions: Estimate) -> None:
     if joint_of(decisions).of_models(np.flatnonzero(~np.isnan(decisions.scores))).has_errors:
         return
     if decisions.pairs is None:
-        raise DataError("These scores have no errors, so nothing can be decided between the models.")
+        raise DataError(
+            "These scores have no errors, so nothing can be decided between the models: rank the data, not "
+            "saved scores."
+        )
     units = math.floor(decisions.pairs.errors.units)
     unit = "document" if "document" in decisions.pairs.errors.unit_name else "item"
     too_few = f"Only {counted(units, unit)} {'is' if units == 1 else 'are'} judged, too few to say"

@@ -117,7 +117,7 @@ def _campaign(tasks: Tasks, options: ToolOptions) -> tuple[dict[str, Any], list[
     redundancy = _whole_option(options, "redundancy", 1, 50)
     numbers = {number_of(question.id) for question in tasks}
     if len(numbers) < len(tasks):
-        raise UsageError("Two tasks have the same number by chance. Take another seed.")
+        raise UsageError("Two tasks have the same number by chance: choose another, --seed 1.")
     batches = list(_batches(tasks, size, whole_documents=task_type == DOCUMENT))
     if not batches:
         raise UsageError("There is nothing to ask, and Appraise starts no campaign without a batch.")

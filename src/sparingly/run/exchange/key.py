@@ -244,7 +244,7 @@ def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, 
     names = sorted(set(models))
     tokens = letters(seed, salt, "model tokens", names, MODEL_LETTERS)
     if len(set(tokens)) < len(names):
-        raise DataError("Two models have the same token by chance. Take another seed.")
+        raise DataError("Two models have the same token by chance: choose another, --seed 1.")
     return dict(zip(names, tokens, strict=True))
 
 

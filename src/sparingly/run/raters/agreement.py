@@ -11,9 +11,9 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.format import html_table
 from sparingly.base.stats.correlation import kendall_b, pearson, spearman
 from sparingly.base.stats.krippendorff import Alpha, Level, alpha_interval, krippendorff_alpha
+from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores

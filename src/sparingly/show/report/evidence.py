@@ -239,7 +239,7 @@ def _from_comparisons(
     request: ReportRequest,
 ) -> Evidence:
     """Gather what follows from comparisons of two outputs at a time."""
-    target = request.targets.decisions
+    target: str = request.targets.decisions
     if not all(selection.probability is not None for selection in rounds):
         target = CHOSEN_ITEMS
     scores = estimate_from_comparison(found, aspect, target)
