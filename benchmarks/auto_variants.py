@@ -35,9 +35,15 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.sets import open_set, set_files
-from sparingly.infer.estimate.estimate import without_truth
-from sparingly.infer.expect.belief import USUAL_PRIOR, BeliefPrior, believe
-from sparingly.infer.expect.expect import PairVariances, fit_metrics, pooled_deviations
+from sparingly.infer.estimate.draw import without_truth
+from sparingly.infer.expect.expect import (
+    USUAL_PRIOR,
+    BeliefPrior,
+    PairVariances,
+    believe,
+    fit_metrics,
+    pooled_deviations,
+)
 from sparingly.infer.rank.compare import full_set
 from sparingly.infer.rank.measures import pairwise_accuracy
 from sparingly.run.rounds.auto import Auto, spread_order

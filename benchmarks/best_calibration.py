@@ -46,10 +46,9 @@ from sparingly.infer.estimate.full_set_p import (
     error_scales,
     set_documents,
 )
-from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.pair_tests import checked_scores, pair_errors, pair_tells
-from sparingly.infer.rank.rank import joint_of
+from sparingly.infer.rank.rank import chance_of_best, joint_of
 
 # --- replays on judged sets ------------------------------------------------------------------------------
 # A replay takes a set, an aspect, some of the models (and of the metrics) and a number of items n, and goes

@@ -17,9 +17,8 @@ import numpy as np
 import sparingly
 from benchmarks.pages import replaced, table
 from sparingly.base.format import number_text
-from sparingly.infer.judge.audit import JudgeAudit
+from sparingly.infer.judge.audit import JudgeAudit, only_metrics
 from sparingly.infer.judge.words import alternative_text, answer, biases, worth_text
-from sparingly.infer.judge.worth import only_metrics
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "research" / "judge-results.md"
 DRAWS, ITEMS = 100, 50

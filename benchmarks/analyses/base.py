@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Ints
-from sparingly.base.format import html_table
+from sparingly.base.summary import html_table
 from sparingly.data.values import plain
 from sparingly.show.figures.look import need_report
 

@@ -51,10 +51,10 @@ from sparingly.run.exchange.export_import import export_tasks as export_tasks
 from sparingly.run.exchange.export_import import import_answers as import_answers
 from sparingly.run.forms.answer import Answer as Answer
 from sparingly.run.forms.question import Question as Question
+from sparingly.run.raters.agreement import standardised as standardised
 from sparingly.run.raters.assignment import Assignment as Assignment
 from sparingly.run.raters.assignment import assign as assign
 from sparingly.run.raters.controls import control_items as control_items
-from sparingly.run.raters.ratings import standardised as standardised
 from sparingly.run.raters.report import rater_report as rater_report
 from sparingly.run.rounds.next_round import next_round as next_round
 from sparingly.run.rounds.replay import replay as replay

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from sparingly.base.format import cell_text, html_table
+from sparingly.base.format import cell_text
+from sparingly.base.summary import html_table
 
 
 def test_every_text_is_escaped() -> None:

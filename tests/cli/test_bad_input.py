@@ -41,7 +41,7 @@ class Case:
 
 TWO, MORE = "ranking needs two", "is too small; judge at least 10."
 SAME = "Every model has the same score on all its judged items"
-NOTHING = "No item is judged, so there is nothing to estimate from."
+NOTHING = "No item is judged, so there is nothing to estimate from"
 OFF = "is not on the scale from 0 to 20."
 ENDS = "A scale goes from a finite number to a higher one, not from"
 CASES = {

@@ -57,7 +57,8 @@ def test_the_answer_comes_first(command: Command) -> None:
     assert lines[1].startswith("It passes ")
     assert lines[2].startswith("With it, 100 labels are worth about ")
     assert "judge passes  judge fails" in shown
-    assert "passed, people failed it (judge 1, people 0)" in shown
+    assert "passed, people failed it" not in shown
+    assert "passed, people failed it (judge 1, people 0)" in command("judge log.csv -v")[1]
     assert "select log.csv --question judge" in shown
     assert "signature:" not in shown
 

@@ -179,7 +179,10 @@ def test_an_edited_result_is_not_verified(command: Command, tmp_path: Path) -> N
     ("values", "said"),
     [
         ({"format": "sparingly/estimate", "version": 2}, "field version: version 2 is newer"),
-        ({"format": "sparingly/ranking", "version": 1}, "field models: every model is named once."),
+        (
+            {"format": "sparingly/ranking", "version": 1},
+            "field models: a model is named twice, or there is none.",
+        ),
         ({"format": "else"}, 'field format: this is a "else" file, none of sparingly/selection,'),
     ],
 )

@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_strengths(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["strengths", "data.jsonl", "--covariate", "length"]) == 0
     printed = capsys.readouterr().out
-    assert "Rowan is the strongest of 8 models, from 6720 comparisons." in printed
+    assert "Rowan is the strongest of 8 models, from 6,720 comparisons." in printed
     assert printed.index("Rowan") < printed.index("Hazel-instruct") < printed.index("Cedar-MT")
     assert "length: one standard deviation more adds" in printed
 

@@ -193,13 +193,13 @@ def test_edited_words_and_counts_are_found(
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [
-        (("models", 0, "chance_of_best"), 0.999, "chances to be the best"),
+        (("models", 0, "chance_of_best"), 0.999, "probabilities of being the best"),
         (("models", 1, "best_rank"), 2, "best possible ranks"),
         (("models", 1, "worst_rank"), 2, "worst possible ranks"),
         (("models", 0, "standardised"), 0.0, "standardised scores"),
         (("p_values", 0, 1), 0.001, "p-values"),
         (("corrected", 0, 1), 0.001, "corrected p-values"),
-        (("would_be_significant", 0, 1), 0.001, "chances that judging everything shows it"),
+        (("would_be_significant", 0, 1), 0.001, "probabilities that judging everything shows it"),
         (("alpha",), 0.1, "values of alpha"),
         (("claim", "p_value"), 1e-30, "p-values of claims"),
         (("claim",), None, "claims"),

@@ -16,10 +16,9 @@ from benchmarks.best_calibration import chance_of_better
 from sparingly.base.arrays import Floats
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import USUAL_EFFECTS, EffectPrior, chance_full_set_shows
-from sparingly.infer.rank.best import chance_of_best
 from sparingly.infer.rank.decisions import decide
 from sparingly.infer.rank.pair_tests import pair_errors
-from sparingly.infer.rank.rank import joint_of
+from sparingly.infer.rank.rank import chance_of_best, joint_of
 
 SIZE, SETS, BANDS = 400, 4000, 10
 FLAT = EffectPrior(centre=1e3, spread=0.01, prior_units=1e-6)

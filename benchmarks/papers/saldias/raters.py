@@ -12,7 +12,7 @@ from benchmarks.papers.catalogue import Figures, PaperTable
 from benchmarks.papers.saldias.published import MEAN_SCORES, TABLE_12_MEANS
 from benchmarks.papers.saldias.published import TABLE_12 as PUBLISHED
 from benchmarks.papers.work import DEMO, Work
-from sparingly.run.raters.predictability import predictability
+from sparingly.run.raters.agreement import predictability
 
 # Sets with raters' names, some of whom judged the same outputs, and what they judged.
 SETS = {

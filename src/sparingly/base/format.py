@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
+import re
+from collections.abc import Callable, Iterable
 
 NO_INTERVAL = "no interval"
 _SMALLEST = 0.001
+_ONE_WORD = re.compile(r"\bp [<=] [.\d]|\d %|± [.\d]")
 
 
 def percent(probability: float | None) -> str:
@@ -145,22 +146,14 @@ def p_text(p_value: float) -> str:
     return f"p = {p_value:.{digits}f}".replace("0.", ".", 1)
 
 
+def unbroken(text: str) -> str:
+    """Return a text in which no line ends inside a p-value, or before a percent sign."""
+    return _ONE_WORD.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
+
+
 def counted(count: int, singular: str, plural: str | None = None) -> str:
-    """Return a number with its noun: 1 item, 2 items."""
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
-
-
-def html_table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
-) -> str:
-    """Return a table with an optional line above and below it; every text is escaped."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in rows
-    )
-    above = f"<p><b>{escape(title)}</b></p>" if title else ""
-    below = f"<p>{escape(after)}</p>" if after else ""
-    return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+    """Return a number with its noun: 1 item, 2,000 items."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def cell_text(cell: object) -> str:

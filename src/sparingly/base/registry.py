@@ -356,7 +356,7 @@ class MethodList(list[dict[str, Any]]):
         return pandas_of_rows(self.rows())
 
     def _repr_html_(self) -> str:
-        from sparingly.base.format import html_table
+        from sparingly.base.summary import html_table
 
         rows = [(row["kind"], row["name"], row["summary"]) for row in self.rows()]
         return html_table(("kind", "name", "what it does"), sorted(rows))

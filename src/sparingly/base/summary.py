@@ -42,7 +42,7 @@ class Summary:
     def html(self) -> str:
         """Return it for a notebook: method and signature are folded."""
         first, *further = self.sentences or ("",)
-        parts = [f"<p><b>{escape(first)}</b> {escape(' '.join(further))}</p>"]
+        parts = [f"<p><b>{escape(first)}</b> {escape(' '.join(further))}</p>"] if first else []
         if self.rows:
             parts.append(self.table_html())
         if self.more:
@@ -68,15 +68,20 @@ class Summary:
             scale_of(cells) if any(isinstance(cell, IntervalCell) for cell in cells) else None
             for cells in zip(*self.rows, strict=True)
         ]
-        # Numbers stand to the right.
-        kinds = [
-            ' dir="auto"' if at < self.texts else "" if ends else ' class="numbers"'
-            for at, ends in enumerate(columns)
-        ]
+        # Numbers stand to the right, on pages by their style.
+        kinds = ["" if at < self.texts or ends else ' class="numbers"' for at, ends in enumerate(columns)]
         rows = "".join(f"<tr>{''.join(map(_html_cell, row, columns, kinds))}</tr>" for row in self.rows)
         names = zip(self.columns, kinds, strict=True)
         head = "".join(f"<th{kind}>{escape(name)}</th>" if name else "<td></td>" for name, kind in names)
         return f'<table class="data"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def html_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
+) -> str:
+    """Return a small result for a notebook: a line, a table, and what to mind."""
+    cells = tuple(tuple(map(cell_text, row)) for row in rows)
+    return Summary((title,), tuple(columns), cells, notes=(after,) if after else ()).html()
 
 
 def scale_of(cells: Iterable[object]) -> tuple[float, float]:
@@ -109,7 +114,9 @@ def drawn_with_letters(cells: Sequence[IntervalCell], width: int) -> list[str]:
 def _html_cell(cell: Cell, ends: tuple[float, float] | None, kind: str) -> str:
     if isinstance(cell, IntervalCell):
         return f"<td>{'' if ends is None else interval_svg(cell, ends)}</td>"
-    return f"<td{kind}>{escape(cell_text(cell))}</td>"
+    text = cell_text(cell)
+    direction = "" if text.isascii() else ' dir="auto"'
+    return f"<td{kind}{direction}>{escape(text)}</td>"
 
 
 def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:

@@ -188,13 +188,13 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     divides = isinstance(method, Strategy) and rounds_parameter(method) is not None
     size = None if divides or plan.rounds is None else -(-count // plan.rounds)
     stops = [] if plan.stop is None else [plan.stop]
-    ended = replay_until(part.data, method, count, stops, truth=part.truth, size=size, seed=seed)
-    state, strategy = ended.look.state, ended.look.strategy
+    replayed = replay_until(part.data, method, count, stops, truth=part.truth, size=size, seed=seed)
+    state, strategy = replayed.look.state, replayed.look.strategy
     if not state.rounds:
-        raise UsageError(f"{strategy.name} asks for nothing with {count} items: {ended.look.finished}.")
+        raise UsageError(f"{strategy.name} asks for nothing with {count} items: {replayed.look.finished}.")
     if any(selection.pairs is not None for selection in state.rounds):
         raise UsageError(f"{strategy.name} asks for comparisons, and the replay has scores.")
-    spent = None if ended.stopped is None else int(part.questions(state.asked).sum())
+    spent = None if replayed.stopped is None else int(part.questions(state.asked).sum())
     judgements = ReplayJudgements(state.asked, str(state.rounds[-1].signature), stopped_at=spent)
     if not strategy.gives_scores:
         return judgements
@@ -202,8 +202,12 @@ def _in_rounds(part: ReplayData, plan: GridEntry, method: Method, count: int, se
     scores = strategy.estimate(state, target="population", interval="none", seed=seed, **options)
 
     def expected() -> tuple[Floats, Floats | None]:
-        said = strategy.expected(state)
-        return (expected_p_values(scores), None) if said is None else (said.p_values, said.scores)
+        expectation = strategy.expected(state)
+        return (
+            (expected_p_values(scores), None)
+            if expectation is None
+            else (expectation.p_values, expectation.scores)
+        )
 
     return replace(judgements, estimate=scores, expected=expected)
 

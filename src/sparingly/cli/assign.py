@@ -62,4 +62,4 @@ def assign(
         io.save(hidden, controls_out)
     if out is not None:
         assignment.save(out)
-    emit(assignment.to_dict()) if json else show_assignment(assignment, out)
+    emit(assignment.to_dict()) if json else show_assignment(assignment, out, subject.typed)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
@@ -186,18 +187,28 @@ def emit(values: Any) -> None:
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Show on a terminal what is being done, and for how long; be silent in a pipe."""
+    """Show on a terminal what is being done, for how long, and how long it will take; not in a pipe."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from sparingly.base.progress import listening
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    left = TextColumn("{task.fields[left]}")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as bar:
-        bar.add_task(message, total=None)
-        yield
+        row, started = bar.add_task(message, total=None, left=""), [0.0]
+
+        def on_step(done: int, total: int) -> None:
+            started[0] = monotonic() if not done else started[0]
+            seconds = (monotonic() - started[0]) / max(done, 1) * (total - done)
+            bar.update(row, left=f"about {round(seconds)} s left" if done and seconds >= 1 else "")
+
+        with listening(on_step):
+            yield
 
 
 def read_ids(path: Path) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from sparingly.base.errors import UsageError
+from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -125,6 +125,13 @@ def plan(
     with subject_of(sources, reading, campaign) as subject:
         data, pilot = subject.data, subject.selection
         name = aspect
+        if subject.compares:
+            raise MissingDataError(
+                "Comparisons are planned without data: sparingly plan --win-rate 60%. What these show: "
+                f"sparingly compare {subject.typed}"
+            )
+        if subject.campaign is None and not data.aspects and not data.metrics:
+            name = None
         if subject.campaign is not None:
             name = subject.aspect(aspect)
             rounds = subject.campaign.rounds(campaign.data, at=campaign.at)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.cache import ResultCache
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted
+from sparingly.base.summary import html_table
 from sparingly.base.syntax import argument
 from sparingly.data import fields
 from sparingly.data.combine import HOW, Combination

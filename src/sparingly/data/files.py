@@ -156,6 +156,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"%PDF-": "a PDF",
 }
 
 # A spreadsheet takes a text that begins so for a formula.
@@ -209,7 +210,7 @@ def open_binary(path: Path) -> IO[bytes]:
             return _from_utf_16(path)
         if foreign is not None:
             raise InputError(
-                f"the file is {foreign}", file=path, fix="Save it as UTF-8, plain or gzip-compressed"
+                f"the file is {foreign}", file=path, fix="Save a table or JSON as UTF-8, plain or with gzip"
             )
         return path.open("rb")
 

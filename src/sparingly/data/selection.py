@@ -104,7 +104,7 @@ class Selection(Tabular):
 
     def summary(self) -> Summary:
         """Return how many are chosen and why, the first of them, and what to do next."""
-        signature, counts = self.signature, f"{len(self)} of {self.signature.of} items chosen"
+        signature, counts = self.signature, f"{len(self):,} of {self.signature.of:,} items chosen"
         share = f" ({share_text(len(self) / signature.of, 0)})" if 0 < len(self) < signature.of else ""
         sentences = [f"{counts}{share}.", self.why]
         if signature.crowd:

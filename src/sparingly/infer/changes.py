@@ -72,17 +72,13 @@ def result_side(result: ComparedResult) -> ResultSide:
         ranks = {row.model: row.ranks for row in ranking.models}
         groups = {row.model: row.group for row in ranking.models if row.group is not None}
     return ResultSide(
-        headline=result.headline,
+        **{name: getattr(result, name) for name in ("headline", "aspect", "estimator", "n", "size")},
         order=order,
         scores={name: score for name, score in scores.items() if np.isfinite(score)},
         errors={name: error for name, error in errors.items() if np.isfinite(error)},
         ranks=ranks,
         groups=groups,
-        aspect=result.aspect,
         target=result.scores_of if isinstance(result, Ranking) else result.target,
-        estimator=result.estimator,
-        n=result.n,
-        size=result.size,
         signature=signature,
         items=None if chosen is None else frozenset(chosen.items.tolist()),
         labels=labels,

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparingly._version import __version__
 from sparingly.base.arrays import Floats
-from sparingly.base.format import html_table
+from sparingly.base.summary import html_table
 
 
 @dataclass(frozen=True)

@@ -322,14 +322,14 @@ _BY_VERSION = {
     "intervals": "kinds of intervals",
     "outcome": "counts of intervals",
     "freedom": "degrees of freedom",
-    "chance_of_best": "chances to be the best",
+    "chance_of_best": "probabilities of being the best",
     "rank": "ranks",
     "best_rank": "best possible ranks",
     "worst_rank": "worst possible ranks",
     "group": "groups of models",
     "p_values": "p-values",
     "corrected": "corrected p-values",
-    "would_be_significant": "chances that judging everything shows it",
+    "would_be_significant": "probabilities that judging everything shows it",
     "p_value": "p-values of claims",
 }
 # What parts are called; the others are values of their name.

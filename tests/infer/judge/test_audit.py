@@ -12,10 +12,10 @@ import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
 from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.judge.audit import LabelsNeeded, labels_worth
 from sparingly.infer.judge.error_rates import corrected_score
 from sparingly.infer.judge.labelled import labelled_outputs
 from sparingly.infer.judge.words import answer, percent_text
-from sparingly.infer.judge.worth import LabelsNeeded, labels_worth
 from sparingly.infer.plan.plan import plan
 from sparingly.infer.plan.sample_size import round_width
 from tests.infer.judge.populations import from_arrays, judged_outputs
@@ -97,7 +97,7 @@ def test_verdicts_that_are_missing_on_half_are_counted() -> None:
     data = judged_outputs(7, labels=200)
     half = np.where(np.arange(len(data))[:, None] % 2, np.nan, data.metrics["verdict"])
     audit = sparingly.judge(data.with_metric("half", half), judge="half")
-    assert any("no score for 500 of 1000 outputs" in note for note in audit.notes)
+    assert any("no score for 500 of 1,000 outputs" in note for note in audit.notes)
     assert audit.labels < 150
 
 
@@ -191,3 +191,21 @@ def test_intervals_from_labels_elsewhere_hold_where_errors_are_the_same(
         score = corrected_score(part, passes.astype(float), 0.95).score
         hits += score.low <= pass_rate <= score.high
     assert hits >= 0.93 * 400
+
+
+def test_labels_drawn_by_verdicts_without_their_selection_are_noticed() -> None:
+    data = judged_outputs(3, size=600, labels=None)
+    chosen = sparingly.select(data.without_labels(), question="judge", budget=120, seed=1)
+    shown = np.zeros((len(data), 1), bool)
+    shown[data.positions(chosen.items)] = True
+    mixed = data.with_aspect("ok", np.where(shown, data.aspects["ok"], np.nan))
+    random = judged_outputs(3, size=600, labels=120)
+    said = [
+        any("drawn by its verdicts" in note for note in sparingly.judge(*given).notes)
+        for given in (
+            (mixed,),
+            (mixed, chosen),
+            (random,),
+        )
+    ]
+    assert said == [True, False, False]

@@ -9,7 +9,7 @@ import pytest
 
 import sparingly
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.plan.growth import growth
+from sparingly.infer.plan.outlook import growth
 
 DATA = load_invented()
 

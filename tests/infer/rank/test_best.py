@@ -11,8 +11,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.bradley_terry import bradley_terry
 from sparingly.infer.estimate.estimate import estimate_scores
 from sparingly.infer.estimate.full_set_p import EffectPrior
-from sparingly.infer.rank.best import chance_of_best
-from sparingly.infer.rank.rank import joint_of, rank_estimates, rank_strengths
+from sparingly.infer.rank.rank import chance_of_best, joint_of, rank_estimates, rank_strengths
 
 
 def test_two_models_by_numerical_integration() -> None:

@@ -68,8 +68,11 @@ def changed(**parts: Any) -> dict[str, Any]:
     [
         (changed(format=None), "field format: this is a null file"),
         (changed(version=9), "field version: version 9 is newer"),
-        (changed(models=None), "field models: every model is named once"),
-        (changed(models=[{**VALUES["models"][0], "rank": "1"}]), r'field models\[0\].rank: "1" is not a whole'),
+        (changed(models=None), "field models: a model is named twice, or there is none"),
+        (
+            changed(models=[{**VALUES["models"][0], "rank": "1"}]),
+            r'field models\[0\].rank: "1" is not a whole',
+        ),
         (changed(p_values=[[None]]), "field p_values: expected 8 × 8 numbers"),
         (changed(certain="yes"), 'field certain: "yes" is neither true nor false'),
         (changed(groups=[["Rowan"]]), "field groups: the groups are not those of the models"),

@@ -11,8 +11,7 @@ from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.stats.krippendorff import krippendorff_alpha
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.estimate.rater_effects import rater_scores
-from sparingly.run.raters.agreement import rater_agreement
-from sparingly.run.raters.predictability import predictability, share_that_beats
+from sparingly.run.raters.agreement import predictability, rater_agreement, share_that_beats
 from tests.infer.estimate.test_severity import Row, rated_set
 
 DEMO = load_invented()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparingly
-from sparingly.infer.plan.growth import growth
+from sparingly.infer.plan.outlook import growth
 from sparingly.show.figures.charts import draw_decisions
 from tests.show.figures.made import demo, marks, rows
 

@@ -4,6 +4,7 @@ from io import StringIO
 
 import pytest
 
+from sparingly.base.summary import Summary
 from sparingly.show.terminal.console import (
     PipedConsole,
     fixed,
@@ -12,6 +13,7 @@ from sparingly.show.terminal.console import (
     notes,
     number,
     percent,
+    show_summary,
     show_table,
 )
 
@@ -110,3 +112,22 @@ def test_a_broken_pipe_is_told() -> None:
 )
 def test_numbers(shown: str, text: str) -> None:
     assert shown == text
+
+
+@pytest.mark.parametrize("width", ["80", "160"])
+def test_the_answer_and_what_to_do_next_fit_a_screen(
+    width: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    for count in (3, 8, 40):
+        rows = tuple((f"model-{at}", str(at)) for at in range(count))
+        answer = "One model is best, " + "and this is said at some length, " * 6 + "with p < .001."
+        show_summary(
+            Summary(
+                (answer,), ("model", "rank"), rows, next_steps=("sparingly report DATA",), notes=("Mind.",)
+            )
+        )
+        lines = capsys.readouterr().out.splitlines()
+        assert sum("model-" in line for line in lines) == count
+        assert next(at for at, line in enumerate(lines) if line.startswith("Next: ")) < 15
+        assert not any(line.endswith(("p", "p <")) for line in lines)

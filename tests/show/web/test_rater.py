@@ -29,8 +29,8 @@ def test_a_rater_judges_a_whole_round(tmp_path: Path) -> None:
             }
         nothing = anna.question()
         assert nothing["page"] is None
-        assert nothing["why"] == "Everything that is asked for is judged. Thank you."
-        assert "Everything that is asked for is judged" in anna.page()
+        assert nothing["why"] == "Everything is judged. Thank you."
+        assert "Everything is judged" in anna.page()
         rows = ratings(anna)
         assert len(rows) == 12
         assert {row["seconds"] for row in rows} == {2.0}

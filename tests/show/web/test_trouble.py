@@ -25,7 +25,7 @@ def test_a_model_that_is_withdrawn_meanwhile_is_not_named(
         sent = {name: value or "50" for name, value in fields_of(page).items()}
         again = anna.client.post(action_of(page), data=sent)
         assert again.status_code == 422
-        assert "What is asked on this page has changed" in again.text
+        assert "The questions on this page have changed" in again.text
         assert again.text.count('value="50"') == 4
         # At the very moment of sending, the campaign itself refuses it.
         monkeypatch.setattr(
@@ -38,10 +38,7 @@ def test_a_model_that_is_withdrawn_meanwhile_is_not_named(
             ]
             refused = visitor.answer(asked, 5, cards=cards)
             assert refused.status_code == 409
-            assert (
-                refused.json()["detail"]
-                == "Something on this page is not asked any more. Load the page again."
-            )
+            assert refused.json()["detail"] == "A question on this page was withdrawn. Load the page again."
 
 
 def _refusing(answers: list[Answer], acknowledge: Callable[[Acknowledgement], None]) -> None:

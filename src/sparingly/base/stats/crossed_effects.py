@@ -98,6 +98,12 @@ class CrossedJudgements:
         self.innermost = self.groups[0][0] @ self.columns if self.groups else self.columns
         if self.innermost.shape[0] * self.innermost.shape[1] <= _DENSE_CELLS:
             self.innermost = _dense(self.innermost)
+        # Innermost groups of a size are all shrunk alike, so that their products are added up once.
+        self.squares: list[tuple[float, Floats]] = []
+        if self.groups:
+            sizes = self.groups[0][1]
+            alike = ((size, self.innermost[np.flatnonzero(sizes == size)]) for size in np.unique(sizes))
+            self.squares = [(float(size), _dense(rows.T @ rows)) for size, rows in alike]
         self._products = ResultCache[WeightedProducts](size=8)
 
     def weight(self, ratios: Floats) -> WeightedProducts:
@@ -112,8 +118,13 @@ class CrossedJudgements:
         for (members, sizes), ratio in zip(self.groups, ratios, strict=True):
             group_ones = sizes if inner_ones is None else members @ inner_ones
             shrunk = 1.0 / (1.0 + ratio * group_ones)
-            sums = self.innermost if inner_ones is None else members @ rows
-            total -= _dense(sums.T @ _scaled(sums, ratio * shrunk))
+            if inner_ones is None:
+                sums = self.innermost
+                for size, square in self.squares:
+                    total -= ratio / (1.0 + ratio * size) * square
+            else:
+                sums = members @ rows
+                total -= _dense(sums.T @ _scaled(sums, ratio * shrunk))
             rows, inner_ones = _scaled(sums, shrunk), shrunk * group_ones
             volume -= float(np.log(shrunk).sum())
         models = slice(None, self.models)

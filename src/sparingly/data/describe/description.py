@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Mask
 from sparingly.base.errors import listing
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import cell_text, counted
+from sparingly.base.summary import Summary
 from sparingly.base.syntax import one_of_several
 from sparingly.base.tabular import Tabular
 from sparingly.data import fields
@@ -116,14 +117,23 @@ class Description(Tabular):
         """Return the description as plain values, for JSON."""
         return asdict(self)
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (pair.metric, pair.aspect, pair.pooled, pair.within, pair.differences)
+    def summary(self) -> Summary:
+        """Return what there is and what is missing, how metrics agree with people, and what to do next."""
+        rows = (
+            (pair.metric, pair.aspect, *map(cell_text, (pair.pooled, pair.within, pair.differences)))
             for pair in self.correlations
-        ]
-        head = ("metric", "aspect", "r over all outputs", "r within items", "r of differences")
-        title = f"{self.name or 'evaluation set'}: {self._shape}"
-        return html_table(head, rows, title, " ".join(oddity.text for oddity in self.odd))
+        )
+        sentences = [f"{self.name or 'evaluation set'}: {self._shape}."]
+        if self.absent:
+            sentences.append(f"Not in this file: {', '.join(self.absent)}.")
+        return Summary(
+            tuple(sentences),
+            ("metric", "aspect", "r over all outputs", "r within items", "r of differences"),
+            tuple(rows),
+            texts=2,
+            next_steps=("sparingly rank DATA" if self.aspects else "sparingly plan DATA",),
+            notes=tuple(oddity.text for oddity in self.odd),
+        )
 
 
 def describe(data: DataLike) -> Description:

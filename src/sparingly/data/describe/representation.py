@@ -13,8 +13,9 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.checks import check_names
 from sparingly.base.errors import UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import cell_text, counted
 from sparingly.base.stats.moments import row_means
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
@@ -340,15 +341,16 @@ class Representation(Tabular):
             for share in shares
         ]
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (kind, share.group, share.full_share, share.selected_share, share.ratio)
-            for kind, shares in self.kinds.items()
-            for share in shares
-        ]
-        head = ("by", "group", "share of the set", "share of the selection", "ratio")
-        after = " ".join((*(leaning.text for leaning in self.leanings), *self.notes))
-        return html_table(head, rows, self.headline, after)
+    def summary(self) -> Summary:
+        """Return whether the selection is like its set, group by group, and what to do next."""
+        return Summary(
+            (self.headline, *(leaning.text for leaning in self.leanings)),
+            ("by", "group", "share of the set", "share of the selection", "ratio"),
+            tuple(tuple(map(cell_text, row.values())) for row in self.rows()),
+            texts=2,
+            next_steps=("sparingly serve DATA",),
+            notes=self.notes,
+        )
 
 
 def representation(

@@ -586,14 +586,24 @@ def said_roles(said: SaidRoles, role: str) -> list[str]:
 
 def best_column(role: str, profiles: Mapping[str, ColumnProfile], free: Iterable[str]) -> str | None:
     """Return the column whose name and values fit a role best; None where none does."""
+    free = list(free)
     fits = [(name_fit(role, profiles[name]), name) for name in free]
     able = [(fit, name) for fit, name in fits if fit > 0 and values_fit(role, profiles[name])]
+    if role == "input" and sum(map(_is_written, map(profiles.__getitem__, free))) > 1:
+        # Where texts stand beside the output, numbers of tickets and cases are no inputs.
+        able = [pair for pair in able if not profiles[pair[1]].has_digits]
     if role == "input" and len(able) > 1:
         # A template that is the same everywhere is no input beside a question that is not.
         able = [pair for pair in able if profiles[pair[1]].distinct > 1] or able
     # A column without any value is the last that is meant.
     able = [pair for pair in able if profiles[pair[1]].kind != "empty"] or able
     return max(able, key=lambda pair: pair[0])[1] if able else None
+
+
+def _is_written(profile: ColumnProfile) -> bool:
+    """Say whether most values are texts of their own, and not numbers, ids or dates."""
+    is_text = profile.kind == "text" and not profile.has_digits
+    return is_text and 2 * profile.distinct > len(profile.sample) and not profile.nuisance()
 
 
 def is_variant(profile: ColumnProfile) -> bool:

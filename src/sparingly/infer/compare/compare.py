@@ -248,7 +248,9 @@ def compare_scores(
         name for name, place in zip((first, second), places, strict=True) if np.isnan(found.scores[place])
     ]
     if lacking:
-        raise DataError(f"{' and '.join(lacking)} {'was' if len(lacking) == 1 else 'were'} never judged.")
+        judged = listing(found.models[at] for at in np.flatnonzero(~np.isnan(found.scores)))
+        verb = "was" if len(lacking) == 1 else "were"
+        raise DataError(f"{' and '.join(lacking)} {verb} never judged. There are labels of: {judged}.")
     common = int(found.pairs.common_items(left_row, other)[0])
     if not common:
         raise DataError(

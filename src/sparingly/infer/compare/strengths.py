@@ -63,12 +63,12 @@ class WinMatrix(Tabular):
 
     models: tuple[str, ...]  # the models, the strongest first
     wins: Floats  # models × models: how often the model of the row won against that of the column
-    # models × models: how often the two tied, outputs with the same text that nobody was asked about
+    # models × models: how often the two tied, outputs with the same text that nobody compares
     # included.
     ties: Floats
     strengths: BradleyTerry  # the strengths, in the order of the data
     ranking: Ranking  # ranks and groups by the strengths, corrected for all pairs
-    same_texts: int = 0  # how many ties nobody was asked about, as both wrote the same
+    same_texts: int = 0  # how many ties nobody compared, as both wrote the same
     # The names of the judge or the metrics whose votes are in the strengths; empty without.
     judge: tuple[str, ...] = ()
     judge_items: int = 0  # how many items have these votes
@@ -85,8 +85,8 @@ class WinMatrix(Tabular):
         parts.append(f"{counted(len(self.models), 'model')}, {asked}, of them {counted(ties, 'tie')}.")
         if self.same_texts:
             parts.append(
-                f"{counted(self.same_texts, 'pair')} of outputs have the same text: nobody was asked, "
-                "and they count as ties."
+                f"{counted(self.same_texts, 'pair')} of outputs have the same text: nobody compares "
+                "these; they count as ties."
             )
         if self.judge and (extra := round(votes * (self.judge_worth - 1.0))) > 0:
             whose = f"The votes of {self.judge[0]}" if len(self.judge) == 1 else "The metrics' votes"

@@ -220,7 +220,8 @@ class LabelBank:
             base, gain = self._from_own_labels(sample, data, model, features, seed)
         if self.known.all():
             return base, gain
-        if not _same_chance(sample, self.known) and _is_inside(sample, self.known, model):
+        alike = np.ptp(sample.draw[self.known[sample.rows]]) <= 1e-9
+        if not alike and _is_inside(sample, self.known, model):
             return base, np.zeros_like(base)
         return base, np.where(self.known, gain - gain[self.known].mean(), 0.0)
 
@@ -287,11 +288,6 @@ def _prior_labels(deviation: Floats, counts: Ints) -> float:
 def _is_inside(sample: JudgedSample, known: Mask, model: int) -> bool:
     """Whether a model was judged on no item of which nothing is known."""
     return bool(known[sample.rows[sample.judged[:, model]]].all())
-
-
-def _same_chance(sample: JudgedSample, known: Mask) -> bool:
-    """Whether the items of which something is known were equally likely to be drawn."""
-    return bool(np.ptp(sample.draw[known[sample.rows]]) <= 1e-9)
 
 
 def _widening(sample: JudgedSample, predicted: Floats, added: Floats, model: int) -> float:

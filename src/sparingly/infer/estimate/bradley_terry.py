@@ -104,7 +104,10 @@ def fit_strengths(comparisons: Comparisons, models: int, ties: Ties) -> BradleyT
         if float(np.abs(step).max()) < _CLOSE:
             break
     else:
-        raise DataError("The strengths of the models do not settle: some pair is won by one side alone.")
+        raise DataError(
+            "The strengths do not converge, as one side won nearly all comparisons of some pair: "
+            + either("sparingly compare DATA FIRST SECOND", "sparingly.compare(data, first, second)")
+        )
 
     # In the order of a fit, the strengths centred.
     centre, extra = np.eye(models) - 1.0 / models, width - models
@@ -503,7 +506,7 @@ def _weights(data: EvalSet, table: Preferences, rounds: Sequence[Selection]) -> 
     keys = zip(table.item.tolist(), smaller.tolist(), larger.tolist(), strict=True)
     weight = np.array([1.0 / probability[key] if key in probability else 0.0 for key in keys])
     if not weight.any():
-        raise UsageError("None of the preferences belongs to the rounds.")
+        raise UsageError("No comparison is of these rounds: give the rounds that drew them, or none.")
     return np.asarray(weight / weight[weight > 0].mean())
 
 

@@ -10,6 +10,7 @@ from sparingly.base.arrays import Floats, Ints, Mask, Objects, ratio
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method, parse_method
+from sparingly.base.syntax import either
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.documents import Documents, Snippets
 from sparingly.choose.design.probability_design import DrawDesign
@@ -19,7 +20,7 @@ from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature
-from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums, single_items
+from sparingly.infer.estimate.sample import JudgedSample, as_codes, group_sums, nothing_judged, single_items
 
 # --- what the design behind a selection tells: strata, units, what the draw was spread over ---
 
@@ -161,9 +162,15 @@ def sample_from(data: EvalSet, scores: Floats, selection: Selection | None) -> J
     if selection is None:
         return _uniform_sample(data, scores)
     if selection.pairs is not None:
-        raise UsageError("Scores cannot be estimated from a selection of pairs of models.")
+        raise UsageError(
+            "The selection is of pairs of models, which have wins and no scores: "
+            + either("sparingly compare DATA", "sparingly.compare(data)")
+        )
     if selection.probability is None:
-        raise UsageError("Scores of the set cannot be estimated from a selection without probabilities.")
+        raise UsageError(
+            "Scores of the set cannot be estimated from a selection without probabilities. The order on the "
+            f"chosen items: {either('sparingly rank DATA SELECTION', 'sparingly.rank(data, selection)')}"
+        )
     # The chosen items in the order of their ids, which of them each row of the selection is about, and the
     # first row about each.
     rows, place = np.unique(data.positions(selection.items), return_inverse=True)
@@ -208,7 +215,7 @@ def _uniform_sample(data: EvalSet, scores: Floats) -> JudgedSample:
     judged = ~np.isnan(scores)
     rows = np.flatnonzero(judged.any(axis=1))
     if not len(rows):
-        raise DataError("No item is judged, so there is nothing to estimate from.")
+        raise DataError(nothing_judged("item"))
     sample = single_items(
         *(rows, scores[rows], np.full((1, 1), len(rows) / len(data)), len(data)),
         weights=data.importance,
@@ -256,7 +263,7 @@ def _with_response_rates(sample: JudgedSample, requested: Mask) -> JudgedSample:
         return sample
     has_judgement: Mask = np.asarray(sample.judged.any(axis=1))
     if not has_judgement.any():
-        raise DataError("No chosen item is judged, so there is nothing to estimate from.")
+        raise DataError(nothing_judged("chosen item"))
     lost, outputs = int((~has_judgement).sum()), int((missing & has_judgement[:, None]).sum())
     parts = [counted(lost, "chosen item")] if lost else []
     if outputs:

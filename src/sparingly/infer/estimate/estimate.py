@@ -28,6 +28,7 @@ from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate, EstimateSign
 from sparingly.infer.estimate.sample import (
     JudgedSample,
     difference_form,
+    nothing_judged,
     restrict_to,
     sample_from_arrays,
 )
@@ -204,7 +205,7 @@ def _chosen_only(
     weights = np.ones(len(rows)) if selection.cluster_weight is None else selection.cluster_weight
     judged = ~np.isnan(chosen)
     if not judged.any():
-        raise DataError("No chosen item is judged, so there is nothing to estimate from.")
+        raise DataError(nothing_judged("chosen item"))
     total = (judged * weights[:, None]).sum(axis=0)
     sums = (np.where(judged, chosen, 0.0) * weights[:, None]).sum(axis=0)
     missing = np.full(len(total), np.nan)
@@ -270,8 +271,8 @@ def _with_outside(
     """
     if sample.weights is not None:
         raise UsageError(
-            f"Items count by their weights, and {outside:,} of those that were drawn from are not in the "
-            "data."
+            f"Items count by their weights, and {outside:,} of those drawn from are not in the data: "
+            "add them, or leave out the weights."
         )
     if by is not None:
         raise UsageError(

@@ -13,6 +13,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method, method_class, method_from_call, parameter, register
+from sparingly.base.syntax import argument
 from sparingly.base.text import parse_call
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -32,7 +33,10 @@ def check_metrics(data: EvalSet, names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, or all metrics if there are none; raise UnknownNameError for an unknown one."""
     available = known_metrics(data)
     if not available:
-        raise MissingDataError("The evaluation set has no metrics and no texts whose length could be one.")
+        raise MissingDataError(
+            "The evaluation set has no metrics, and no texts whose length could be one: use "
+            f"{argument('estimator', 'weighted_mean')}."
+        )
     metrics = tuple(names) or available
     for name in metrics:
         if name not in available:

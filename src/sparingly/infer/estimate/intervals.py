@@ -510,7 +510,13 @@ class Reach:
         side = np.where(centre > 0, 1.0, -1.0)
         usual = self._usual_quantile
         moved = usual + np.where(centre > 0, self._shift(usual, 1.0), self._shift(usual, -1.0))
-        reaching = self._quantile_reaching(errors_away, side)
+        # The quantile at which the moved one equals the distance: the least over the possible shifts.
+        reaching = errors_away
+        for first, second in self._shifts():
+            start, bend = side * (first - second), np.where(side * second > 1e-12, side * second, np.nan)
+            root = np.sqrt(np.maximum(1.0 + 4.0 * bend * (errors_away - start), 0.0)) - 1.0
+            reaching = np.fmin(reaching, np.maximum(root / (2.0 * bend), 0.0))
+        reaching = np.where(np.isnan(errors_away), np.nan, reaching)
         quantile = np.where(errors_away > moved, errors_away * usual / moved, reaching)
         tail = np.where(finite, stdtr(np.where(finite, self.freedom, 1.0), -quantile), ndtr(-quantile))
         return np.asarray(np.minimum(2.0 * tail, 1.0))
@@ -537,15 +543,6 @@ class Reach:
         """Return by how much the quantile is moved outwards at the low (1) or the high (−1) end."""
         moved = [side * (first + second * (quantile**2 - 1.0)) for first, second in self._shifts()]
         return np.maximum(np.maximum(moved[0], moved[1]), 0.0)
-
-    def _quantile_reaching(self, ratio: Floats, side: Floats) -> Floats:
-        """Return the quantile at which the moved one equals a ratio: the least over the possible shifts."""
-        quantile = ratio
-        for first, second in self._shifts():
-            start, bend = side * (first - second), np.where(side * second > 1e-12, side * second, np.nan)
-            root = (np.sqrt(np.maximum(1.0 + 4.0 * bend * (ratio - start), 0.0)) - 1.0) / (2.0 * bend)
-            quantile = np.fmin(quantile, np.maximum(root, 0.0))
-        return np.where(np.isnan(ratio), np.nan, quantile)
 
 
 def student_quantile(freedom: Floats | float, tail: float) -> Floats:

@@ -11,8 +11,8 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, ratio
 from sparingly.base.errors import DataError, MissingDataError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.stats.crossed_effects import fit_crossed_effects
+from sparingly.base.summary import html_table
 from sparingly.base.syntax import role_argument
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
@@ -160,22 +160,11 @@ class Severity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        rows = [
-            {
-                "rater": name,
-                "judgements": int(self.judgements[place]),
-                "severity": plain(self.severity[place]),
-                "standard_error": plain(self.standard_errors[place]),
-            }
-            for place, name in enumerate(self.raters)
-        ]
-        return {
-            "aspect": self.aspect,
-            "raters": rows,
-            "variances": plain(self.variances),
-            "components": [list(names) for names in self.components],
-            "notes": list(self.notes),
-        }
+        names = ("rater", "judgements", "severity", "standard_error")
+        columns = zip(self.raters, self.judgements, self.severity, self.standard_errors, strict=True)
+        rows = [dict(zip(names, map(plain, row), strict=True)) for row in columns]
+        parts = {name: plain(getattr(self, name)) for name in ("variances", "components", "notes")}
+        return {"aspect": self.aspect, "raters": rows, **parts}
 
 
 def severity(data: EvalSet, aspect: str | None = None) -> Severity:
@@ -193,7 +182,11 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
         ('AL-G', -0.7)
     """
     ratings = rater_scores(data, aspect)
-    components = connected_raters(ratings)
+    # Raters of an item, each with the next.
+    order = np.lexsort((ratings.rater, ratings.item))
+    same = ratings.item[order][1:] == ratings.item[order][:-1]
+    pairs = np.unique(np.stack([ratings.rater[order][:-1], ratings.rater[order][1:]], axis=1)[same], axis=0)
+    components = connected_groups(ratings.raters, [[ratings.raters[one] for one in pair] for pair in pairs])
     models = np.unique(ratings.model, return_inverse=True)[1].astype(np.int64)
     count = int(models.max()) + 1
     notes = [ANONYMOUS.format(count=ratings.anonymous)] if ratings.anonymous else []
@@ -230,16 +223,6 @@ def severity(data: EvalSet, aspect: str | None = None) -> Severity:
         models=count,
         notes=tuple(notes),
     )
-
-
-def connected_raters(ratings: RaterScores) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of raters that are connected through items which two of them judged."""
-    # Raters of an item, each with the next.
-    order = np.lexsort((ratings.rater, ratings.item))
-    same = ratings.item[order][1:] == ratings.item[order][:-1]
-    pairs = np.stack([ratings.rater[order][:-1], ratings.rater[order][1:]], axis=1)[same]
-    names = ratings.raters
-    return connected_groups(names, ((names[one], names[other]) for one, other in np.unique(pairs, axis=0)))
 
 
 def connected_groups(names: Sequence[str], pairs: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

@@ -233,7 +233,7 @@ class Estimate(OwnFile, Tabular):
         lines = [self.headline, *self._lines(), *(f"note: {note}" for note in self.notes)]
         for name, group in self.groups.items():
             group_notes = [note for note in group.notes if note not in self.notes]
-            title = f"{name}: {group.n} of {counted(group.size, 'item')} judged"
+            title = f"{name}: {group.n:,} of {counted(group.size, 'item')} judged"
             lines += [title, *group._lines(), *(f"note: {note}" for note in group_notes)]
         return "\n".join(lines)
 
@@ -507,7 +507,7 @@ def row_per_model(kind: type[Row]) -> Callable[[Any, str], tuple[Row, ...]]:
         entries = as_list(value, field)
         rows = tuple(schema.read(kind, row, f"{field}[{place}]") for place, row in enumerate(entries))
         if not rows or len({row.model for row in rows}) < len(rows):
-            raise InputError("every model is named once", field=field)
+            raise InputError("a model is named twice, or there is none", field=field)
         return rows
 
     return read

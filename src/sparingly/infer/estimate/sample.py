@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.syntax import either
 from sparingly.data.store import checked_weights
 
 # What a sample has of every row.
@@ -18,6 +19,14 @@ _BY_ROW = (
     *("rows", "scores", "probability", "draw", "unit", "stratum", "pool", "pool_unit"),
     *("coordinates", "balance", "unit_by_model", "response_rate"),
 )
+
+
+def nothing_judged(what: str) -> str:
+    """Say that there are no labels, and how to get some."""
+    return (
+        f"No {what} is judged, so there is nothing to estimate from: collect labels with sparingly serve, or "
+        f"read them with {either('--labels FILE', 'sparingly.load(path, labels=file)')}."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +239,7 @@ def sample_from_arrays(
     rows = np.flatnonzero(~np.isnan(values).all(axis=1))
     unit_codes = np.arange(len(values)) if units is None else as_codes(units, len(values), "units")
     if not len(rows):
-        raise DataError("No item is judged, so there is nothing to estimate from.")
+        raise DataError(nothing_judged("item"))
     if len(values) > total:
         raise UsageError(f"There are {len(values)} rows of scores but only {total} items in the set.")
     all_items_given = total == len(values)

@@ -396,18 +396,13 @@ class Expected(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
-        low, high = self.two_sided_range()
-        pairs = [
-            {
-                "first": self.models[first],
-                "second": self.models[second],
-                "p": float(self.p_values[place]),
-                "z": float(self.z[place]),
-                "spread": float(self.spread[place]),
-                "two_sided_range": [float(end[first, second]) for end in (low, high)],
-            }
-            for place, (first, second) in enumerate(zip(*pair_indices(len(self.models)), strict=True))
-        ]
+        first, second = pair_indices(len(self.models))
+        ranges = np.stack([end[first, second] for end in self.two_sided_range()], axis=1)
+        columns = {"p": self.p_values, "z": self.z, "spread": self.spread, "two_sided_range": ranges}
+        pairs = []
+        for place, (one, other) in enumerate(zip(first, second, strict=True)):
+            numbers = {name: column[place].tolist() for name, column in columns.items()}
+            pairs.append({"first": self.models[one], "second": self.models[other], **numbers})
         return {
             "scores": dict(zip(self.models, self.scores.tolist(), strict=True)),
             "order": list(self.order),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,14 +14,18 @@ from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
+from sparingly.base.text import format_value, text_value
+from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
 from sparingly.infer.estimate.estimate import estimate
+from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.estimate.sample import JudgedSample, difference_form, group_sums
 from sparingly.infer.judge.agreement import (
     AgreementWithPeople,
     AlternativeAnnotator,
@@ -39,7 +45,91 @@ from sparingly.infer.judge.error_rates import (
 )
 from sparingly.infer.judge.labelled import LabelledOutputs, labelled_outputs
 from sparingly.infer.judge.words import AuditNumbers, answer, band_rows, biases
-from sparingly.infer.judge.worth import LabelsNeeded, labels_needed, labels_worth, only_metrics
+from sparingly.infer.plan.outlook import PlanGoals, PlanOutlook
+from sparingly.infer.plan.pilot import learn_values, pilot_of
+from sparingly.infer.plan.power import item_covariance
+from sparingly.infer.plan.sample_size import round_width
+
+HUNDRED = 100.0
+
+
+def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -> Rate | None:
+    """Return how many labels without the judge are as good as 100 with it; None below 30 judged items.
+
+    100/R with R = V_with/V_without, the variance that predictions from the metrics in ``data`` leave, learned
+    from other labels (cross-fitted), over the variance of the labels themselves: those that ``plan`` uses.
+    Its interval is that of ln R, linearised, u_i = (e_i² − R·r_i²)/π_i, by drawn units; no lower end lies
+    below 100, since a judge that tells nothing is left out of the estimate.
+    """
+    from scipy.special import stdtrit
+
+    from sparingly.signals.predict.features import has_features
+
+    if sample.fewest_units < FEWEST:
+        return None
+    if not has_features(data):
+        return Rate(HUNDRED, HUNDRED, HUNDRED)
+    raw = difference_form(sample)
+    raw_trace = float(np.trace(item_covariance(sample, raw.residual)))
+    if not raw_trace > 0:
+        return None
+    linear = calibrate_predictions(sample, learn_values(data, sample, sample.scores, seed).held_out, 2.0)
+    after = float(np.trace(item_covariance(sample, linear.residual, linear.parameters)))
+    if linear.fallen_back is not None and linear.fallen_back.all():
+        return Rate(HUNDRED, HUNDRED, HUNDRED)
+    ratio = min(after / raw_trace, 1.0)
+    # Σ_j e_ij²/π_ij of every row; a residual without a judgement is 0.
+    squares = [(part**2 / sample.probability).sum(axis=1) for part in (linear.residual, raw.residual)]
+    units = group_sums((squares[0] - ratio * squares[1])[:, None], sample.cluster)[:, 0]
+    count = len(units)
+    total = float(squares[1].sum())
+    error = float(np.sqrt((units**2).sum() * count / (count - 1))) / (ratio * total) if ratio > 0 else 0.0
+    half = float(stdtrit(count - 1.0, 0.5 + level / 2.0)) * error
+    worth = HUNDRED / ratio if ratio > 0 else math.inf
+    return Rate(worth, max(HUNDRED, worth * math.exp(-half)), worth * math.exp(half))
+
+
+def only_metrics(data: EvalSet, names: Iterable[str]) -> EvalSet:
+    """Return the set without its other metrics."""
+    keep = {fields.metric(name) for name in names}
+    excluded = {fields.metric(name) for name in data.metrics} - keep
+    return data.only(name for name in data.fields if name not in excluded)
+
+
+# --- how many labels a goal needs ---
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many items are to be judged for an interval of ± ``width``, with the judge and without it.
+
+    None where nothing short of all items would do.
+    """
+
+    width: float
+    with_judge: int | None
+    without: int | None
+
+
+def labels_needed(
+    data: EvalSet, selection: Selection | None, aspect: str, half_width: float, level: float, seed: int
+) -> LabelsNeeded | None:
+    """Return what about half of the present half-width would take; by the planner, as ``plan`` prints it."""
+    if not (math.isfinite(half_width) and half_width > 0):
+        return None
+    width = round_width(half_width / 2.0)
+    goals = PlanGoals(width=width, target="set", level=level, seed=seed)
+    try:
+        pilot = pilot_of(data, selection, aspect, for_differences=False, seed=seed)
+    except DataError:
+        # Labels that are all alike do not tell how many more are needed.
+        return None
+    labels_alone = replace(pilot, data=only_metrics(pilot.data, ()), predicted=None, saving=None)
+    counts = (PlanOutlook(part, goals).items_needed() for part in (pilot, labels_alone))
+    return LabelsNeeded(width, *counts)
+
+
+# --- the audit ---
 
 SIGNIFICANT = 0.05
 
@@ -129,7 +219,11 @@ class JudgeAudit(Tabular):
             columns, rows = (f"where {self.judge} gives", "labels", "people give"), tuple(band_rows(self))
         # Commands are for where more labels tell more of its errors.
         select = self.estimate is not None and rates is not None and rates.passed and rates.failed
-        steps = ("sparingly select DATA --question judge --budget 100 --out next.json",) if select else ()
+        steps: tuple[str, ...] = ()
+        if select and self.estimate is not None and (left := self.estimate.size - self.estimate.n) > 0:
+            method = shlex.quote(f"verdicts:metric={format_value(text_value(self.judge))}")
+            how = "--question judge" if self.metrics == 1 else f"--method {method}"
+            steps = (f"sparingly select DATA {how} --budget {min(100, left)} --out next.json",)
         signed = None if self.estimate is None else self.estimate.signature
         return Summary(
             tuple(answer(self)),

@@ -293,9 +293,16 @@ def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -
     """
     from scipy.special import ndtri
 
-    z = float(ndtri(0.5 + level / 2.0))
+    z, ends = float(ndtri(0.5 + level / 2.0)), labelled.people
     if not labelled.two_valued:
-        return _by_regression(labelled, verdicts, level)
+        # The height of the line at the judge's mean: there, with that mean as origin, lies its offset.
+        height = calibration(labelled, level, origin=float(labelled.rescaled(verdicts).mean())).offset
+        if height.value != height.value:
+            raise DataError(
+                f"{labelled.judge} gives all labelled outputs the same score, so it cannot be used."
+            )
+        score = Rate(*(float(np.clip(end, ends.low, ends.high)) for end in height))
+        return CorrectedScore(score, len(labelled), "regression")
     good, passed = labelled.good, labelled.passed
     if good.all() or not good.any():
         lacking = "fail" if good.all() else "pass"
@@ -324,16 +331,5 @@ def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -
     spread = np.sqrt(q * (1.0 - q) / size + rate**2 * of_good + (1.0 - rate) ** 2 * of_bad) / skill
     low, high = rate + shift - z * spread, rate + shift + z * spread
     inside = np.clip([value, min(low, value), max(high, value)], 0.0, 1.0)
-    ends = labelled.people
     score = Rate(*(float(ends.low + part * (ends.high - ends.low)) for part in inside))
     return CorrectedScore(score, len(labelled), "Rogan–Gladen")
-
-
-def _by_regression(labelled: LabelledOutputs, verdicts: Floats, level: float) -> CorrectedScore:
-    """Return the height of the line at the judge's mean: there, with that mean as origin, lies its offset."""
-    height = calibration(labelled, level, origin=float(labelled.rescaled(verdicts).mean())).offset
-    if height.value != height.value:
-        raise DataError(f"{labelled.judge} gives all labelled outputs the same score, so it cannot be used.")
-    low, high = labelled.people
-    score = Rate(*(float(np.clip(end, low, high)) for end in height))
-    return CorrectedScore(score, len(labelled), "regression")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.format import counted, number_text
-from sparingly.base.syntax import argument
+from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.infer.estimate.draw import document_codes
@@ -20,6 +21,8 @@ from sparingly.infer.estimate.scale import values_of
 # Scales that scores are usually given on; the first that holds them all.
 _USUAL = tuple(Scale(*ends) for ends in ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100)))
 # From so many labels on, a judge that equals them all is likelier to be their copy.
+# Shares that lie so many standard errors apart are no accident; weights that differ less are equal.
+_FAR, _SAME_WEIGHT = 4.0, 1e-9
 _SUSPICIOUS = 30
 
 
@@ -129,6 +132,15 @@ class LabelledOutputs:
             notes.append(
                 f"{self.judge} has no score for {self.unscored:,} of {counted(total, 'output')}: its error "
                 "rates are of the others."
+            )
+        labelled, everywhere = float(self.passed.mean()), float((self.verdicts >= self.cut).mean())
+        spread = math.sqrt(everywhere * (1.0 - everywhere) / len(self))
+        is_equal = bool(np.ptp(self.weight) < _SAME_WEIGHT)
+        if self.two_valued and is_equal and abs(labelled - everywhere) > _FAR * spread:
+            shares = f"{100 * labelled:.0f} % of the labelled outputs and {100 * everywhere:.0f} % of all"
+            notes.append(
+                f"{self.judge} passes {shares}: they look drawn by its verdicts, not at random. Name their "
+                f"selection: {either('sparingly judge DATA SELECTION', 'judge(data, selection)')}"
             )
         if len(self) >= _SUSPICIOUS and (self.on_people_scale == self.human).all():
             notes.append(f"{self.judge} equals all {len(self)} labels: check that it is not a copy of them.")

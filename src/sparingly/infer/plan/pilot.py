@@ -256,7 +256,10 @@ def pilot_of(
 ) -> Pilot:
     """Return the pilot: the ratings of an aspect, or a metric where there is no aspect."""
     if not len(data.models):
-        raise MissingDataError("A plan needs models and their scores, and the evaluation set has none.")
+        raise MissingDataError(
+            "A plan needs models and their scores, and the evaluation set has none. Plan without data: "
+            f"{_plan_without_data({'pass_rate': '90%', 'width': '4%'})}."
+        )
     if aspect is None and not len(data.aspects):
         return _from_metric(data, _most_typical(data), seed)
     name = aspect if aspect is not None else the_only("aspect", None, data.aspects)
@@ -440,6 +443,11 @@ def _plan_without_data(values: Mapping[str, str]) -> str:
 def _most_typical(data: EvalSet) -> str:
     """Return the judge (or metric) whose differences between models agree most with those of the others."""
     names = sorted(likeliest_metrics(data.metrics, data.roles))
+    if not names and len(data.preferences):
+        raise MissingDataError(
+            "The data hold comparisons, and no scores to plan from. To plan comparisons: "
+            f"{_plan_without_data({'win_rate': '60%'})}."
+        )
     if not names:
         raise MissingDataError(
             "A plan needs a pilot's ratings or metrics, and the set has neither. Judge 40 random items: "

@@ -13,6 +13,7 @@ import numpy as np
 
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimals_for, error_text
+from sparingly.base.progress import tracked
 from sparingly.base.summary import Summary
 from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
@@ -98,7 +99,10 @@ def divide(
     those of an item.
     """
     if not 1 <= with_judge <= alone <= size:
-        raise UsageError(f"A judge makes fewer items enough: {with_judge} of {alone} of {size} cannot be.")
+        raise UsageError(
+            f"With a judge at most as many items are needed as without, at least 1 and at most {size}: not "
+            f"{with_judge} instead of {alone}."
+        )
     full_plan = with_judge, size, with_judge * human_price + size * judge_price
     share = explained(alone, with_judge, size)
     if not 0 < share < 1 or judge_price == 0:
@@ -599,7 +603,9 @@ def plan(
         outlook = PlanOutlook(pilot, goals, float(item_costs(pilot.data, cost)[0].mean()))
         notes += (_TIMES.get(cost, f'time estimate: the column "{cost}", read as seconds per item.'),)
     if pilot.models < 2 and goals.width is None and goals.detect is None:
-        goals = replace(goals, width=_usual_width(outlook))
+        # About half the half-width that the pilot gives, or 100 items.
+        half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
+        goals = replace(goals, width=round_width(half / 2) if math.isfinite(half) and half > 0 else None)
         outlook = replace(outlook, goals=goals)
     mix, items_needed = None, outlook.items_needed()
     # A goal that all items do not reach has no price.
@@ -608,7 +614,7 @@ def plan(
         pilot, items_needed = outlook.pilot, mix.items
         if mix.judges and mix.judged < mix.size:
             notes += (PART_JUDGED,)
-    table = tuple(outlook.precision(n) for n in _rows(outlook, budgets, items_needed))
+    table = tuple(outlook.precision(n) for n in tracked(_rows(outlook, budgets, items_needed)))
     advice = advise(outlook, items_needed, mix)
     names = ("truth", "stands_in", "n", "size", "correlations", "saving", "unequal", "documents")
     return Plan(
@@ -624,13 +630,6 @@ def plan(
         notes=notes,
         epochs=next((part for part in epoch_variances(data) if part.score == pilot.truth), None),
     )
-
-
-def _usual_width(outlook: PlanOutlook) -> float | None:
-    """Return about half the half-width that the pilot gives, or 100 items: a goal where none is named."""
-    pilot = outlook.pilot
-    half = outlook.half_width(min(100, pilot.size) if pilot.stands_in else pilot.n)
-    return round_width(half / 2.0) if math.isfinite(half) and half > 0 else None
 
 
 def _goal_in_scores(goal: Quantity | None, pilot: Pilot, kind: tuple[str, float]) -> float | None:

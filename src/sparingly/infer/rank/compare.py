@@ -10,11 +10,13 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
-from sparingly.base.format import counted, decimal_text, decimals_for, html_table, share_text
+from sparingly.base.format import counted, decimal_text, decimals_for, share_text
+from sparingly.base.progress import tracked
 from sparingly.base.registry import Method, parse_method
 from sparingly.base.rng import keys_of, seed_list, stream
 from sparingly.base.stats.sign_flip import FlipTest as Test
-from sparingly.base.summary import Summary
+from sparingly.base.summary import IntervalCell, Summary, html_table
+from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_value, text_value
 from sparingly.choose.crowd import Judge, ModelSides, sides_of
@@ -87,8 +89,8 @@ class Comparison(Tabular):
         agreement = self.agreement
         best = "yes" if agreement.top1_match == 1 else "no"
         return (
-            f"{agreement.n} of {agreement.n_full} items against all, by {self.truth}: soft pairwise accuracy "
-            f"{agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, "
+            f"{agreement.n:,} of {agreement.n_full:,} items against all, by {self.truth}: soft pairwise "
+            f"accuracy {agreement.soft_pairwise_accuracy:.3f}, Kendall b {agreement.kendall_b:.3f}, "
             f"best model found: {best}"
         )
 
@@ -141,13 +143,28 @@ class CurveComparison(Tabular):
             f"random {self.random.average:.4f}, over {len(self.curve.sizes)} budgets)"
         )
 
-    def _repr_html_(self) -> str:
-        columns = ("items", "share", self.method, "random", "random, low", "random, high")
-        values = (self.curve.sizes, self.curve.shares, self.curve.values)
-        rows = zip(*values, self.random.values, self.random.low, self.random.high, strict=True)
-        title = f"{self.curve.measure} by {self.truth}"
-        after = f"average {self.curve.average:.4f} against {self.random.average:.4f} for random"
-        return html_table(columns, [tuple(map(float, row)) for row in rows], title, after)
+    def summary(self) -> Summary:
+        """Return how far method and random items agree with judging everything, and budget by budget."""
+        averages = f"{self.curve.average:.3f}, random selection {self.random.average:.3f}"
+        measure = f"{self.curve.measure.replace('_', ' ')} by {self.truth}"
+        sentence = (
+            f"Over {len(self.curve.sizes)} budgets the method reaches {averages} on average ({measure})."
+        )
+        rows = tuple(
+            (str(size), share_text(share), f"{value:.3f}", IntervalCell(low, middle, high), f"{middle:.3f}")
+            for size, share, value, middle, low, high in zip(
+                self.curve.sizes.tolist(),
+                self.curve.shares.tolist(),
+                self.curve.values.tolist(),
+                self.random.values.tolist(),
+                self.random.low.tolist(),
+                self.random.high.tolist(),
+                strict=True,
+            )
+        )
+        columns = ("items", "share", "the method", "random, range", "random, mean")
+        next_step = "sparingly figure curve DATA"
+        return Summary((sentence,), columns, rows, 0, next_steps=(next_step,), method=(self.method,))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per number of items: the method's value and random selection's."""
@@ -205,7 +222,7 @@ def judged_part(data: EvalSet, truth: str) -> tuple[EvalSet, tuple[str, ...]]:
     """Return the items and models that have a score by the truth, and notes on those that have none."""
     judged = data.judged(truth)
     if not judged.any():
-        raise DataError(f"No item has a score by {truth}.")
+        raise DataError(f"No item has a score by {truth}: name another with {argument('aspect')}.")
     notes = []
     if not (items := judged.any(axis=1)).all():
         notes.append(f"{int((~items).sum())} of {len(data)} items have no score by {truth} and are left out.")
@@ -363,8 +380,8 @@ def method_curve(
     if as_selector(method).is_nested:
         return curves.curve(full_set, replay.order(method, seed), sizes, measure)
     values, counts = [], []
-    for size in sizes:
-        selection = replay.select(method, int(size), seed)
+    for size in tracked(sizes.tolist()):
+        selection = replay.select(method, size, seed)
         cells = selected_cells(selection, replay.part, full_set.values)
         weights, count = selection_weights(selection, replay.part, cells.rows), len(cells.rows)
         options = {"subset_values": cells.values, "row_weights": weights}

@@ -78,7 +78,7 @@ class Decisions:
         if self.decided == self.pairs:
             return f"All {self.pairs} pairs of models differ significantly."
         verb = "differs" if self.decided == 1 else "differ"
-        differ = f"{self.decided} of {self.pairs} pairs {verb} significantly"
+        differ = f"{self.decided:,} of {self.pairs:,} pairs {verb} significantly"
         if groups < 2:
             return f"No clear-cut groups yet; {differ}."
         count = _NUMERALS[groups] if groups < len(_NUMERALS) else str(groups)

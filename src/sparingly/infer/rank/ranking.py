@@ -215,7 +215,9 @@ class Ranking(OwnFile, Tabular):
         if self.n is None:
             return f"{counted(len(self.models), 'model')} compared on {self.aspect}, from given scores"
         unit = self.unit.removesuffix("s")
-        judged = counted(self.n, unit) if self.size in (None, self.n) else f"{self.n} of {self.size} {unit}s"
+        judged = (
+            counted(self.n, unit) if self.size in (None, self.n) else f"{self.n:,} of {self.size:,} {unit}s"
+        )
         verb = " judged" if self.unit == "items" else ""
         return f"{counted(len(self.models), 'model')} compared on {self.aspect}, {judged}{verb}"
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
-from sparingly.base.format import html_table
 from sparingly.base.registry import Method
 from sparingly.base.rng import seed_list
 from sparingly.base.stats.correlation import average_ranks
+from sparingly.base.summary import html_table
 from sparingly.choose.crowd import Judge
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector

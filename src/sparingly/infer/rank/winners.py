@@ -17,10 +17,10 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
-from sparingly.base.format import cell_text, html_table
+from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
 from sparingly.base.stats.sign_flip import Ids, item_keys
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, html_table
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection

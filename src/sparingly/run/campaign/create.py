@@ -9,6 +9,7 @@ from sqlalchemy import insert, select
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.base.registry import Method
+from sparingly.base.syntax import argument, either
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
@@ -43,12 +44,13 @@ def prepare(
     if not data or not name:
         raise UsageError("A campaign needs a name and at least one data set.")
     if budget is None:
-        raise UsageError("Say how much may be judged over all rounds: budget=100, or a share such as 10%.")
+        more = f"{argument('budget', '100')}, or a share such as 10%."
+        raise UsageError(f"Say how much may be judged over all rounds: {more}")
     scales = _scales(aspects, data, scale)
     if aspect is None and len(scales) > 1:
         raise UsageError(
-            f"There are {len(scales)} aspects: {', '.join(scales)}. Say which one the evaluation is about "
-            "(aspect=…), or combine them: mean:of=[…]."
+            f"There are {len(scales)} aspects: {', '.join(scales)}. Combine them: "
+            + either(f"--combine mean:of=[{','.join(scales)}]", 'aspect="mean:of=[…]", or one of them')
         )
     target = next(iter(scales)) if aspect is None else aspect
     method = as_strategy(AUTO if strategy is None else strategy)
@@ -95,7 +97,10 @@ def create(database: Database, settings: Settings, data_sets: Mapping[str, EvalS
         check_lengths(settings.name, name, data, settings.aspects)
     with database.writing() as connection:
         if connection.execute(select(CAMPAIGNS.c.name).where(CAMPAIGNS.c.name == settings.name)).first():
-            raise UsageError(f'There is a campaign "{settings.name}" in {database.name} already.')
+            raise UsageError(
+                f'There is a campaign "{settings.name}" in {database.name} already. Continue it: sparingly '
+                f"campaign next {database.name}, or give the new one a name: {argument('name', 'second')}"
+            )
         shared = {name: getattr(settings, name) for name in ("aspect", "strategy", "budget", "size", "seed")}
         stops, aspects = list(settings.stops), [[name, ends] for name, ends in settings.aspects.items()]
         connection.execute(
@@ -177,7 +182,7 @@ def _scales(
     if not isinstance(aspects, Mapping):
         aspects = {name: scale or _earlier_scale(name, data) for name in aspects}
     if not aspects:
-        raise UsageError("Say what people judge: aspects=….")
+        raise UsageError("Name what people judge: " + either("--aspect quality", 'aspects="quality"'))
     for name, ends in aspects.items():
         if ends is not None and not float(ends[0]) < float(ends[1]):
             raise UsageError(

@@ -26,6 +26,7 @@ from sparingly._version import __version__
 from sparingly.base import rng
 from sparingly.base.errors import InputError, UsageError, one_line
 from sparingly.base.format import counted
+from sparingly.base.syntax import argument
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
@@ -247,7 +248,7 @@ def release(
     """Write an anonymised release as a folder, or as a ZIP archive; see ``Campaign.release``."""
     target = Path(path)
     if not licence.strip():
-        raise UsageError("Say under which licence it is released: licence=CC-BY-4.0, say.")
+        raise UsageError(f"Name the licence of the release: {argument('licence', 'CC-BY-4.0')}.")
     chosen = secrets.randbits(62) if seed is None else seed
     content, raters, answers = release_files(
         campaign, licence=licence.strip(), title=title, comments=comments, texts=texts, seed=chosen

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from sparingly.base.errors import SparinglyError
+from sparingly.base.progress import tracked
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.history import anchors_at, cells_of_round, is_own
@@ -59,7 +60,7 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
         asked_again: dict[int, set[tuple[str, str]]] = {}
         for cell in anchors_at(connection, drawer.settings.name, data, last):
             asked_again.setdefault(cell.round, set()).add((cell.item, cell.model))
-    for number, (selection, as_of) in enumerate(rounds, 1):
+    for number, (selection, as_of) in enumerate(tracked(rounds), 1):
         title = f"Round {number} of {data}"
         # A round knows the rounds before it, even one that was drawn while it was being computed.
         with database.reading() as connection:

@@ -117,7 +117,7 @@ def _campaign(tasks: Tasks, options: ToolOptions) -> tuple[dict[str, Any], list[
     redundancy = _whole_option(options, "redundancy", 1, 50)
     numbers = {number_of(question.id) for question in tasks}
     if len(numbers) < len(tasks):
-        raise UsageError("Two tasks have the same number by chance. Take another seed.")
+        raise UsageError("Two tasks have the same number by chance: choose another, --seed 1.")
     batches = list(_batches(tasks, size, whole_documents=task_type == DOCUMENT))
     if not batches:
         raise UsageError("There is nothing to ask, and Appraise starts no campaign without a batch.")
@@ -467,7 +467,9 @@ def _lines(path: Path, *, pairs: bool) -> Iterator[AppraiseLine]:
                 continue
             has_document = not pairs and len(row) > 8 and row[8] in ("True", "False")
             places = (9, 7) if pairs else (10, 9) if has_document else (7,)
-            first = next((place for place in places if _has_times(row[place : place + 2])), None)
+            # Where two columns are times, or say that there are none.
+            are_times = [text == "None" or number_in(text) is not None for text in row]
+            first = next((place for place in places if are_times[place : place + 2] == [True, True]), None)
             if first is None:
                 raise InputError(
                     f"{len(row)} columns that are not those of Appraise",
@@ -490,10 +492,6 @@ def _lines(path: Path, *, pairs: bool) -> Iterator[AppraiseLine]:
             )
     except csv.Error as error:
         raise InputError(f"this is not CSV ({error})", file=path, line=reader.line_num) from None
-
-
-def _has_times(columns: Sequence[str]) -> bool:
-    return len(columns) == 2 and all(text == "None" or number_in(text) is not None for text in columns)
 
 
 def _is_check(line: AppraiseLine, question: Question) -> bool:

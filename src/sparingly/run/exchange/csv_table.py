@@ -50,7 +50,7 @@ class CsvTable(AnnotationTool):
     def write(self, tasks: Tasks, folder: Path, options: ToolOptions) -> list[Path]:
         """Write ``tasks.csv`` for anyone, or a file for each rater."""
         if odd := next((name for name in tasks.aspects if name in _RESERVED), None):
-            raise UsageError(f'The aspect "{odd}" is the name of another column: call it otherwise.')
+            raise UsageError(f'The aspect "{odd}" is the name of another column: rename it.')
         outputs = ("left", "right") if tasks.kind == "pair" else ("label", "token", "output")
         answers = (*tasks.aspects, "spans") if tasks.kind == "spans" else tasks.aspects
         texts = used_texts(tasks, options)

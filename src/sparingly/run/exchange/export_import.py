@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparingly.base.errors import UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted
+from sparingly.base.summary import html_table
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
 from sparingly.data.selection import Selection

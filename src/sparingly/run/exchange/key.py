@@ -136,9 +136,7 @@ class Key(OwnFile):
             cls,
             values,
             questions={},
-            same=tuple(
-                _equal_outputs(as_mapping(entry, "same")) for entry in as_list(values.get("same"), "same")
-            ),
+            same=tuple(map(_equal_outputs, as_list(values.get("same"), "same"))),
             seed=as_whole(values.get("seed"), "seed"),
             unknown=schema.unknown_keys(values, cls, "format", "version"),
         )
@@ -212,7 +210,8 @@ def _question(values: Mapping[str, Any], place: str, **known: Any) -> Question:
     )
 
 
-def _equal_outputs(values: Mapping[str, Any]) -> Question:
+def _equal_outputs(entry: Any) -> Question:
+    values = as_mapping(entry, "same")
     pair = _ids(values.get("pair"), "same.pair")
     if len(pair) != 2:
         raise InputError(f"{shown(list(pair))} is not a pair of models", field="same.pair")
@@ -245,7 +244,7 @@ def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, 
     names = sorted(set(models))
     tokens = letters(seed, salt, "model tokens", names, MODEL_LETTERS)
     if len(set(tokens)) < len(names):
-        raise DataError("Two models have the same token by chance. Take another seed.")
+        raise DataError("Two models have the same token by chance: choose another, --seed 1.")
     return dict(zip(names, tokens, strict=True))
 
 

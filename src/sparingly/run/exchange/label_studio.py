@@ -149,16 +149,10 @@ def _scores(tasks: Tasks) -> list[str]:
             lines.append("</Labels>")
         lines.append(_tag("Text", name=output, value=f"${output}", granularity="symbol"))
         for place, (aspect, scale) in enumerate(tasks.scales.items(), 1):
-            number = _tag(
-                "Number",
-                name=f"score_{place}_{slot}",
-                toName=output,
-                min=f"{scale.low:g}",
-                max=f"{scale.high:g}",
-                step="1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}",
-                slider="true",
-                required="true" if slot <= fewest else "false",
-            )
+            step = "1" if has_whole_steps(scale) else f"{(scale.high - scale.low) / 100:g}"
+            how: dict[str, Any] = {"min": f"{scale.low:g}", "max": f"{scale.high:g}", "step": step}
+            how |= {"slider": "true", "required": "true" if slot <= fewest else "false"}
+            number = _tag("Number", name=f"score_{place}_{slot}", toName=output, **how)
             lines += [_tag("Header", value=f"{aspect} ({scale})", size="5"), number]
     return lines
 
@@ -181,19 +175,9 @@ def _pairs(tasks: Tasks, *, pairwise: bool) -> list[str]:
 
 
 def _choices(name: str, values: tuple[str, ...], *, required: bool) -> list[str]:
-    return [
-        _tag(
-            "Choices",
-            close=False,
-            name=name,
-            toName="output_1",
-            choice="single",
-            showInline="true",
-            required="true" if required else "false",
-        ),
-        *(f"  {_tag('Choice', value=value)}" for value in values),
-        "</Choices>",
-    ]
+    how = {"choice": "single", "showInline": "true", "required": "true" if required else "false"}
+    head = _tag("Choices", close=False, name=name, toName="output_1", **how)
+    return [head, *(f"  {_tag('Choice', value=value)}" for value in values), "</Choices>"]
 
 
 def _rankings(tasks: Tasks, *, ties: bool) -> list[str]:

@@ -38,7 +38,7 @@ from sparingly.run.exchange.reading import (
 from sparingly.run.exchange.tasks import Tasks
 from sparingly.run.exchange.tool import AnnotationTool, ToolOptions, has_whole_steps, question_fields
 from sparingly.run.forms.form import FormKind
-from sparingly.run.forms.question import Passage, Question
+from sparingly.run.forms.question import Question
 
 PROTOCOLS = ("DA", "ESA", "cESA", "MQM")
 TASK_BASED, SINGLE_STREAM = "task-based", "single-stream"
@@ -187,11 +187,13 @@ def _document(run: Sequence[Question], options: ToolOptions) -> list[dict[str, A
         if options.get("reference") == "yes" and question.reference is not None:
             item["ref"] = _guarded(question.reference)
         # What comes before and after is a line of HTML above the item.
-        context = [("Before", question.before), ("After", question.after)]
-        if any(passages for _, passages in context):
-            item["instructions"] = "".join(
-                f"<p><b>{title}:</b> {_passages(passages)}</p>" for title, passages in context if passages
-            )
+        context = {"Before": question.before, "After": question.after}
+        for title, passages in context.items():
+            if passages:
+                # The source of every passage or, where there is none, its first output.
+                shown = (passage.source or next(iter(passage.outputs.values()), None) for passage in passages)
+                text = "<br>".join(escape(part) for part in shown if part is not None)
+                item["instructions"] = f"{item.get('instructions', '')}<p><b>{title}:</b> {text}</p>"
         texts = {output.token: _guarded(output.text or "") for output in question.outputs}
         item["tgt"] = {token: texts[token] for token in order if token in texts}
         items.append(item)
@@ -200,12 +202,6 @@ def _document(run: Sequence[Question], options: ToolOptions) -> list[dict[str, A
 
 def _guarded(text: str) -> str:
     return f"{GUARD}{text}" if text.startswith(_MEDIA) else text
-
-
-def _passages(passages: Sequence[Passage]) -> str:
-    """Return the source of every passage, or where there is none, the first output."""
-    texts = (passage.source or next(iter(passage.outputs.values()), None) for passage in passages)
-    return "<br>".join(escape(text) for text in texts if text is not None)
 
 
 # --- the log: entries of one user and one document each, with resets ------------------------------------

@@ -40,7 +40,6 @@ from sparingly.run.exchange.tool import (
     question_fields,
 )
 from sparingly.run.forms.form import FormKind
-from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import PENALTIES, SEVERITIES, Span
 
 # JSON is YAML, but for a few letters that YAML wants written as their codes.
@@ -104,9 +103,8 @@ def scheme_names(key: Key) -> dict[str, str]:
 
 def _config(tasks: Tasks, items: Sequence[Mapping[str, Any]], options: ToolOptions) -> dict[str, Any]:
     rounds = max((question.round for question in tasks), default=1)
-    titles = {"before": "Before", "source": "Source", "after": "After", "reference": "Reference"}
-    used = (key for key in titles if any(item[key] for item in items))
-    fields = [{"key": key, "type": "text", "label": titles[key]} for key in used]
+    used = (key for key in ("before", "source", "after", "reference") if any(item[key] for item in items))
+    fields = [{"key": key, "type": "text", "label": key.title()} for key in used]
     # Pairs and spans show the outputs in the question itself.
     if tasks.kind == "score":
         fields.append({"key": OUTPUT, "type": "text", "label": "Output"})
@@ -250,7 +248,14 @@ class PotatoAnswers:
         labels = {aspect: record.labels.get(self.schemes[aspect], {}) for aspect in key.aspects}
         if key.answers == "pair":
             for aspect, choice in labels.items():
-                self._take_pair(question, aspect, choice, submission)
+                side, place = choice.get("selection"), number_in(choice.get("scale_value"))
+                if "scale_value" not in choice:
+                    self.reading.pair(question, aspect, _CHOICES.get(name_in(side) or "", side), submission)
+                elif place is None:
+                    self.reading.leave(NO_NUMBER, submission.origin)
+                else:
+                    # The side of 0 that a scale is on: below, the left is better.
+                    self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
             return
         scores = {aspect: _only_value(slider) for aspect, slider in labels.items()}
         if not scores and not record.labels.get(self.schemes[CHECKED]):
@@ -263,18 +268,6 @@ class PotatoAnswers:
             marks = marks.get("errors")
         spans = [self._span(mark, record) for mark in (marks if isinstance(marks, list) else ())]
         self.reading.output(question, token, scores, submission, spans)
-
-    def _take_pair(
-        self, question: Question, aspect: str, choice: Mapping[str, Any], submission: Submission
-    ) -> None:
-        """Take a choice, or the side of 0 that a scale is on: below, the left is better."""
-        if "scale_value" not in choice:
-            side = choice.get("selection")
-            self.reading.pair(question, aspect, _CHOICES.get(name_in(side) or "", side), submission)
-        elif (place := number_in(choice["scale_value"])) is None:
-            self.reading.leave(NO_NUMBER, submission.origin)
-        else:
-            self.reading.pair(question, aspect, float((place < 0) - (place > 0)), submission)
 
     def _span(self, mark: Any, record: PotatoRecord) -> Span | None:
         text = self.texts.get(record.instance)

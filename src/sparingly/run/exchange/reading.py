@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
-from sparingly.base.format import counted, html_table
+from sparingly.base.format import counted
+from sparingly.base.summary import html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import without_formulas

@@ -214,6 +214,9 @@ class Answer:
 
 def check_columns(names: Mapping[str, Any] | list[str]) -> None:
     """Refuse a column that means nothing here: a misspelt one must not be lost in silence."""
+    if "item" not in names:
+        fix = "Fill in the form of: sparingly campaign next CAMPAIGN --out form.csv"
+        raise InputError("this is no table of answers, it has no column item", fix=fix)
     for name in names:
         if name not in COLUMNS and name not in UNREAD_COLUMNS:
             close = nearest(name, COLUMNS)

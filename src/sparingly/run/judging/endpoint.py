@@ -138,7 +138,7 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {self._key}"
         request = urllib.request.Request(urlunsplit(self._address), content, headers)  # noqa: S310 - checked
         try:
-            with _opener().open(request, timeout=self.timeout) as stream:
+            with urllib.request.build_opener(_NoRedirects).open(request, timeout=self.timeout) as stream:
                 text = _read(stream, self.timeout)
         except urllib.error.HTTPError as error:
             self._refuse(error)
@@ -204,10 +204,6 @@ class _Again(Exception):  # noqa: N818 - no error yet
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Follow no redirect."""
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_NoRedirects)
 
 
 def _read(reply: IO[bytes], seconds: float) -> bytes:

@@ -21,7 +21,7 @@ from sparingly._version import __version__
 from sparingly.base.errors import MissingDataError, UsageError, listing
 from sparingly.base.format import share_text
 from sparingly.base.syntax import argument, role_argument
-from sparingly.data import files
+from sparingly.data import files, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.verdicts import (
     PAIRS,
@@ -124,22 +124,13 @@ class JudgeRun:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""
         mean = float(np.mean(self.scores)) if self.scores else None
-        counts = {
-            "questions": self.questions,
-            "judged": len(self.scores),
-            "failed": self.failed,
-            "left": self.left,
-        }
+        names = ("questions", "failed", "left", "calls", "tokens", "cost", "wins", "stopped")
         return {
-            **counts,
-            "calls": self.calls,
-            "tokens": list(self.tokens),
-            "cost": self.cost,
+            **{name: schema.write(getattr(self, name)) for name in names},
+            "judged": len(self.scores),
             "mean": None if self.head.ask == PAIRS else mean,
-            "wins": dict(self.wins),
             "file": str(self.file),
             "signature": str(self.head),
-            "stopped": self.stopped,
         }
 
     def sentences(self) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import html_table
+from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
@@ -81,9 +81,23 @@ class Assignment(OwnFile, Tabular):
             for name in self.raters
         ]
 
-    def _repr_html_(self) -> str:
-        rows = [(name, self.loads[name], self.controls[name]) for name in self.raters]
-        return html_table(("rater", "items", "controls"), rows, self.headline, "; ".join(self.notes))
+    def summary(self) -> Summary:
+        """Return how much every rater has to judge, whether they can be compared, and what to do next."""
+        sentences = [f"{self.headline}."]
+        if len(self.raters) > 1:
+            connected = "All" if self.is_connected else "Not all"
+            sentences.append(f"{connected} raters are connected through shared {self.unit}s.")
+        shared = {name: sum(task.shared for task in self.of(name)) for name in self.raters}
+        return Summary(
+            tuple(sentences),
+            ("rater", "items", "of them shared", "control items"),
+            tuple(
+                (name, *map(str, (self.loads[name], shared[name], self.controls[name])))
+                for name in self.raters
+            ),
+            next_steps=("sparingly serve DATA",),
+            notes=self.notes,
+        )
 
     @property
     def loads(self) -> dict[str, int]:
@@ -150,14 +164,9 @@ class Assignment(OwnFile, Tabular):
 
 
 def _plain(task: RaterTask) -> dict[str, Any]:
-    values: dict[str, Any] = {"item": task.item, "models": list(task.models), "unit": task.unit}
-    if task.shared:
-        values["shared"] = True
-    if task.control is not None:
-        values["control"] = task.control
-    if task.context:
-        values["context"] = list(task.context)
-    return values
+    names = ("item", "models", "unit", "shared", "control", "context")
+    values = {name: schema.write(getattr(task, name)) for name in names}
+    return {name: value for name, value in values.items() if value not in (False, None, [])}
 
 
 def _names(values: Any, field: str) -> list[str]:

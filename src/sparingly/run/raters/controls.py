@@ -12,8 +12,8 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
-from sparingly.base.format import html_table
 from sparingly.base.stats.signed_rank import signed_rank
+from sparingly.base.summary import html_table
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection

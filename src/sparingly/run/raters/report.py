@@ -21,9 +21,8 @@ from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.rater_effects import RaterScores, Severity, rater_scores
 from sparingly.infer.estimate.rater_effects import severity as rater_severity
-from sparingly.run.raters.agreement import RaterAgreement, rater_agreement
+from sparingly.run.raters.agreement import Predictability, RaterAgreement, predictability, rater_agreement
 from sparingly.run.raters.controls import ControlReport, control_report
-from sparingly.run.raters.predictability import Predictability, predictability
 
 FEWEST_JUDGEMENTS = 10
 TOO_FEW = f"with fewer than {FEWEST} raters, no rater can be called far from the rest."

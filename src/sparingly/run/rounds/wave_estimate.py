@@ -80,7 +80,14 @@ def combine(waves: Sequence[Wave], labels: Floats, importance: Floats | None = N
     item_weights = np.ones(len(labels)) if importance is None else importance
     totals = [wave_totals(wave, labels, item_weights) for wave in waves]
     counts = np.stack([wave.answered.sum(axis=0) for wave in totals])
-    weights = _normalised(np.stack([wave.weight for wave in totals]), counts)
+    # Weights that add up to 1 for every model; a wave that leaves nothing unjudged takes all.
+    weights = np.stack([wave.weight for wave in totals])
+    certain = np.isinf(weights)
+    weights = np.where(certain.any(axis=0), certain.astype(np.float64), weights)
+    # One label alone tells nothing of its error, so such a wave counts only where a model has no other.
+    enough = certain | (counts > 1)
+    weights = np.where(enough | ~enough.any(axis=0), weights, 0.0)
+    weights = ratio(weights, weights.sum(axis=0))
     parts = [np.outer(weight, weight) * wave.covariance for weight, wave in zip(weights, totals, strict=True)]
     sizes = [len(wave.shape) for wave in totals]
     # A label of wave k stands for w_k/π + Σ_{m>k} w_m items.
@@ -154,19 +161,6 @@ def _covariance(missed: Floats, chance: Floats, answered: Mask) -> tuple[Floats,
     correction = np.divide(shared, shared - 1.0, out=np.zeros_like(shared), where=shared > 1)
     scale = np.sqrt(np.diag(correction) * unlikely)
     return products * correction, np.asarray(scale * deviations)
-
-
-def _normalised(weights: Floats, counts: Ints) -> Floats:
-    """Return weights that add up to 1 for every model; a wave that leaves nothing unjudged takes all.
-
-    One label alone tells nothing of its error, so such a wave counts only where a model has no other.
-    """
-    certain = np.isinf(weights)
-    shares = np.where(certain.any(axis=0), certain.astype(np.float64), weights)
-    enough = certain | (counts > 1)
-    shares = np.where(enough | ~enough.any(axis=0), shares, 0.0)
-    total = shares.sum(axis=0)
-    return ratio(shares, total)
 
 
 def _freedom(variances: Sequence[float], sizes: Sequence[int]) -> float:

@@ -24,7 +24,7 @@ from sparingly.infer.estimate.bradley_terry import BradleyTerry
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected
 from sparingly.infer.judge.audit import JudgeAudit
-from sparingly.infer.plan.growth import Growth
+from sparingly.infer.plan.outlook import Growth
 from sparingly.infer.plan.plan import Plan
 from sparingly.infer.plan.sample_size import SampleSize
 from sparingly.infer.rank.compare import Comparison, CurveComparison
@@ -461,7 +461,7 @@ def draw_shares(representation: Representation) -> VConcatChart:
     points = base.mark_point(filled=True, size=65, opacity=1).encode(x=x, color=colour)
     chart = alt.layer(lines, points).properties(width=WIDTH - 230, height=step_height(groups))
     title = "Whom the selection represents"
-    return framed(chart, title, f"{representation.n} of {representation.of} items, by group", [])
+    return framed(chart, title, f"{representation.n:,} of {representation.of:,} items, by group", [])
 
 
 _PICTURES: Mapping[type, Callable[[Any], VConcatChart]] = MappingProxyType(

@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 
 from sparingly.base.errors import one_line
+from sparingly.base.format import unbroken
 from sparingly.base.summary import IntervalCell, interval_svg, scale_of
 from sparingly.show.report.document import (
     BETTER,
@@ -166,9 +167,9 @@ def _texts(texts: Texts) -> str:
 
 def _text(text: str) -> str:
     """Return a text with its code spans."""
-    # A percent sign stays with its number.
+    # A percent sign stays with its number, and a p-value is not broken.
     return "".join(
-        f"<code>{_plain(piece)}</code>" if is_code else _plain(piece).replace(" %", "\u00a0%")
+        f"<code>{_plain(piece)}</code>" if is_code else _plain(unbroken(piece))
         for piece, is_code in pieces(text)
     )
 

@@ -130,7 +130,8 @@ def picture(name: str, chart: VConcatChart, words: str) -> Picture:
     inner = spec["vconcat"][0]
     title = inner.pop("title", {})
     spec.pop("title", None)
-    spec.update(background=None, padding=4)
+    # The font of the page may be wider than that of the layout, and names stand to the left.
+    spec.update(background=None, padding={"left": 34, "right": 12, "top": 4, "bottom": 4})
     texts = [title[part] for part in ("text", "subtitle") if title.get(part)]
     caption = " – ".join(" ".join(text) if isinstance(text, list) else str(text) for text in texts)
     return Picture(name, caption, words, spec)

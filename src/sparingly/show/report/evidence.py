@@ -26,7 +26,7 @@ from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.intervals import PROPORTION, IntervalOutcome
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.judge.audit import JudgeAudit, audit_for_report
-from sparingly.infer.plan.growth import Growth, growth
+from sparingly.infer.plan.outlook import Growth, growth
 from sparingly.infer.rank.compare import CurveComparison, curve
 from sparingly.infer.rank.rank import rank
 from sparingly.infer.rank.ranking import Ranking
@@ -239,7 +239,7 @@ def _from_comparisons(
     request: ReportRequest,
 ) -> Evidence:
     """Gather what follows from comparisons of two outputs at a time."""
-    target = request.targets.decisions
+    target: str = request.targets.decisions
     if not all(selection.probability is not None for selection in rounds):
         target = CHOSEN_ITEMS
     scores = estimate_from_comparison(found, aspect, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from unicodedata import category
 
 from sparingly.base.errors import one_line
 
@@ -37,6 +38,12 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
         yield text[place:], False
 
 
+_MATHS = {
+    **{"α": "alpha", "β": "beta", "δ": "delta", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu"},
+    **{"π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "Σ": "Sigma", "Δ": "Delta", "×": "times"},
+    **{"±": "pm", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "→": "rightarrow", "←": "leftarrow"},
+    **{"∞": "infty", "√": "surd", "▲": "bigtriangleup", "▼": "bigtriangledown", "·": "cdot", "★": "star"},
+}
 _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -46,13 +53,7 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     # What the sentences of this package use, and plain LaTeX has no letter for.
-    "α": r"$\alpha$",
-    "τ": r"$\tau$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "▲": r"$\bigtriangleup$",
-    "▼": r"$\bigtriangledown$",
-    "·": r"$\cdot$",
+    **{letter: f"$\\{name}$" for letter, name in _MATHS.items()},
     "−": "$-$",
 }
 _LIGATURE = re.compile(r"([-'])(?=\1)")
@@ -72,4 +73,6 @@ def escaped(text: str, further: Mapping[str, str] | None = None) -> str:
     """Return a text in which every letter with a meaning in LaTeX is escaped."""
     escapes = {**_LATEX, **(further or {})}
     # Hyphens in a row would become a dash, apostrophes a closing quote.
-    return _LIGATURE.sub(r"\1{}", "".join(escapes.get(letter, letter) for letter in text))
+    # Marks of direction and width, which nobody sees, are no letters for LaTeX.
+    letters = (letter for letter in text if category(letter) != "Cf")
+    return _LIGATURE.sub(r"\1{}", "".join(escapes.get(letter, letter) for letter in letters))

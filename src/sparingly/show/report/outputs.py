@@ -50,8 +50,8 @@ def _compared_outputs(evidence: Evidence) -> Section | None:
     order = [place.get(name, len(place)) for name in data.models]
     votes: dict[tuple[int, int, int], list[int]] = {}
     for row in np.flatnonzero(~np.isnan(table.value) & (table.first != table.second)).tolist():
-        pair = sorted((int(table.first[row]), int(table.second[row])), key=order.__getitem__)
-        votes.setdefault((int(table.item[row]), *pair), []).append(row)
+        better, other = sorted((int(table.first[row]), int(table.second[row])), key=order.__getitem__)
+        votes.setdefault((int(table.item[row]), better, other), []).append(row)
     comments = table.extra.get("comment")
 
     def vote(row: int, better: int) -> float:
@@ -63,13 +63,20 @@ def _compared_outputs(evidence: Evidence) -> Section | None:
         remarks = comments is not None and any(comments[row] for row in votes[key])
         return not remarks, -len(votes[key]), order[key[1]] - order[key[2]], key
 
-    shown, used = [], set()
-    for caption, fits in (
-        ("Won by the better model", lambda found: min(found) == 1),
-        ("Won by the other", lambda found: max(found) == -1),
-        ("Where raters disagree", lambda found: min(found) < 0 < max(found)),
-    ):
-        found = [key for key, rows in votes.items() if fits([vote(row, key[1]) for row in rows])]
+    kinds: dict[str, list[tuple[int, int, int]]] = {
+        name: [] for name in ("Won by the better model", "Won by the other", "Where raters disagree")
+    }
+    for key, rows in votes.items():
+        values = [vote(row, key[1]) for row in rows]
+        if min(values) == 1:
+            kinds["Won by the better model"].append(key)
+        elif max(values) == -1:
+            kinds["Won by the other"].append(key)
+        elif min(values) < 0 < max(values):
+            kinds["Where raters disagree"].append(key)
+    shown: list[Texts] = []
+    used: set[int] = set()
+    for caption, found in kinds.items():
         left = _EXAMPLES
         for item, better, other in sorted(found, key=rank_of):
             outputs = [data.outputs[item, model] for model in (better, other)]  # type: ignore[index]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted, share_text
+from sparingly.base.format import p_text as p_sentence
 from sparingly.base.summary import Summary
 from sparingly.data.describe import Representation, describe
 from sparingly.data.describe.judgements import ratings as summarised
@@ -52,8 +53,8 @@ from sparingly.show.terminal.console import fixed
 
 _MOST_ODD, _MOST_REASONS, _MOST_SHARES, _MOST_METRICS = 6, 8, 12, 3
 _MOST_PAIRS, _MOST_RATERS, _MOST_ROUNDS = 15, 40, 3
-# So many columns of a matrix fit on a page.
-_MOST_COLUMNS = 12
+# So many columns of a matrix, and models of a picture, fit on a page.
+_MOST_COLUMNS, _MOST_DRAWN = 12, 20
 
 
 def question_section(evidence: Evidence) -> Section:
@@ -134,7 +135,7 @@ def _campaign_words(evidence: Evidence) -> str:
         answers = f"{part.outstanding} of {counted(part.asked, 'answer')} still to come."
     text = (
         f"The campaign {code(status.campaign)} draws with {code(status.strategy)} under a budget of "
-        f"{status.budget}{stops}. {counted(part.rounds, 'round')} asked for {part.spent} of {part.limit} "
+        f"{status.budget}{stops}. {counted(part.rounds, 'round')} used {part.spent:,} of {part.limit:,} "
         f"{unit}; {answers}"
     )
     for word, names in (("Came late", part.late), ("Withdrawn", part.withdrawn)):
@@ -247,7 +248,7 @@ def judge_section(evidence: Evidence) -> Section | None:
         columns = (f"where {audit.judge} gives", "labels", "people give")
         parts.append(Table("Labelled outputs", columns, tuple(bands)))
     shared = evidence.estimate.notes
-    notes = [text.removeprefix("- ") for text in biases(audit)]
+    notes = [text.removeprefix("- ").removesuffix(" (-v)") for text in biases(audit)]
     notes += [with_full_stop(note) for note in audit.notes if note not in shared]
     if notes:
         parts.append(Notes(tuple(notes)))
@@ -261,8 +262,8 @@ def beats_section(evidence: Evidence) -> Section | None:
         return None
     if isinstance(found, HeadToHead):
         votes = tuple((str(row[0]), str(row[1])) for row in found.summary().rows)
-        parts = [Table("Votes", ("", "comparisons"), votes), *map(Words, found.sentences[1:])]
-        return Section("pairs", "Who won how often", tuple(parts))
+        table = Table("Votes", ("", "comparisons"), votes)
+        return Section("pairs", "Who won how often", (table, *map(Words, found.sentences[1:])))
     better, names = ranking.decisions.better, [model.model for model in ranking.models]
     rows = tuple(
         (
@@ -299,9 +300,13 @@ def beats_section(evidence: Evidence) -> Section | None:
 
 def rank_section(evidence: Evidence, *, figures: bool) -> Section | None:
     """Show how pairs were decided: possible ranks, and the tests of all pairs."""
-    ranking = evidence.ranking
+    ranking, title = evidence.ranking, "How pairs and ranks were decided"
     if ranking is None:
         return None
+    if len(ranking.models) == 2:
+        found = f"{ranking.test} test, two-sided, {p_sentence(ranking.corrected[0, 1])}"
+        text = f"The two were compared once ({found}), at an error rate of {100 * ranking.alpha:g} %."
+        return Section("ranks", title, (Words(text),))
     rule = (
         f"Every pair of models was tested once ({ranking.test} test, two-sided), corrected for all pairs "
         f"(Shaffer's step-down): where p is at most {ranking.alpha:g} it stands out, and the model with the "
@@ -312,7 +317,8 @@ def rank_section(evidence: Evidence, *, figures: bool) -> Section | None:
     if ranking.target == CHOSEN_ITEMS:
         holds = ". The items were picked, not sampled: this holds for these items only."
     parts: list[ReportPart] = [Words(rule + holds)]
-    if figures:
+    # The table of scores has the ranks of many.
+    if figures and len(ranking.models) <= _MOST_DRAWN:
         words = "; ".join(f"{model.model}: rank {model.ranks}" for model in ranking.models)
         parts.append(picture("ranks", draw_ranks(ranking), f"Possible ranks. {words}."))
     count = len(ranking.models)
@@ -330,7 +336,7 @@ def rank_section(evidence: Evidence, *, figures: bool) -> Section | None:
         columns = ("model", *(f"{at + 1}." for at in places))
         caption = f"Corrected p-values of pairs{span}"
         parts.append(Table(caption, columns, tuple(rows), marked=frozenset(significant)))
-    return Section("ranks", "How pairs and ranks were decided", tuple(parts))
+    return Section("ranks", title, tuple(parts))
 
 
 def curve_section(evidence: Evidence, *, figures: bool) -> Section | None:
@@ -437,11 +443,11 @@ def _rater_pairs(pairs: Sequence[PairAgreement]) -> Table:
 def cost_section(evidence: Evidence) -> Section:
     """Show what the judging cost in labels and time."""
     spent = evidence.effort
-    rows = [("labels", str(spent.labels))]
+    rows = [("labels", f"{spent.labels:,}")]
     if spent.further:
         rows.append(("labels of other aspects", str(spent.further)))
     share = share_text(spent.items / max(spent.size, 1))
-    rows.append(("items judged", f"{spent.items} of {spent.size} ({share})"))
+    rows.append(("items judged", f"{spent.items:,} of {spent.size:,} ({share})"))
     if spent.seconds is not None and spent.timed:
         per_judgement = f"{spent.seconds / spent.timed:.3g} seconds each over {spent.timed} judgements"
         rows.append(("time", f"{time_text(spent.seconds)}, {per_judgement}"))

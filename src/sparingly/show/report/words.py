@@ -107,7 +107,7 @@ def _judged(evidence: Evidence) -> str:
         return "all of them are judged"
     are = "is" if estimate.n == 1 else "are"
     if not evidence.rounds:
-        return f"{estimate.n} of them {are} judged, and taken for a uniform sample"
+        return f"{estimate.n:,} of them {are} judged, and taken for a uniform sample"
     items = len({name for selection in evidence.rounds for name in selection.items})
     stages = " in two stages" if evidence.rounds[0].pool is not None else ""
     rounds = f" in {len(evidence.rounds)} rounds" if len(evidence.rounds) > 1 else ""
@@ -123,7 +123,7 @@ def effort(evidence: Evidence) -> str:
     spent = evidence.effort
     time = "" if spent.seconds is None else f", {time_text(spent.seconds)} of judging"
     share = share_text(spent.items / max(spent.size, 1), 0)
-    items = f"{spent.items} of {counted(spent.size, 'item')} ({share})"
+    items = f"{spent.items:,} of {counted(spent.size, 'item')} ({share})"
     outlook = "" if evidence.ranking is None else evidence.ranking.outlook
     more = f" {outlook[:1].upper()}{outlook[1:]}." if outlook else ""
     return f"{counted(spent.labels, 'label')} on {items}{time}.{more}"

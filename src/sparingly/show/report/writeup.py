@@ -47,7 +47,7 @@ def paragraph(selection: Selection) -> str:
     signature = selection.signature
     share = 100 * signature.n / signature.of
     sentences = [
-        f"We chose {signature.n} of {signature.of} items ({share:.1f} %) for human evaluation with "
+        f"We chose {signature.n:,} of {signature.of:,} items ({share:.1f} %) for human evaluation with "
         f"{_method_name(signature)}, using sparingly {signature.version} with seed {signature.seed} under a "
         f"budget of {signature.budget}."
     ]
@@ -64,7 +64,7 @@ def paragraph(selection: Selection) -> str:
     if (pool := signature.pool) is not None:
         on_crowd = f" on the artificial crowd {_codes(pool.crowd)}" if pool.crowd else ""
         sentences.append(
-            f"They were chosen from a first selection of {pool.n} of {pool.of} items, made with "
+            f"They were chosen from a first selection of {pool.n:,} of {pool.of:,} items, made with "
             f"{_method_name(pool)}{on_crowd}."
         )
     if selection.never:
@@ -146,7 +146,7 @@ def table_rows(selection: Selection) -> list[tuple[str, str]]:
         probabilities = f"{low:.4g} each" if high - low < 1e-12 else f"from {low:.4g} to {high:.4g}"
     rows = [
         ("method", code(_method(signature)[0])),
-        ("items", f"{signature.n} of {signature.of}"),
+        ("items", f"{signature.n:,} of {signature.of:,}"),
         ("budget", signature.budget),
         ("seed", str(signature.seed)),
         ("inclusion probabilities", probabilities),

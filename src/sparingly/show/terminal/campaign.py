@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparingly.base.format import counted
 from sparingly.run.exchange.tool import PHRASES, AnnotationTool
+from sparingly.run.rounds.auto import CHANCE
 from sparingly.show.terminal.console import line, notes, show_path, show_table, wrapped
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ def show_status(
     status: Status, why: Mapping[str, str] | None = None, typed: str = "CAMPAIGN", *, verbose: bool = False
 ) -> None:
     """Print what was asked for, what came back, and what to do next; why it is done so if ``verbose``."""
-    then = "" if status.seq == status.last_seq else f" of {status.last_seq}"
+    then = "" if status.seq == status.last_seq else f", at entry {status.seq} of {status.last_seq}"
     state = ", closed" if status.closed else ", paused" if status.paused else ""
-    line(f"{status.campaign}: {status.aspect}, at entry {status.seq}{then}{state}", style="bold")
+    line(f"{status.campaign}: {status.aspect}{then}{state}", style="bold")
     rows = [
         (
             set_status.data,
             str(set_status.rounds),
-            f"{set_status.spent} of {set_status.limit}",
+            f"{set_status.spent:,} of {set_status.limit:,}",
             str(set_status.answers),
             str(set_status.outstanding),
             str(set_status.corrections),
@@ -44,8 +45,8 @@ def show_status(
         for set_status in status.sets
     ]
     units = {set_status.unit for set_status in status.sets}
-    asked_for = f"{units.pop() if len(units) == 1 else 'questions'} asked for"
-    columns = ("data set", "rounds", asked_for, "answers", "outstanding", "corrections", "raters")
+    budget = f"budget used, {units.pop() if len(units) == 1 else 'questions'}"
+    columns = ("data set", "rounds", budget, "answers", "outstanding", "corrections", "raters")
     show_table(columns, rows, numbers=6)
     for set_status in status.sets:
         if set_status.late:
@@ -81,7 +82,8 @@ def show_steps(steps: tuple[NextStep, ...], path: str | None, *, verbose: bool =
             sentence = f"round {step.number} {state}: {rows}, {outstanding} to come"
         line(f"{step.data}: {sentence}", style="bold")
         if step.new and step.selection is not None:
-            notes(step.selection.notes)
+            # What always holds for a method is for those who ask.
+            notes(note for note in step.selection.notes if verbose or note != CHANCE)
             if verbose:
                 line(f"signature: {step.selection.signature}", style="dim")
     if path is not None:
@@ -99,6 +101,8 @@ def show_recorded(recorded: RecordedCounts) -> None:
         line(f"- {sentence}")
     if (more := len(recorded.sentences) - _MOST_SENTENCES) > 0:
         line(f"- … and {more} more")
+    if not (recorded.new or recorded.correction or recorded.same or recorded.refused):
+        line("No row has a score: fill in the column score, and record the file again.")
 
 
 def show_campaign_verification(result: Verification, status: Status) -> None:

@@ -18,6 +18,7 @@ from rich.text import Text
 from sparingly.base.errors import one_line
 from sparingly.base.format import number_text as number
 from sparingly.base.format import share_text as percent
+from sparingly.base.format import unbroken
 from sparingly.base.summary import Cell, IntervalCell, Summary, drawn_with_letters
 
 __all__ = [
@@ -38,13 +39,13 @@ __all__ = [
 ]
 
 _PIPE_WIDTH = 120
+# The answer, its picture and what to do next take so many lines at most.
+_FIRST_LINES = 15
 # Room for drawn intervals, in letters.
 _NARROWEST, _WIDEST = 9, 32
 # Cells of words that are longer are sentences, which may be broken.
 _LONGEST_NAME = 24
 _GAP = "  "
-# What is not broken at the end of a line: a p-value, a number with its percent sign.
-_ONE_WORD = re.compile(r"\bp [<=] [.\d]|\d %|± [.\d]")
 _DATA = re.compile(r"(?<= )DATA(?= |$)")
 
 
@@ -65,7 +66,13 @@ def make_console() -> Console:
 def show_table(
     columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, title: str = "", numbers: int = 0
 ) -> None:
-    """Print a table whose last ``numbers`` columns are aligned to the right.
+    """Print a table whose last ``numbers`` columns are aligned to the right."""
+    printed = ([title] if title else []) + _table_lines(columns, rows, numbers)
+    sys.stdout.write("".join(f"{text}\n" for text in printed))
+
+
+def _table_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]], numbers: int) -> list[str]:
+    """Return the lines of a table.
 
     It fits the terminal: heads and sentences are broken between words, names never; intervals are drawn in
     the room that is left, if there is enough.
@@ -98,15 +105,15 @@ def show_table(
                 parts.append(f"{space}{text}" if place in right else f"{text}{space}")
             yield f" {_GAP.join(parts)}".rstrip()
 
-    printed = [title] if title else []
+    lines: list[str] = []
     if any(columns[place] for place in visible):
         heads = [_broken(columns[place], widths[place]) for place in visible]
         highest = max(map(len, heads))
-        printed += put([[""] * (highest - len(lines)) + lines for lines in heads])
-        printed.append(f" {'─' * (sum(widths) + len(_GAP) * (len(visible) - 1))}")
+        lines += put([[""] * (highest - len(head)) + head for head in heads])
+        lines.append(f" {'─' * (sum(widths) + len(_GAP) * (len(visible) - 1))}")
     for place in range(len(cells)):
-        printed += put([_broken(texts[column][place], widths[column]) for column in visible])
-    sys.stdout.write("".join(f"{text}\n" for text in printed))
+        lines += put([_broken(texts[column][place], widths[column]) for column in visible])
+    return lines
 
 
 def _natural(column: Sequence[str], head: str) -> int:
@@ -140,8 +147,7 @@ def _broken(text: str, width: int) -> list[str]:
     if cell_len(text) <= width and "\n" not in text:
         return [text]
     wrapper = textwrap.TextWrapper(max(width, 1), break_long_words=False, break_on_hyphens=False)
-    kept = _ONE_WORD.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
-    lines = [line for part in kept.split("\n") for line in wrapper.wrap(part) or [""]]
+    lines = [line for part in unbroken(text).split("\n") for line in wrapper.wrap(part) or [""]]
     return [line.replace("\u00a0", " ") for line in lines]
 
 
@@ -155,23 +161,35 @@ def show_summary(
 ) -> None:
     """Print a result: the answer, its table, and what to do next.
 
-    ``typed`` stands after a command: the files, with what is needed to mean the same result. ``details``
-    prints more; method and signature come last, and only if ``verbose``.
+    Where that is too long for a screen, notes or the table come last. ``typed`` stands after a command: the
+    files, with what is needed to mean the same result. ``details`` prints more; method and signature come
+    last, and only if ``verbose``.
     """
     first, *further = summary.sentences
     wrapped(first, style="bold")
     for sentence in further:
         wrapped(sentence)
+    table = []
     if summary.rows:
-        line("")
-        numbers = len(summary.columns) - summary.texts
-        show_table(summary.columns, summary.rows, numbers=numbers)
+        table = ["", *_table_lines(summary.columns, summary.rows, len(summary.columns) - summary.texts)]
     if summary.more:
-        line(f"… and {summary.more:,} more")
-    line("")
-    notes(summary.notes)
+        table.append(f"… and {summary.more:,} more")
+    of_answer, of_notes = (
+        sum(len(_lines_of(text)) for text in texts) for texts in (summary.sentences, summary.notes)
+    )
+    # What comes before is a screen at most: else notes come last, or the table.
+    room = _FIRST_LINES - of_answer - 1 - len(summary.next_steps)
+    is_last = len(table) > room
+    notes_last = not is_last and len(table) + of_notes > room
+    if not is_last:
+        for text in (*table, ""):
+            line(text)
+    notes(() if notes_last else summary.notes)
     for step in summary.next_steps:
         line(f"Next: {_DATA.sub(lambda _: typed, step)}")
+    for text in table if is_last else ():
+        line(text)
+    notes(summary.notes if notes_last else ())
     if details is not None:
         details()
     if verbose:
@@ -184,14 +202,16 @@ def show_summary(
 
 def wrapped(text: str, style: str = "") -> None:
     """Print a sentence, on a terminal broken between words."""
-    console = make_console()
+    indent = " " * (len(text) - len(text.lstrip()))
+    parts = (f"{'' if number == 0 else indent}{part}" for number, part in enumerate(_lines_of(text)))
+    make_console().print(_plain_text("\n".join(parts), style), soft_wrap=True)
+
+
+def _lines_of(text: str) -> list[str]:
+    """Return a sentence in the lines that it takes; in a pipe it is one."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        indent = " " * (len(text) - len(text.lstrip()))
-        text = "\n".join(
-            f"{'' if number == 0 else indent}{part}"
-            for number, part in enumerate(_broken(text, console.width))
-        )
-    console.print(_plain_text(text, style), soft_wrap=True)
+        return _broken(text, make_console().width)
+    return [text]
 
 
 def line(text: str, style: str = "") -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base.errors import listing
 from sparingly.base.format import counted
+from sparingly.base.syntax import argument, role_argument
 from sparingly.show.terminal.console import fixed, line, make_console, notes, number, percent, show_table
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def show_description(
         hidden = len(texts) - _MOST_NOTES
         line(f"… and {counted(hidden, 'more note')}; all of it: add -v" if hidden > 0 else "Details: add -v")
     if typed and (command := _next_command(description)):
-        line(f"Next: sparingly {command} {typed}")
+        line(" ".join(["Next: sparingly", command, typed, *_needed(description, data)]))
 
 
 def _next_command(description: Description) -> str:
@@ -72,6 +73,17 @@ def _next_command(description: Description) -> str:
     if "outputs" in description.absent:
         return ""
     return "plan" if description.metrics else "serve"
+
+
+def _needed(description: Description, data: EvalSet | None) -> Iterator[str]:
+    """Yield what must be said with the next command: an aspect of several, and roles in doubt."""
+    if len(description.aspects) > 1:
+        yield argument("aspect", description.aspects[0].name)
+    columns = () if data is None or data.roles is None else data.roles.columns
+    doubtful = {part.name or part.column: part for part in reversed(columns) if part.doubtful}
+    for part in reversed(doubtful.values()):
+        if part.role in ("human", "metric"):
+            yield role_argument(part.column, part.role)
 
 
 def _show_gaps(description: Description, limit: int) -> None:

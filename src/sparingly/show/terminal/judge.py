@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparingly.base.format import counted
 from sparingly.infer.judge.words import (
     AuditNumbers,
     agreement_text,
@@ -33,9 +34,11 @@ def show_audit(audit: JudgeAudit, typed: str = "DATA", *, verbose: bool = False)
         for sentence in (agreement_text(audit), alternative_text(audit), *biases(audit)):
             if sentence:
                 wrapped(sentence)
-        _show_errors(audit)
         if verbose:
+            _show_errors(audit)
             _show_details(audit)
+        elif audit.errors:
+            wrapped(f"The {counted(len(audit.errors), 'worst error')}, all tests and coefficients: add -v.")
 
     show_summary(audit.summary(), typed, verbose=verbose, details=show_details)
 

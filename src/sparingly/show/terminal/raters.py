@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from sparingly.show.terminal.console import (
     fixed,
     line,
-    notes,
     number,
     percent,
-    show_path,
     show_summary,
     show_table,
     wrapped,
@@ -107,17 +105,6 @@ def _p(value: float) -> str:
     return "-" if value != value else "< .001" if value < 0.001 else f"{value:.3f}".lstrip("0")
 
 
-def show_assignment(assignment: Assignment, path: Path | None = None) -> None:
+def show_assignment(assignment: Assignment, path: Path | None = None, typed: str = "DATA") -> None:
     """Print how much every rater has to judge, and whether raters can be compared."""
-    line(assignment.headline, style="bold")
-    shared = {name: sum(task.shared for task in assignment.of(name)) for name in assignment.raters}
-    rows = [
-        (name, str(assignment.loads[name]), str(shared[name]), str(assignment.controls[name]))
-        for name in assignment.raters
-    ]
-    show_table(("rater", "items", "of them shared", "control items"), rows, numbers=3)
-    if len(assignment.raters) > 1:
-        connected = "all raters are" if assignment.is_connected else "not all raters are"
-        line(f"{connected} connected through shared {assignment.unit}s")
-    notes(assignment.notes)
-    show_path(path)
+    show_summary(assignment.summary(), typed, out=path)

@@ -12,7 +12,7 @@ from benchmarks.papers.saldias.published import TABLE_12, TABLE_12_MEANS
 from benchmarks.papers.saldias.raters import number, share
 from benchmarks.papers.work import Work
 from sparingly.data.synthetic import load_invented
-from sparingly.run.raters.predictability import predictability
+from sparingly.run.raters.agreement import predictability
 
 
 def test_the_table_is_computed_and_shown() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -141,17 +141,15 @@ def _edge(earlier: _Motion, spread: float, share: float, information: float) -> 
     return edge
 
 
-@lru_cache(maxsize=1)
-def _gauss() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    return np.asarray(nodes), np.asarray(weights)
+# Found once: it takes as long as a look.
+_gauss = lru_cache(maxsize=1)(partial(np.polynomial.legendre.leggauss, _NODES))
 
 
 def _nodes(edge: float, information: float) -> tuple[Floats, Floats]:
     """Return nodes and weights of an integral over what lies within the edges."""
     reach = min(edge, _FAR * math.sqrt(information))
-    nodes, weights = _gauss()
-    return nodes * reach, weights * reach
+    nodes, weights = (np.asarray(part) * reach for part in _gauss())
+    return nodes, weights
 
 
 def anytime(progress: float, alpha: float) -> float:

@@ -285,7 +285,8 @@ class PageViews:
             scores |= {aspect: f"{score:g}" for aspect, score in typed.scores.items()}
         if typed is not None:
             marks = [
-                {name: value for name, value in vars(mark).items() if value != ""} for mark in typed.marks
+                {name: value for name, value in vars(mark).items() if value != "" and value is not False}
+                for mark in typed.marks
             ]
         else:
             spans = next((answer.marks for answer in answers.values() if answer.marks), ())

@@ -213,7 +213,7 @@ class RaterService:
                 if sentence in str(error):
                     raise UsageError(sentence) from None
             # Other sentences of the campaign name models, which raters must not see.
-            raise UsageError("Something on this page is not asked any more. Load the page again.") from None
+            raise UsageError("A question on this page was withdrawn. Load the page again.") from None
         self.queue.finish(session.rater, page)
         return acknowledged[: len(judged)]
 
@@ -272,4 +272,4 @@ class RaterService:
             return "Nothing is assigned to you at the moment. Ask whoever sent you the link."
         if board.answered_count < len(board.pages):
             return "Others are working on what is left. Come back later."
-        return "Everything that is asked for is judged. Thank you."
+        return "Everything is judged. Thank you."

@@ -181,7 +181,7 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
     by_handle = {card.output: card for card in submission.cards}
     handles = {question.id for question in questions}
     if set(by_handle) - handles:
-        raise UsageError("What is asked on this page has changed. Look at it again, then send it.")
+        raise UsageError("The questions on this page have changed. Check your answers, then submit.")
     if set(by_handle) != handles or len(by_handle) != len(submission.cards):
         raise UsageError("Judge every output on the page.")
     answers: list[Answer] = []
