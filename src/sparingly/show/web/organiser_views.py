@@ -240,7 +240,7 @@ def answer_views(
 
 def domains_of(texts: Callable[[str], QuestionTexts], names: Iterable[str]) -> dict[tuple[str, str], str]:
     """Return the domain of every item that has one, by data set and item."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for name in names:
         data = texts(name).data
         if (domains := data.columns.get("domain")) is not None:
