@@ -28,7 +28,6 @@ from typing import Any
 import joblib
 import numpy as np
 from scipy.special import ndtr
-from sparingly.infer.expect.belief import USUAL_PRIOR, BeliefPrior, believe
 
 from benchmarks.leaderboard.parity import Places, reached
 from sparingly.base import rng
