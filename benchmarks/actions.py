@@ -153,17 +153,18 @@ def items() -> EvalSet:
     demo = sparingly.load_demo()
     assert demo.sources is not None
     assert demo.outputs is not None
+    outputs = demo.outputs
     differ = [
         place
-        for place, texts in enumerate(demo.outputs)
+        for place, texts in enumerate(outputs)
         if flat(texts[0]) != flat(texts[3]) and len(texts[0].split()) >= LEAST_WORDS
     ]
-    shortest = sorted(differ, key=lambda place: len(demo.outputs[place][0]))[:ITEMS]
+    shortest = sorted(differ, key=lambda place: len(outputs[place][0]))[:ITEMS]
     return EvalSet.from_arrays(
         [f"item-{number:02d}" for number in range(ITEMS)],
         list(MODELS),
         sources=[flat(demo.sources[place]) for place in shortest],
-        outputs=[[flat(demo.outputs[place][column]) for column in (0, 3)] for place in shortest],
+        outputs=[[flat(outputs[place][column]) for column in (0, 3)] for place in shortest],
     )
 
 

@@ -35,7 +35,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.sets import open_set, set_files
-from sparingly.infer.estimate.estimate import without_truth
+from sparingly.infer.estimate.draw import without_truth
 from sparingly.infer.expect.expect import (
     USUAL_PRIOR,
     BeliefPrior,
@@ -63,14 +63,13 @@ _FEWEST_TO_LEARN = 30
 class Variant:
     """One way to draw and to expect: the order of the items, whether metrics speak, and the prior."""
 
-    order: str = "along"
+    order: str = "auto"
     metrics: bool = True
     prior: BeliefPrior = USUAL_PRIOR
 
 
 VARIANTS: Mapping[str, Variant] = {
     "auto": Variant(),
-    "over_metrics": Variant(order="over"),
     "random_items": Variant(order="random"),
     "no_metrics": Variant(metrics=False),
     "random_no_metrics": Variant(order="random", metrics=False),
@@ -127,7 +126,7 @@ def order_of(data: Any, kind: str, seed: int) -> Ints:
     """Return the order of all items of a variant."""
     if kind == "random":
         return np.argsort(rng.stream(data.keys, 1000 + seed, "auto variants"), kind="stable")
-    return spread_order(Auto()._visible(data), seed, along=kind == "along")
+    return spread_order(Auto()._visible(data), seed)
 
 
 def draws(of_set: Played, data: Any, kind: str, seeds: int, kept: Path) -> list[list[dict[str, Any]]]:

@@ -118,6 +118,7 @@ CATALOGUE: dict[str, dict[str, str]] = {
         "pair": "sparingly.run.forms.pair:PairForm",
         "pass_fail": "sparingly.run.forms.pass_fail:PassFailForm",
         "ranking": "sparingly.run.forms.ranking:RankingForm",
+        "rubric": "sparingly.run.forms.rubric:RubricForm",
         "score": "sparingly.run.forms.score:ScoreForm",
         "spans": "sparingly.run.forms.spans:SpansForm",
         "stars": "sparingly.run.forms.stars:StarsForm",

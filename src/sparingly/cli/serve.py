@@ -101,8 +101,8 @@ def serve(
     form: Annotated[
         str | None,
         about(
-            "What raters fill in: pass_fail, stars, score, contrastive, esa or mqm (these two mark errors); "
-            "pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have a form of their own.",
+            "What raters fill in: pass_fail, rubric, stars, score, contrastive, esa or mqm (both mark "
+            "errors); pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have their own form.",
             show_default=False,
         ),
     ] = None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,16 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.lazy import LazyModule
 from sparingly.data import fields
 from sparingly.data.roles import TableRoles
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 # Squares of larger numbers, summed, may be infinite.
 LARGEST = 1e100
@@ -33,19 +27,19 @@ class ColumnTexts:
     """Texts in a column of a table, made into an array when they are first asked for.
 
     ``rows``: for every item (and model), the row of the column that holds its text, -1 where there is none.
+    ``read`` returns the texts of rows, None where there is none.
     """
 
-    def __init__(self, column: pl.Series, rows: Ints) -> None:
-        self.rows, self._column = rows, column
+    def __init__(self, rows: Ints, read: Callable[[Ints], Objects]) -> None:
+        self.rows, self.read = rows, read
         self._array: Objects | None = None
 
     def array(self) -> Objects:
         """Return the texts, None where one is missing."""
         if self._array is None:
-            places = pl.Series(self.rows.ravel())
-            texts = self._column.gather(places.set(places < 0, None)).to_numpy()
-            self._array = frozen(np.asarray(texts, object).reshape(self.rows.shape))
-            self._column = self._column.clear()
+            array = self._array = frozen(self.read(self.rows))
+            # The column is needed no longer, not by another thread either.
+            self.read = lambda _: array
         return self._array
 
 
@@ -229,14 +223,14 @@ class _ArrayPlacer:
         if texts is None:
             return None
         if isinstance(texts, ColumnTexts):
-            return texts if self.rows_sorted else ColumnTexts(texts._column, self.items(texts.rows))
+            return texts if self.rows_sorted else ColumnTexts(self.items(texts.rows), texts.read)
         return frozen(self.items(as_texts("sources", texts, self.shape[:1], self.owned)))
 
     def outputs(
         self, texts: Sequence[Sequence[str | None]] | Objects | ColumnTexts | None
     ) -> Objects | ColumnTexts | None:
         if isinstance(texts, ColumnTexts):
-            return ColumnTexts(texts._column, self._cells(texts.rows))
+            return ColumnTexts(self._cells(texts.rows), texts.read)
         return None if texts is None else self._cells(as_texts("outputs", texts, self.shape, self.owned))
 
     def references(self, texts: Mapping[str, Sequence[str | None]]) -> Objects | None:

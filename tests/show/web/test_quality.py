@@ -208,3 +208,24 @@ def test_every_marked_error_has_a_category_where_there_are_some(tmp_path: Path) 
             marks = marks_at(connection, "campaign", campaign.last_seq())
         assert next(iter(marks.values())) == [{**mark, "category": "Accuracy / Omission"}]
         assert {row["score"] for row in ratings(anna)} == {95.0}
+
+
+def test_an_output_of_ten_megabytes_is_cut_and_judged(tmp_path: Path) -> None:
+    texts = [["word " * 2_000_000, "short", "other"]]
+    with served(tmp_path, small_set(texts), budget=1, size=1) as app:
+        anna = Visitor(app, "anna")
+        page = anna.page()
+        assert len(page) < 200_000
+        assert "9,900,000 more letters are not shown." in page
+        assert anna.answer(anna.question(), 50).json()["new"] == 3
+
+
+def test_two_tabs_of_a_rater_are_one_answer(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(6), budget=1, size=1) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        first, second = anna.question(), anna.question()
+        assert first["client"] != second["client"]
+        assert anna.answer(first, 20).json() == {"new": 3, "correction": 0, "same": 0}
+        assert anna.answer(second, 60).json() == {"new": 0, "correction": 3, "same": 0}
+        assert campaign.data().ratings.score.tolist() == [60.0] * 3
+        assert len(campaign.ratings()) == 6

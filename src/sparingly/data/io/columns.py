@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -334,6 +334,16 @@ class RowGroups:
         return values, int(differs.arg_max() or 0) if differs.any() else None
 
 
+def column_texts(series: pl.Series, rows: Ints) -> ColumnTexts:
+    """Return the texts of a column at some rows (-1: none), to be made into objects when they are needed."""
+    return ColumnTexts(rows, partial(_texts_at, series))
+
+
+def _texts_at(series: pl.Series, rows: Ints) -> Objects:
+    places = pl.Series(rows.ravel())
+    return to_objects(series.gather(places.set(places < 0, None))).reshape(rows.shape)
+
+
 @dataclass(frozen=True, eq=False)
 class CellGrid:
     """The rows of a long table placed on items x models."""
@@ -435,7 +445,7 @@ class CellGrid:
         """Return texts on the grid; two different ones in a cell are an error."""
         if self.repeats:
             self._per_cell(series)
-        return ColumnTexts(series, self.by_cell.first(series).reshape(self.shape))
+        return column_texts(series, self.by_cell.first(series).reshape(self.shape))
 
     def first_objects(self, series: pl.Series) -> Objects:
         """Return the first value of every cell on the grid."""

@@ -29,6 +29,7 @@ from sparingly.data.io.columns import (
     Codes,
     TableSource,
     coded,
+    column_texts,
     from_words,
     in_file,
     is_numeric,
@@ -62,7 +63,6 @@ from sparingly.data.io.vocabulary import NAMES, REASONS
 from sparingly.data.io.words import SCALE, word_kind
 from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale
-from sparingly.data.store import ColumnTexts
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import EXACT
 
@@ -273,7 +273,7 @@ class _TableReader:
         outputs = None if output is None or self.epoch is not None else grid.texts(self._texts(output))
         sources = None
         if self.inputs is not None:
-            sources = ColumnTexts(grid.per_item(self.inputs), np.arange(grid.shape[0]))
+            sources = column_texts(grid.per_item(self.inputs), np.arange(grid.shape[0]))
         return EvalSet.from_arrays(
             grid.items.names,
             grid.models.names,

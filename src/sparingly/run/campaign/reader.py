@@ -67,39 +67,25 @@ from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells,
 
 @dataclass(frozen=True)
 class SetStatus:
-    """Where one data set of a campaign stands.
-
-    Attributes:
-        late: Models that came after the first round.
-        spent: How many outputs (or comparisons) were asked for, of the models of the first round.
-        limit: How many of these the budget allows.
-        asked: How many answers were asked for.
-        outstanding: How many of them nobody has given yet.
-        answers: How many answers count: of each rater about each cell and aspect the last.
-        corrections: How many answers were changed.
-        skipped: How many outputs (or comparisons) cannot be judged, as raters said.
-        finished: Why no more is asked; None while it goes on.
-        answer: What the strategy found by itself, where it gives an answer.
-        unit: What ``spent`` and ``limit`` count: outputs, or comparisons.
-    """
+    """Where one data set of a campaign stands."""
 
     data: str
     items: int
     models: tuple[str, ...]
-    late: tuple[str, ...]
+    late: tuple[str, ...]  # models that came after the first round
     withdrawn: tuple[str, ...]
     rounds: int
-    spent: int
-    limit: int
-    asked: int
-    outstanding: int
-    answers: int
-    corrections: int
+    spent: int  # how many outputs (or comparisons) were asked for, of the models of the first round
+    limit: int  # how many of these the budget allows
+    asked: int  # how many answers were asked for
+    outstanding: int  # how many of them nobody has given yet
+    answers: int  # how many answers count: of each rater about each cell and aspect the last
+    corrections: int  # how many answers were changed
     raters: int
-    finished: str | None
-    answer: str | None
-    unit: str = "outputs"
-    skipped: int = 0
+    finished: str | None  # why no more is asked; None while it goes on
+    answer: str | None  # what the strategy found by itself, where it gives an answer
+    unit: str = "outputs"  # what ``spent`` and ``limit`` count: outputs, or comparisons
+    skipped: int = 0  # how many outputs (or comparisons) cannot be judged, as raters said
 
 
 @dataclass(frozen=True)

@@ -550,7 +550,8 @@ def download_report(session: OrganiserSession, service: CurrentService) -> Respo
     }
     service.audit.write(session.actor, "downloaded report")
     if len(pages) == 1:
-        return _file(*pages.values(), f"{name}-report.html", "text/html; charset=utf-8")
+        (page,) = pages.values()
+        return _file(page, f"{name}-report.html", "text/html; charset=utf-8")
     return _file(zip_bytes(pages, f"{name}-report"), f"{name}-report.zip", "application/zip")
 
 

@@ -171,20 +171,15 @@ def agreement_views(findings: Findings) -> list[AgreementView]:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """What was said of an output, or of two, on an aspect.
-
-    Attributes:
-        outputs: The models with the texts that were judged.
-        answers: Rater, score, seconds and comment, of each rater the last.
-        gap: By how much the raters differ; None where fewer than two judged.
-    """
+    """What was said of an output, or of two, on an aspect."""
 
     item: str
     aspect: str
     source: str
-    outputs: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]  # the models with the texts that were judged
+    # Rater, score, seconds and comment, of each rater the last.
     answers: tuple[tuple[str, str, str, str], ...]
-    gap: float | None
+    gap: float | None  # by how much the raters differ; None where fewer than two judged
 
 
 def answer_views(
@@ -245,7 +240,7 @@ def answer_views(
 
 def domains_of(texts: Callable[[str], QuestionTexts], names: Iterable[str]) -> dict[tuple[str, str], str]:
     """Return the domain of every item that has one, by data set and item."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for name in names:
         data = texts(name).data
         if (domains := data.columns.get("domain")) is not None:

@@ -404,3 +404,14 @@ def test_the_overview_says_when_it_ends_and_what_it_costs(tmp_path: Path) -> Non
         page = organiser.page()
         assert "all answered" in page
         assert "running" not in page
+
+
+def test_a_report_is_given_without_names(tmp_path: Path) -> None:
+    with served(tmp_path, made_set(8), budget=8, size=8) as app:
+        answer_all(web_of(app).campaign, made_set(8), rater="Wilhelmina")
+        organiser = Organiser(app)
+        found = organiser.client.get("/organiser/downloads/report.html")
+        assert found.status_code == 200
+        assert "Wilhelmina" not in found.text
+        assert found.headers["content-disposition"] == 'attachment; filename="campaign-report.html"'
+        assert "downloaded report" in organiser.page("/log")

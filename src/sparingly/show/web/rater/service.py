@@ -125,17 +125,18 @@ class RaterService:
             earlier = self.web.board.last_answers(
                 session.rater, (page.data, page.item, model, other), page.round
             )
-            name = f"{model}\x1f{other}" if other else model
-            for aspect in earlier if answer.skip else {answer.aspect} & set(earlier):
+            label = f"{model}\x1f{other}" if other else model
+            aspects = list(earlier) if answer.skip else [name for name in earlier if name == answer.aspect]
+            for aspect in aspects:
                 before = earlier[aspect].score
                 if answer.skip:
-                    found.append(KnownAnswer(page.item, name, aspect, None, before, False, None))
+                    found.append(KnownAnswer(page.item, label, aspect, None, before, False, None))
                     continue
                 check_score(self.web.campaign.settings, aspect, answer)
                 ends = (-1.0, 1.0) if other else self.web.campaign.settings.aspects[aspect]
                 far = TOLERANCE * (ends[1] - ends[0]) if ends is not None else 0.0
                 is_alike = abs(score - before) <= far + 1e-9
-                found.append(KnownAnswer(page.item, name, aspect, score, before, is_alike, answer.seconds))
+                found.append(KnownAnswer(page.item, label, aspect, score, before, is_alike, answer.seconds))
         self.web.known_answers.save(session.rater, "repeat", found)
         return [Acknowledgement(line, "new") for line, _ in enumerate(found, 1)]
 

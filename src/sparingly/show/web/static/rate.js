@@ -102,7 +102,13 @@
   };
   const commented = () => cards().some((card) => card.querySelector("details.comment[open]"));
   const advance = () => {
-    if (!("advances" in form.dataset) || commented()) return;
+    if (!("advances" in form.dataset)) {
+      // Several answers are looked at before they are sent: the next one gets the keys.
+      const next = open().find((group) => !group.closest("[hidden]"));
+      if (next) next.querySelector("input").focus();
+      return;
+    }
+    if (commented()) return;
     const [next] = missing();
     if (!next) form.requestSubmit();
     else goTo(next.closest(".output"));
