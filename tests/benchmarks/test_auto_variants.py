@@ -26,7 +26,7 @@ def made() -> tuple[Played, sparingly.EvalSet]:
 
 def test_expectations_are_the_package_s(tmp_path: Path) -> None:
     of_set, data = made()
-    rows = draws(of_set, data, "along", 1, tmp_path / "kept")[0]
+    rows = draws(of_set, data, "auto", 1, tmp_path / "kept")[0]
     order = spread_order(Auto()._visible(data), 0)
     for place in (2, 4):
         labels = np.full(of_set.truth.shape, np.nan)
@@ -36,7 +36,7 @@ def test_expectations_are_the_package_s(tmp_path: Path) -> None:
         p_values, scores, _ = expected(of_set, rows[place], Variant())
         np.testing.assert_allclose(p_values, wanted.p_values, atol=1e-5)
         np.testing.assert_allclose(scores, wanted.scores, atol=1e-4)
-    assert [row["size"] for row in draws(of_set, data, "along", 1, tmp_path / "kept")[0]] == (
+    assert [row["size"] for row in draws(of_set, data, "auto", 1, tmp_path / "kept")[0]] == (
         of_set.sizes.tolist()
     ), "what was drawn is kept"
 

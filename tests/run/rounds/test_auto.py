@@ -213,7 +213,7 @@ def test_what_cannot_be_gets_one_sentence(text: str, budget: int | str, sentence
 @pytest.mark.parametrize(
     ("metrics", "documents", "words"),
     [
-        (True, True, "spread over documents, "),
+        (True, True, "spread over 1 metric and documents"),
         (True, False, "spread over 1 metric, "),
         (False, True, "spread over documents"),
         (False, False, "nothing to spread it over"),

@@ -37,73 +37,39 @@ _DIMENSIONS = 5
 _orders: ResultCache[Ints] = ResultCache(size=8)
 
 
-def spread_order(data: EvalSet, seed: int, *, spread: bool = True, along: bool = True) -> Ints:
-    """Return the items in a random order in which every beginning is spread over documents or metrics.
+def spread_order(data: EvalSet, seed: int, *, spread: bool = True) -> Ints:
+    """Return the items in a random order in which every beginning is spread over metrics and documents.
 
-    The set is halved again and again: of two neighbours one stays, with chances of one half. What was dropped
-    last comes first, at random within a halving. So the first n items are a draw in which every item has the
-    chance n/N, exactly, and of near items seldom both. Where there are documents, neighbours stand side by
-    side on a line ``along`` them (see ``_line``); elsewhere, and in campaigns from before that, they are near
-    in metrics (and documents), and meet by the local pivotal method. Without ``spread``, or with nothing to
-    spread over, the order is plainly random.
+    The set is halved again and again by the local pivotal method with chances of one half: of two neighbours
+    one stays. What was dropped last comes first, at random within a halving. So the first n items are a
+    draw in which every item has the chance n/N, exactly, and of near items seldom both.
+    Without ``spread``, or with nothing to spread over, the order is plainly random.
     """
     # By content: every round has a set of its own, in which only labels are new.
-    key = (data.digest(), seed, spread, along)
-    return _orders.get((), key, lambda: _halve_repeatedly(data, seed, spread, along))
+    return _orders.get((), (data.digest(), seed, spread), lambda: _halve_repeatedly(data, seed, spread))
 
 
-def _halve_repeatedly(data: EvalSet, seed: int, spread: bool, along: bool) -> Ints:
+def _halve_repeatedly(data: EvalSet, seed: int, spread: bool) -> Ints:
     generator = rng.generator(seed, "auto", "order")
     # By id, so that the order of the file does not matter.
     remaining = np.argsort(rng.stream(data.keys, seed, "auto order"), kind="stable").astype(np.int64)
-    documents = spread and has_documents(data)
-    on_line = documents and along
     points = None
-    if on_line:
-        remaining = _line(data, remaining, seed)
-    elif spread and len(data.metrics):
+    if spread and len(data.metrics):
         points = principal(metric_points(data, tuple(data.metrics)), _DIMENSIONS)
-    if documents and not on_line:
+    if spread and has_documents(data):
         middle = np.zeros((len(data), 1)) if points is None else points
         points = with_documents(middle, data.columns[fields.DOCUMENT])
     dropped: list[Ints] = []
-    while len(remaining) > 1 and (on_line or points is not None):
+    while len(remaining) > 1 and points is not None:
         half = np.zeros(len(remaining), bool)
         # Of an odd number a random item sits out, so that the size of a half does not depend on who is in it.
         is_odd = len(remaining) % 2 == 1
-        if points is None:
-            outside = generator.integers(len(remaining), size=int(is_odd))
-            pairs = np.delete(np.arange(len(remaining)), outside).reshape(-1, 2)
-            half[pairs[np.arange(len(pairs)), generator.integers(0, 2, len(pairs))]] = True
-        else:
-            partners = generator.permutation(len(remaining))[1:] if is_odd else np.arange(len(remaining))
-            chances = np.full(len(partners), 0.5)
-            half[partners] = draw_local_pivotal(chances, points[remaining[partners]], generator)
+        partners = generator.permutation(len(remaining))[1:] if is_odd else np.arange(len(remaining))
+        chances = np.full(len(partners), 0.5)
+        half[partners] = draw_local_pivotal(chances, points[remaining[partners]], generator)
         dropped.append(generator.permutation(remaining[~half]))
         remaining = remaining[half]
     return np.concatenate([remaining, *dropped[::-1]])
-
-
-def _line(data: EvalSet, rows: Ints, seed: int) -> Ints:
-    """Return rows document by document: by their place in it, or at random where no place is known.
-
-    Documents stand in the order of their mean metrics, so that alike ones are neighbours; at random without
-    metrics. An item in no document is one of its own.
-    """
-    documents = zip(data.items, data.columns[fields.DOCUMENT], strict=True)
-    names = [f"item {item}" if name is None else f"document {name}" for item, name in documents]
-    known, code = np.unique(np.array(names), return_inverse=True)
-    key = rng.uniforms(rng.keys_of(list(known)), seed, "auto documents")
-    if len(data.metrics):
-        level = metric_points(data, tuple(data.metrics)).mean(axis=1)
-        mean = np.bincount(code, level) / np.bincount(code)
-        # The last bits of a mean hang on the order of summing.
-        key = np.lexsort((key, np.round(mean, 9))).argsort().astype(np.float64)
-    if fields.POSITION in data.columns:
-        place = np.nan_to_num(np.asarray(data.columns[fields.POSITION], np.float64), nan=np.inf)
-    else:
-        place = np.zeros(len(data))
-    return rows[np.lexsort((place[rows], code[rows], key[code[rows]]))]
 
 
 # --- how deep every model goes along the order ---
@@ -260,10 +226,10 @@ FEWEST = 3
 class Auto(Strategy):
     """Judges items in a random order fixed beforehand; labels decide how far each model goes.
 
-    Before anything is judged, the seed fixes an order of all items whose every beginning is spread along
-    documents, or else over metrics, each item with probability n/N. The first round judges all models. Later
-    ones go on along the order, model j to depth d_j ∝ √(a_j + λ): a_j is how much its labels can still lower
-    the expected error of the p-values that judging everything would give, and λ is the least price on the
+    Before anything is judged, the seed fixes an order of all items whose every beginning is spread over
+    metrics and documents, each item with probability n/N. The first round judges all models. Later ones go on
+    along the order, model j to depth d_j ∝ √(a_j + λ): a_j is how much its labels can still lower the
+    expected error of the p-values that judging everything would give, and λ is the least price on the
     variance of scores that keeps its mean within 1 + ``inflation`` of that at equal depths (for the best
     model alone, λ = 0). The order is split into ``folds``; the labels of the others decide how deep a model
     goes in each, so that no score is biased by its own depth. For scores, all models go equally deep.
@@ -291,10 +257,7 @@ class Auto(Strategy):
         before_added=np.inf,
     )
     trust: float = parameter(0.0, "how far metrics are believed to order models before any label, as atanh ρ")
-    spread: bool = parameter(True, "whether the order is spread over documents or metrics")
-    along: bool = parameter(
-        True, "whether it is spread along documents, where there are any", before_added=False
-    )
+    spread: bool = parameter(True, "whether the order is spread over metrics and documents")
     folds: int = parameter(4, "the number of folds; a fold's depths follow the others' labels", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
@@ -310,8 +273,6 @@ class Auto(Strategy):
     def reads(self, data: EvalSet) -> frozenset[str]:
         """Read metrics, the inputs of predictions, weights and documents."""
         spread = frozenset(map(fields.metric, data.metrics))
-        if self.along and fields.POSITION in data.columns:
-            spread |= {fields.column(fields.POSITION)}
         return spread | regressor_fields(data, self._regressor(data)) | frame_fields(data)
 
     def next_round(self, state: State) -> Chosen | Finished:
@@ -321,7 +282,7 @@ class Auto(Strategy):
             return Finished(
                 "the budget is spent." if state.left < 1 else "every item was judged or assigned."
             )
-        order = self._order(state)
+        order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
         fold, folds = self._folds(state, order)
         depth = self._depths(state, fold, folds)
         position = np.empty(len(order), np.int64)
@@ -372,7 +333,7 @@ class Auto(Strategy):
         """
         requested = state.asked
         judged = requested & ~np.isnan(state.labels)
-        order = self._order(state)
+        order = spread_order(self._visible(state.data), state.seed, spread=self.spread)
         chance = fold_chances(judged, *self._folds(state, order))
         # A wave multiplies its chances by the share that was answered; these include it already.
         answered = judged.sum(axis=0) / np.maximum(requested.sum(axis=0), 1)
@@ -388,9 +349,7 @@ class Auto(Strategy):
     def why(self, data: EvalSet) -> str:
         """Say in two sentences what is done on a set, and why."""
         metrics = [counted(len(data.metrics), "metric")] if len(data.metrics) else []
-        spread_over = metrics
-        if has_documents(data):
-            spread_over = ["documents"] if self.along else [*metrics, "documents"]
+        spread_over = [*metrics, "documents"] if has_documents(data) else metrics
         spread = f"spread over {' and '.join(spread_over)}"
         if not self.spread:
             spread = "spread over nothing"
@@ -453,11 +412,6 @@ class Auto(Strategy):
         except DataError:
             # Nothing came in that two models could be compared by.
             return equal
-
-    def _order(self, state: State) -> Ints:
-        """Return the order of all items."""
-        visible = self._visible(state.data)
-        return spread_order(visible, state.seed, spread=self.spread, along=self.along)
 
     def _visible(self, data: EvalSet) -> EvalSet:
         """Return what the order may depend on: no label, so that it is the same in every round."""
