@@ -60,7 +60,7 @@ def test_assign_and_controls(demo: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
     assert run([*command, *more, "-o", "tasks.json"]) == 0
     printed = capsys.readouterr().out
-    assert "all raters are connected through shared documents" in printed
+    assert "All raters are connected through shared documents" in printed
     assert "written to tasks.json" in printed
     handed = sparingly.Assignment.load(demo / "tasks.json")
     assert handed.raters == ("Ada", "Bo", "Chidi")
@@ -79,7 +79,7 @@ def test_what_cannot_be_assigned(demo: Path, capsys: pytest.CaptureFixture[str])
     assert run([*command, "-r", "Ada,Bo", "--controls", "0.1"]) == 2
     assert "--controls-out" in capsys.readouterr().err
     assert run([*command, "-r", "Ada,Bo,Chidi,Dana,Emre,Femi,Gus,Hana", "--overlap", "0.05"]) == 0
-    assert "not all raters are connected" in capsys.readouterr().out
+    assert "Not all raters are connected" in capsys.readouterr().out
 
 
 def test_raters_with_controls_and_flags(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
