@@ -271,13 +271,13 @@ def main(arguments: list[str] | None = None) -> int:
                     values[seed, place] = measured(said, p_values, score, means, of_set.p_values)
                     values[seed, place, 4] = np.abs(said - means).mean()
             figures[name][file.name] = figures_of(of_set, values)
-    rows = {name: summary(by_set, strong) for name, by_set in figures.items()}
-    if len(rows) > 1:
-        rows["left out"] = summary(left_out(figures, family), strong)
-    heads = ["", *(part for name in next(iter(rows.values())) for part in (name, "strong"))]
+    found = {name: summary(by_set, strong) for name, by_set in figures.items()}
+    if len(found) > 1:
+        found["left out"] = summary(left_out(figures, family), strong)
+    heads = ["", *(part for name in next(iter(found.values())) for part in (name, "strong"))]
     print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     with LOG.open("a", encoding="utf-8") as log:
-        for name, row in rows.items():
+        for name, row in found.items():
             print(line_of(name, row))
             about = {"day": f"{datetime.now(UTC):%Y-%m-%d}", "variant": name, "truth": args.truth}
             log.write(json.dumps({**about, "seeds": args.seeds, "sets": len(family), **row}) + "\n")

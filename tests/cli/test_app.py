@@ -169,7 +169,7 @@ def test_roles_are_shown_and_can_be_changed(command: Command, tmp_path: Path) ->
     described = json.loads(command("info u.csv --json")[1])
     assert [one["name"] for one in described["metrics"]] == ["COMET"]
     assert [one["role"] for one in described["roles"]] == ["item", "model", "metric", "human"]
-    shown = command("info u.csv --role COMET=column")[1]
+    shown = command("info u.csv --role COMET=column -v")[1]
     assert "cell columns (1) COMET" in " ".join(shown.split())
     assert "COMET → column" in command("info u.csv")[1], "what was said is saved"
 

@@ -328,10 +328,13 @@ def withdraw_rater(
 ) -> None:
     """Leave a rater's answers out of all results; they are kept, marked as withdrawn.
 
-    What nobody else has judged is asked again.
-
     ```
     sparingly campaign withdraw-rater wmt.db anna --reason "scores at random"
+    ```
+
+    What nobody else has judged is asked again. To count the answers again:
+
+    ```
     sparingly campaign withdraw-rater wmt.db anna --back
     ```
     """
