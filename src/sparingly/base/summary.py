@@ -80,8 +80,11 @@ def html_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", after: str = ""
 ) -> str:
     """Return a small result for a notebook: a line, a table, and what to mind."""
+    rows = [tuple(row) for row in rows]
+    is_text = [all(isinstance(row[at], str) for row in rows) for at in range(len(columns))]
+    texts = is_text.index(False) if False in is_text else len(is_text)
     cells = tuple(tuple(map(cell_text, row)) for row in rows)
-    return Summary((title,), tuple(columns), cells, notes=(after,) if after else ()).html()
+    return Summary((title,), tuple(columns), cells, texts, notes=(after,) if after else ()).html()
 
 
 def scale_of(cells: Iterable[object]) -> tuple[float, float]:

@@ -163,7 +163,7 @@ def test_intervals_at_every_share_are_those_of_scipy(tried: CrowdCurve) -> None:
         assert saved[name]["low"] == pytest.approx(low)
         assert saved[name]["high"] == pytest.approx(high)
         for row in zip(runs.mean(axis=0), low, high, strict=True):
-            assert "".join(f"<td>{value:.4g}</td>" for value in row) in shown
+            assert "".join(f'<td class="numbers">{value:.4g}</td>' for value in row) in shown
 
 
 def test_same_seed_same_answer_whatever_the_order(demo: EvalSet, tried: CrowdCurve) -> None:

@@ -54,8 +54,8 @@ def test_over_several_sets_run_by_run() -> None:
 
 def test_notebooks_show_both() -> None:
     one = stability(np.array([SAME, SWAPPED]), FULL)
-    assert "<td>50.0%</td>" in one._repr_html_()
-    assert "<th>2 sets</th>" in stability_over_sets([one, one])._repr_html_()
+    assert '<td class="numbers">50.0%</td>' in one._repr_html_()
+    assert ">2 sets</th>" in stability_over_sets([one, one])._repr_html_()
 
 
 def test_wrong_calls_get_one_sentence() -> None:
