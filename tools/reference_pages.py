@@ -188,7 +188,8 @@ def commands_page() -> str:
     groups: dict[str, list[str]] = {}
     for name in (name for name in build() if not name.startswith("-")):
         command = build()[name]
-        rows = groups.setdefault(command.group[0].name, [])
+        group = command.group[0] if isinstance(command.group, tuple) else command.group
+        rows = groups.setdefault(group if isinstance(group, str) else group.name, [])
         rows.append(_command_row(name, command.help))
         if command.default_command is None:
             inner = (inner for inner in command if not inner.startswith("-"))

@@ -45,7 +45,7 @@ def next_field(page: Page, kind: str) -> None:
 def test_a_whole_round_by_keyboard_only(serve: Sites, window: Windows) -> None:
     site, page = serve(two_items(), budget=2, size=2), window()
     page.goto(site.link("anna"))
-    expected = {}
+    expected: dict[str, int] = {}
     for place in range(2):
         expect(page.locator(".progress")).to_contain_text(f"{place} of 2 items judged")
         expect(page.locator("input[type=number]").first).to_be_focused()
@@ -194,7 +194,7 @@ def test_outputs_side_by_side_scroll_together_and_are_put_in_order(
     for at in range(3):
         handle = boxes.nth(at).element_handle()
         page.wait_for_function(half, arg=handle)
-    expected = {}
+    expected: dict[str, int] = {}
     for score in (20, 90, 60):
         next_field(page, "input[type=number]") if expected else None
         card = page.locator(".output:focus-within")
@@ -308,7 +308,7 @@ def test_pass_or_fail_by_keys_one_after_the_other(serve: Sites, window: Windows,
     site = serve(two_items(), budget=2, size=2, scale=(0, 1), options={"one_by_one": True})
     page = window()
     page.goto(site.link("anna"))
-    expected = {}
+    expected: dict[str, int] = {}
     for key, score in zip("121212", (1, 0, 1, 0, 1, 0), strict=True):
         expect(page.locator(".output:visible")).to_have_count(1)
         text = page.locator(".output:visible .text").inner_text()
