@@ -273,7 +273,7 @@ def test_a_name_is_registered_once_and_well_spelled() -> None:
         register("taste")(Menu)
     with pytest.raises(UsageError, match="must be small letters, digits and _"):
         register("Taste")(Taste)
-    with pytest.raises(UsageError, match=r"is of no known kind\. Kinds are: utility, selector"):
+    with pytest.raises(UsageError, match=r"has an unknown kind\. Kinds are: utility, selector"):
         register("kindless")(Method)
     assert method_class("taste") is Taste
     assert Taste.name == "taste"

@@ -92,7 +92,7 @@ def test_report_on_a_campaign(folder: Path, capsys: Capture) -> None:
     ("arguments", "sentence"),
     [
         (["data.jsonl", "drawn.json", "-a", "overall", "-o", "r.doc"], "its ending must be one of .html"),
-        (["data.jsonl", "drawn.json", "-a", "overall", "-o", "r.md", "-o", "r.pdf"], "r.pdf is no name"),
+        (["data.jsonl", "drawn.json", "-a", "overall", "-o", "r.md", "-o", "r.pdf"], "r.pdf is not a name"),
         (["data.jsonl", "drawn.json"], "There are 2 aspects"),
         (["data.jsonl", "-a", "overall", "--at", "3"], "--data, --at and --name are for campaigns"),
         (["campaign.db", "drawn.json"], "give nothing but the campaign"),

@@ -75,7 +75,7 @@ def test_the_page_prints_what_it_says(command: Command) -> None:
 def test_verdicts_are_a_metric_of_every_command(command: Command) -> None:
     with chat_server(mostly_pass) as server:
         command(f"run-judge answers.csv --endpoint {server.url} --model m --rubric rubric.md")
-    code, out, _ = command("info answers.csv")
+    code, out, _ = command("info answers.csv -v")
     assert code == EXIT_DONE
     assert "judge-m → judge (m, from answers.csv.judge-m.jsonl)" in out
     assert "metrics (1)" in out

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from sparingly.base.errors import DataError
-from sparingly.run.campaign.answers import Acknowledgement
-from sparingly.run.forms.answer import Answer
+from sparingly.base.errors import DataError, UsageError
 from tests.show.web.visitor import Visitor, action_of, fields_of, ratings, served
 
 
@@ -41,9 +38,8 @@ def test_a_model_that_is_withdrawn_meanwhile_is_not_named(
             assert refused.json()["detail"] == "A question on this page was withdrawn. Load the page again."
 
 
-def _refusing(answers: list[Answer], acknowledge: Callable[[Acknowledgement], None]) -> None:
-    for line, _ in enumerate(answers, 1):
-        acknowledge(Acknowledgement(line, "refused", sentence='The model "Beech" was withdrawn.'))
+def _refusing(*_: object, **__: object) -> None:
+    raise UsageError('Nothing was recorded, because of one answer: The model "Beech" was withdrawn.')
 
 
 def test_trouble_with_the_database_tells_raters_nothing_and_is_tried_again(

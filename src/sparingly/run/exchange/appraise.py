@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from sparingly.base import rng
 from sparingly.base.catalogue import register
 from sparingly.base.errors import InputError, UsageError
+from sparingly.base.syntax import argument
 from sparingly.data import files
 from sparingly.data.scale import Scale
 from sparingly.run.exchange.files import (
@@ -117,7 +118,9 @@ def _campaign(tasks: Tasks, options: ToolOptions) -> tuple[dict[str, Any], list[
     redundancy = _whole_option(options, "redundancy", 1, 50)
     numbers = {number_of(question.id) for question in tasks}
     if len(numbers) < len(tasks):
-        raise UsageError("Two tasks have the same number by chance: choose another, --seed 1.")
+        raise UsageError(
+            f"Two tasks have the same number by chance: choose another, {argument('seed', '1')}."
+        )
     batches = list(_batches(tasks, size, whole_documents=task_type == DOCUMENT))
     if not batches:
         raise UsageError("There is nothing to ask, and Appraise starts no campaign without a batch.")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from sparingly.base import rng
 from sparingly.base.errors import DataError, InputError
+from sparingly.base.syntax import argument
 from sparingly.data import schema
 from sparingly.data.files import OwnFile
 from sparingly.data.scale import Scale
@@ -244,7 +245,7 @@ def model_tokens(models: Iterable[str], seed: int, salt: str = "") -> dict[str, 
     names = sorted(set(models))
     tokens = letters(seed, salt, "model tokens", names, MODEL_LETTERS)
     if len(set(tokens)) < len(names):
-        raise DataError("Two models have the same token by chance: choose another, --seed 1.")
+        raise DataError(f"Two models have the same token by chance: choose another, {argument('seed', '1')}.")
     return dict(zip(names, tokens, strict=True))
 
 
