@@ -209,9 +209,9 @@ def open_binary(path: Path) -> IO[bytes]:
         if start.startswith(_UTF_16) and not start.startswith(b"\xff\xfe\0\0"):
             return _from_utf_16(path)
         if foreign is not None:
-            raise InputError(
-                f"the file is {foreign}", file=path, fix="Save a table or JSON as UTF-8, plain or with gzip"
-            )
+            what = "a table or JSON" if foreign == "a PDF" else "it"
+            fix = f"Save {what} as UTF-8, plain or gzip-compressed"
+            raise InputError(f"the file is {foreign}", file=path, fix=fix)
         return path.open("rb")
 
 

@@ -230,7 +230,7 @@ def test_what_is_never_chosen_has_no_part(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "budget", "kind", "sentence"),
     [
-        ("pivotal:tau=0.5", 5, UsageError, "has nothing to go by"),
+        ("pivotal:tau=0.5", 5, UsageError, "tau=0.5 has no effect"),
         ("pivotal:utility=(metric_var:metric=m),tau=1.2", 5, UsageError, "tau is a share from 0"),
         ("pivotal:tau=-1", 5, UsageError, "must be at least 0"),
         ("pivotal:cap=0.1", 30, UsageError, "A budget of 30 cannot be met"),

@@ -127,7 +127,7 @@ def test_a_number_beside_a_pilot_is_kept_and_looked_at() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("pivotal:tau=pilot", "nothing to go by"),
+        ("pivotal:tau=pilot", "tau=pilot has no effect"),
         ("pivotal:utility=(metric_var:metric=quality),pilot=(residual_size)", "only with tau=pilot: add it"),
         ("pivotal:utility=(residual_size),tau=pilot,pilot=(metric_var)", "is a residual_size"),
     ],

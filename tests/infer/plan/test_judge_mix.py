@@ -57,5 +57,5 @@ def test_the_sentence_says_how_many_of_each() -> None:
 
 def test_numbers_that_cannot_be() -> None:
     for alone, with_judge, size in ((5, 6, 10), (11, 5, 10), (5, 0, 10)):
-        with pytest.raises(UsageError, match="cannot be"):
+        with pytest.raises(UsageError, match="at most as many items"):
             divide(alone, with_judge, size, judge_price=1, human_price=1)
