@@ -182,7 +182,7 @@ def serve(
         float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
     ] = None,
     reviewers: Annotated[
-        str, about("Links for people who read your pages and decide disagreements.", show_default=False)
+        str, about("Links for colleagues who read your pages; --adjudicator decides.", show_default=False)
     ] = "",
     viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,

@@ -135,7 +135,7 @@ def test_comments_and_texts_only_where_they_are_wanted(campaign: Campaign, tmp_p
 
 
 def test_what_cannot_be_written(campaign: Campaign, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="under which licence"):
+    with pytest.raises(UsageError, match="Name the licence of the release"):
         release(campaign, tmp_path / "out", licence=" ")
     (tmp_path / "there").mkdir()
     with pytest.raises(InputError, match="something at this place already"):

@@ -277,12 +277,15 @@ def test_ctrl_c_on_the_command_line_loses_nothing(file: Path, tmp_path: Path) ->
     rubric = tmp_path / "rubric.md"
     rubric.write_text("Be kind.")
     process: subprocess.Popen[str] | None = None
-    started = threading.Event()
+    started, pressed = threading.Event(), threading.Event()
 
     def answer(body: dict[str, Any]) -> str:
         started.wait(30)
         assert process is not None
-        process.send_signal(signal.SIGINT)
+        # Once: a second Ctrl-C ends at once.
+        if not pressed.is_set():
+            pressed.set()
+            process.send_signal(signal.SIGINT)
         return kind_is_new(body)
 
     with chat_server(answer) as server:

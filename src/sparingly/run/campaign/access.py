@@ -63,7 +63,7 @@ class Audit:
 # --- Links ---
 
 Role = Literal["rater", "organiser", "reviewer", "viewer"]
-# Whom the organiser's pages open to: a reviewer also adjudicates, a viewer only reads.
+# Whom the organiser's pages open to; reviewers and viewers only read.
 STAFF: tuple[Role, ...] = ("organiser", "reviewer", "viewer")
 _BYTES = 32
 _LONGEST_NAME = 100

@@ -103,7 +103,11 @@ class Help:
         for line, row in file_rows(path):
             try:
                 item, model = as_id(row.get("item"), "item"), as_id(row.get("model"), "model")
-                sets = [data for data, items in items_of.items() if item in items]
+                sets = [
+                    data
+                    for data, items in items_of.items()
+                    if item in items and row.get("data") in (None, "", data)
+                ]
                 if not sets or model not in data_sets[sets[0]].models:
                     raise InputError(f'there is no output of "{model}" for the item "{item}"')
                 key = (sets[0], item, model)
@@ -120,7 +124,11 @@ class Help:
                     marks = files.parse_json(spans, path, line) if isinstance(spans, str) else spans
                     if not isinstance(marks, list) or not all(isinstance(mark, dict) for mark in marks):
                         raise InputError('spans are a list: [{"start": 0, "end": 4, "severity": "minor"}]')
-                    found = checked_spans(marks, texts[key[0]].output(item, model))
+                    found = checked_spans(
+                        marks,
+                        texts[key[0]].output(item, model),
+                        source=texts[key[0]].fill(Question(item)).source,
+                    )
                     self._found[key] = replace(self._found.get(key, Suggestion()), spans=found)
             except InputError as error:
                 raise error.at(file=path, line=line) from None

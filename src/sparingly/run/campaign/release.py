@@ -34,7 +34,7 @@ from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
 from sparingly.run.campaign.guidelines import Acceptances
-from sparingly.run.campaign.history import RATING_COLUMNS, rating_rows, with_answers
+from sparingly.run.campaign.history import RATING_COLUMNS, adjudicators, rating_rows, with_answers
 from sparingly.run.campaign.known import KnownAnswers
 from sparingly.run.campaign.progress import hours_table, overview, rater_hours
 from sparingly.run.campaign.reader import CampaignReader
@@ -267,7 +267,19 @@ def release_files(
     settings, title = campaign.settings, title or campaign.name
     # One state of the campaign, although it is read in several steps while people answer.
     seq = campaign.last_seq()
-    ratings = campaign.ratings(at=seq)
+    with campaign.database.reading() as connection:
+        judges = {
+            (name, *cell): rater
+            for name in settings.budgets
+            for cell, rater in adjudicators(connection, campaign.name, name, seq).items()
+        }
+    ratings = [
+        row
+        for row in campaign.ratings(at=seq)
+        if not row["withdrawn"]
+        and judges.get((row["data"], row["item"], row["model"] or row["first"], row["second"] or ""))
+        in (None, row["rater"])
+    ]
     numbers = rater_numbers(sorted({row["rater"] for row in ratings}), seed)
     rows = _anonymous(ratings, numbers, comments=comments)
     rounds = {name: campaign.rounds(name, at=seq) for name in settings.budgets}

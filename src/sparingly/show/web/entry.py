@@ -93,13 +93,6 @@ def rater_program(request: Request, session: RaterSession) -> Session:
     return checked(request, session)
 
 
-def reviewer_form(request: Request, session: OrganiserSession, fields: Fields) -> Session:
-    """Return the session of a reviewer, or the organiser, who sends a form of ours."""
-    if session.role == "viewer":
-        raise NotAllowedError
-    return checked(request, session, fields.get("csrf"))
-
-
 def organiser_only(session: OrganiserSession) -> Session:
     """Return the session of the organiser, and of nobody else."""
     if session.role != "organiser":
@@ -134,7 +127,6 @@ def checked(request: Request, session: Session, field: str | None = None) -> Ses
 
 RaterForm = Annotated[Session, Depends(rater_form)]
 RaterProgram = Annotated[Session, Depends(rater_program)]
-ReviewerForm = Annotated[Session, Depends(reviewer_form)]
 OrganiserForm = Annotated[Session, Depends(organiser_form)]
 
 

@@ -40,7 +40,12 @@ class Images:
     def parts(self, text: str) -> Iterator[tuple[str, str | None]]:
         """Yield the parts of a text: words, or what an image shows with its path."""
         whole = text.strip()
-        if len(whole) <= _LONGEST_PATH and "\n" not in whole and _is_image(whole) and "](" not in whole:
+        if (
+            len(whole) <= _LONGEST_PATH
+            and not re.search(r"\s", whole)
+            and _is_image(whole)
+            and "](" not in whole
+        ):
             yield "", whole
             return
         start = 0
@@ -55,8 +60,12 @@ class Images:
 
     def name_of(self, path: str) -> str | None:
         """Return what an image is called in addresses; None where there is no such file in the folder."""
-        file = (self.folder / path).resolve()
-        if not file.is_relative_to(self.folder) or not file.is_file() or not _is_image(file.name):
+        try:
+            file = (self.folder / path).resolve()
+            is_file = file.is_file()
+        except (OSError, ValueError):
+            return None
+        if not file.is_relative_to(self.folder) or not is_file or not _is_image(file.name):
             return None
         name = self._handle("image", str(file.relative_to(self.folder)))
         self.files[name] = file

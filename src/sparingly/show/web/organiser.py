@@ -256,7 +256,7 @@ def _progress_values(service: OrganiserService, web: Web) -> dict[str, Any]:
         "end": overview.left
         and overview.per_hour
         and moment(datetime.now(UTC) + timedelta(hours=overview.left / overview.per_hour)),
-        "money": money_rows(overview, web.rate, web.panel),
+        "money": money_rows(overview, web.rate, web.panel, web.has_judged_enough),
         "moment": moment,
         "settings": service.campaign.settings,
     }
@@ -365,6 +365,7 @@ def answers(
         item=item,
         items=None if not domain else {cell for cell, name in domains.items() if name == domain},
         order=order,
+        withdrawn=web.board.withdrawn,
         limit=_SAMPLE if order == "sample" else _MOST_ITEMS,
     )
     models = {str(row[side]) for row in rows for side in ("model", "first", "second") if row[side]}

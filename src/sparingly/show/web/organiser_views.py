@@ -109,8 +109,10 @@ def rater_rows(
     ]
 
 
-def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> list[tuple[str, str]]:
-    """Return what is paid so far and still to come, and what an hour of a panel's people comes to."""
+def money_rows(
+    overview: Overview, rate: float | None, panel: Panel | None, has_judged_enough: Callable[[str], bool]
+) -> list[tuple[str, str]]:
+    """Return what is paid so far and still to come, and the pay of an hour of people who are done."""
     rows = []
     if rate is not None:
         mean = overview.cost.seconds_per_answer or 0.0
@@ -118,8 +120,9 @@ def money_rows(overview: Overview, rate: float | None, panel: Panel | None) -> l
         rows.append(("cost still to come", f"{rate * mean * overview.left / _HOUR:,.2f}"))
     if panel is None:
         return rows
-    people = [one for one in overview.raters if one.rater.startswith(PREFIX)]
-    rows.append(("people of the panel", str(len(people))))
+    came = [one for one in overview.raters if one.rater.startswith(PREFIX)]
+    people = [one for one in came if has_judged_enough(one.rater)]
+    rows.append(("people of the panel", f"{len(people)} done, {len(came)} came"))
     times = sorted(one.seconds for one in people if one.seconds > 0)
     if times:
         middle = median(times)
@@ -191,11 +194,13 @@ def answer_views(
     item: str = "",
     items: Collection[tuple[str, str]] | None = None,
     order: str = "",
+    withdrawn: Collection[str] = (),
     limit: int,
 ) -> tuple[list[AnswerView], int]:
     """Return the first answers that fit, by what they are about, and how many fit.
 
-    In the order ``gap`` those on which raters differ most come first; ``sample`` draws them.
+    In the order ``gap`` those on which raters differ most come first; ``sample`` draws them. Who is
+    ``withdrawn`` is shown and makes no difference.
     """
     last: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
     for row in ratings:
@@ -205,7 +210,9 @@ def answer_views(
         if fits:
             last.setdefault((row["data"], row["item"], row["aspect"], *models), {})[row["rater"]] = row
     found = [(key, rows) for key, rows in last.items() if not rater or rater in rows]
-    gaps = {key: _gap([row["score"] for row in rows.values()]) for key, rows in found}
+    gaps = {
+        key: _gap([row["score"] for who, row in rows.items() if who not in withdrawn]) for key, rows in found
+    }
     shown_first = found[:limit]
     if order == "sample":
         # What is looked at decides nothing, so that each look is another sample.
@@ -229,7 +236,12 @@ def answer_views(
                     for one in judged
                 ),
                 tuple(
-                    (who, f"{row['score']:g}", duration(row["seconds"]), visible(row["comment"] or ""))
+                    (
+                        f"{who} (withdrawn)" if who in withdrawn else who,
+                        f"{row['score']:g}",
+                        duration(row["seconds"]),
+                        visible(row["comment"] or ""),
+                    )
                     for who, row in sorted(rows.items())
                 ),
                 gaps[key],

@@ -30,12 +30,16 @@ def path_names(names: Sequence[str]) -> list[str]:
 class Several:
     """Leads a request to the campaign whose path it names, and the others to the list."""
 
-    def __init__(self, home: FastAPI, apps: Mapping[str, FastAPI]) -> None:
-        self._home, self._apps = home, apps
+    def __init__(self, home: FastAPI, apps: Mapping[str, FastAPI], below: str = "") -> None:
+        self._home, self._apps, self._below = home, apps, below
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a request."""
         path = str(scope.get("path", ""))
+        if scope["type"] == "http" and not f"{path}/".startswith(f"{self._below}/"):
+            # The proxy took the path away.
+            path = self._below + path
+            scope = {**scope, "path": path}
         below = (app for base, app in self._apps.items() if f"{path}/".startswith(f"{base}/"))
         await next(below, self._home)(scope, receive, send)
 
@@ -98,4 +102,4 @@ def create_several(
             return stranger(first)
         return first.page("campaigns.html", rows=rows, root=below)
 
-    return Several(home, {below + path: app for path, app in apps.items()})
+    return Several(home, {below + path: app for path, app in apps.items()}, below)

@@ -29,13 +29,14 @@ from sparingly.run.forms.spans import SpansForm
 from sparingly.run.raters.assignment import Assignment
 from sparingly.show.web.images import Images
 from sparingly.show.web.languages import script_texts, texts_of, translator
-from sparingly.show.web.panel import Panel
+from sparingly.show.web.panel import PREFIX, Panel
 from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
 OVERLAP = 0.1
 # An address of ours in a template.
 _ADDRESS = re.compile(r'\b((?:href|src|action|hx-get|hx-post|data-draft)=")/')
+_PERSON = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{4,64}}")
 _PUBLIC = re.compile(r"(https?://[^/?#@]+)((?:/[A-Za-z0-9._~-]+)*)")
 
 
@@ -261,6 +262,11 @@ class Web:
         """What the campaign is called on its pages: its path, where there are others beside it."""
         return self.campaign.name if self.list_at is None else self.base.rpartition("/")[2]
 
+    def has_judged_enough(self, rater: str) -> bool:
+        """Return whether somebody of a panel has judged as many pages as were asked for."""
+        pages = None if self.panel is None else self.panel.pages
+        return pages is None or self.board.judged_count(rater) >= pages
+
     def page(
         self, template: str, session: Session | None = None, *, status: int = 200, **values: Any
     ) -> HTMLResponse:
@@ -275,4 +281,8 @@ class Web:
             "csrf": csrf,
             "reasons": REASONS,
         }
-        return HTMLResponse(self.templates.get_template(template).render(**shared, **values), status)
+        html = self.templates.get_template(template).render(**shared, **values)
+        if session is not None and session.role in ("reviewer", "viewer"):
+            # Who knows the id that a panel gave to somebody comes in as that person (/join).
+            html = _PERSON.sub(lambda found: f"{PREFIX}{self.sessions.handle('person', found[0])[:8]}", html)
+        return HTMLResponse(html, status)

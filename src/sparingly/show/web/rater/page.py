@@ -152,7 +152,9 @@ class PageViews:
         """Return what a page is called in addresses; one that is judged a second time is another page."""
         return self.web.sessions.handle("page again" if again else "page", *map(str, page))
 
-    def questions(self, session: Session, page: Page, *, everything: bool = False) -> list[Question]:
+    def questions(
+        self, session: Session, page: Page, *, everything: bool = False, judged: bool = False
+    ) -> list[Question]:
         """Return the questions of a page, as this rater is shown them."""
         board, keyed = self.web.board, self.web.sessions.handle
 
@@ -161,6 +163,8 @@ class PageViews:
 
         exact = self.web.single_form.answers == "spans"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
+        if judged:
+            bare = [one for one in bare if board.last_answers(session.rater, one.cell, one.round)]
         texts = board.texts(page.data)
         source = texts.fill(Question(page.item)).source
         return [
@@ -179,7 +183,7 @@ class PageViews:
         return self._page(
             rater,
             self.handle(page, again=again),
-            self.questions(session, page),
+            self.questions(session, page, judged=again),
             item,
             draft,
             previous=None if previous is None else self.handle(previous),
@@ -237,6 +241,10 @@ class PageViews:
         markdown = web.texts == "markdown"
         form = web.pair_form if any(question.other for question in questions) else web.single_form
         guide = None if web.board.guidelines is None else guide_view(web.board.guidelines)
+        views = tuple(
+            self._question(place, question, rater, draft, markdown=markdown, blank=blank)
+            for place, question in enumerate(questions, 1)
+        )
         return PageView(
             page=handle,
             client=secrets.token_urlsafe(16),
@@ -245,16 +253,16 @@ class PageViews:
             title=(guide and guide.title) or form.title,
             guide=guide,
             # Several scores for an output are looked at before they are sent.
-            advances=(form.advances or web.advance) and len(web.campaign.settings.aspects) == 1,
+            # Nor is a suggestion sent that nobody has looked at.
+            advances=(form.advances or web.advance)
+            and len(web.campaign.settings.aspects) == 1
+            and not any(view.helped for view in views),
             one_by_one=web.one_by_one and len(questions) > 1,
             reference=[display_text(item.reference)] if web.reference and item.reference else [],
             source=self._shown(item.source, markdown=markdown) if item.source else [],
             before=[display_text(passage.source) for passage in item.before if passage.source],
             after=[display_text(passage.source) for passage in item.after if passage.source],
-            outputs=tuple(
-                self._question(place, question, rater, draft, markdown=markdown, blank=blank)
-                for place, question in enumerate(questions, 1)
-            ),
+            outputs=views,
             progress=self.queue.progress(rater),
             previous=previous,
             seconds=draft.seconds,
@@ -276,7 +284,7 @@ class PageViews:
         sign = 1 if question.model == first else -1
         form = web.single_form if question.other is None else web.pair_form
         scores = {aspect: f"{sign * answer.score + 0.0:g}" for aspect, answer in answers.items()}
-        suggestion = None if web.help is None else web.help.suggestion(rater, question)
+        suggestion = None if web.help is None or blank else web.help.suggestion(rater, question)
         if suggestion is not None and not suggestion.shown:
             suggestion = None
         if suggestion is not None and not answers:
@@ -336,7 +344,9 @@ class PageViews:
         shown: list[DisplayText] = []
         for words, path in images.parts(text or ""):
             name = None if path is None else images.name_of(path)
-            shown += _turns(words, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+            shown += (
+                _turns(words or path, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+            )
         return shown
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
@@ -356,7 +366,8 @@ class PageViews:
                     words = "The first" if first > 0 else "The second" if first < 0 else "No difference"
                 parts.append(words if len(answers) == 1 else f"{aspect} {words}")
                 marks = [
-                    f"{mark.severity}: {(question.output or '')[mark.start : mark.end]}"
+                    f"{mark.severity}: "
+                    + ((question.source if mark.in_source else question.output) or "")[mark.start : mark.end]
                     for mark in answer.marks or ()
                 ]
                 parts += [*marks, *([answer.comment] if answer.comment else [])]

@@ -82,6 +82,9 @@ def decline(session: RaterForm, service: Served) -> Response:
     web = service.web
     if web.panel is None or web.panel.screened is None or not session.rater.startswith(PREFIX):
         return RedirectResponse("/rate", 303)
+    guide = service.guide(session.rater)
+    if guide is None or not guide.consent:
+        return RedirectResponse("/rate", 303)
     web.access.retire(session.rater, by="panel")
     return web.page("rater/screened.html", panel=web.panel)
 

@@ -117,7 +117,7 @@ class RaterService:
         return next((page for page in pages if self.views.handle(page, again=True) == handle), None)
 
     def _take_repeat(self, session: Session, page: Page, submission: SentPage) -> list[Acknowledgement]:
-        questions = self.views.questions(session, page)
+        questions = self.views.questions(session, page, judged=True)
         answers = answers_to(questions, submission, session.rater, self.web)
         found = []
         for answer in answers:
