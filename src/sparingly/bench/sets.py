@@ -185,7 +185,8 @@ def asked_once(data: EvalSet) -> EvalSet:
         means = (total / np.maximum(count, 1))[cell].reshape(scores.shape)
         return np.where(np.isnan(scores) | (count[cell] == 1).reshape(scores.shape), scores, means)
 
-    return data.with_parts(aspects={name: of_text(scores) for name, scores in data.aspects.items()})
+    aspects = {name: of_text(scores) for name, scores in data.aspects.items()}
+    return data.with_parts(aspects=aspects, scales=dict(data.scales))
 
 
 def one_metric(name: str, data: EvalSet) -> str | None:

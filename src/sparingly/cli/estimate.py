@@ -102,8 +102,8 @@ def estimate(
     results: dict[str, Any] = {}
     with subject_of(sources, reading, campaign) as subject:
         if subject.compares and aspect is None:
-            check_strengths(settings, format)
-            results[""] = _compared(subject.data, intervals.level)
+            check_strengths({**settings, "target": "set"}, format)
+            results[""] = _compared(subject.data, intervals)
         elif (running := subject.campaign) is None:
             name, data = subject.scores(aspect)
             with working("estimating"):
@@ -120,11 +120,13 @@ def estimate(
             with working("estimating"):
                 for set_name in subject.set_names:
                     if running.compares(set_name):
-                        check_strengths(settings, format)
+                        check_strengths({**settings, "target": "set"}, format)
                         if len(running.data(set_name, at=at, judged=False).models) == 2:
-                            alpha = round(1 - intervals.level, 12)
-                            results[set_name] = running.compare(set_name, at=at, alpha=alpha)
+                            about = intervals.target or "population"
+                            found = running.compare(set_name, at=at, target=about, alpha=_alpha(intervals))
+                            results[set_name] = found
                         else:
+                            _check_population(intervals)
                             results[set_name] = running.strengths(set_name, at=at, level=intervals.level)
                     else:
                         results[set_name] = running.estimate(set_name, at=at, seed=seed, **settings)
@@ -144,14 +146,24 @@ def estimate(
             sys.stdout.write(score_table(result, format))
 
 
-def _compared(data: EvalSet, level: float) -> Any:
+def _alpha(intervals: IntervalOptions) -> float:
+    return round(1 - intervals.level, 12)
+
+
+def _check_population(intervals: IntervalOptions) -> None:
+    if intervals.target == "set":
+        raise UsageError("Strengths speak of inputs like these: leave out --target set.")
+
+
+def _compared(data: EvalSet, intervals: IntervalOptions) -> Any:
     """Return what comparisons say: who won, of two models; strengths of many."""
     from sparingly.infer.compare.compare import compare_votes
     from sparingly.infer.compare.strengths import judged_strengths
 
     if len(data.models) == 2:
-        return compare_votes(data, alpha=round(1 - level, 12))
-    return judged_strengths(data, level=level).strengths
+        return compare_votes(data, target=intervals.target or "population", alpha=_alpha(intervals))
+    _check_population(intervals)
+    return judged_strengths(data, level=intervals.level).strengths
 
 
 def only_result(results: Mapping[str, Any], out: Path) -> Any:

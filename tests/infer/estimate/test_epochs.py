@@ -49,6 +49,14 @@ def test_passes_that_all_agree_have_the_rule_of_three() -> None:
     assert (found.low[0], found.high[0]) == (pytest.approx(1 - 3.04 / 20, abs=1e-3), 1.0)
 
 
+def test_a_group_that_all_agrees_has_the_rule_of_three_of_its_own_size() -> None:
+    groups = np.array(["a"] * 20 + ["b"] * 40, dtype=object)
+    data = repeated([[[1.0, 1.0]]] * 60, scales={"metric:score": (0.0, 1.0)}, columns={"domain": groups})
+    whole = sparingly.estimate(data, None, "score", estimator="weighted_mean", by="domain")
+    for group, size in zip((whole.groups["a"], whole.groups["b"]), (20, 40), strict=True):
+        assert group.scores[0] - group.low[0] == pytest.approx(3.04 / size, abs=1e-3)
+
+
 def test_the_population_holds_the_noise_already() -> None:
     data = repeated(MARKS * 10)
     found = sparingly.estimate(data, None, "score", estimator="weighted_mean", target="population")

@@ -97,6 +97,30 @@ def test_halves_of_intervals_add_up_as_squares() -> None:
     assert 0 < wider.freedom < np.inf
 
 
+@pytest.mark.parametrize("passes", [False, True])
+@pytest.mark.parametrize("part", [False, True])
+def test_p_values_say_what_intervals_say(passes: bool, part: bool) -> None:
+    for seed in range(8):
+        data = judged({item: "abcd"[item % 4] for item in range(80)}, seed=seed)
+        if passes:
+            data = data.with_parts(aspects={"overall": (data.aspects["overall"] > 0).astype(float)})
+        chosen = sparingly.select(data, "random", 40, seed=seed) if part else None
+        found = sparingly.estimate(data, chosen, "overall", target="set", estimator="weighted_mean")
+        severe = known(
+            judged({item: "abcd"[item % 4] for item in range(80)}, seed=seed),
+            rater=0.5,
+            taste=0.02,
+            noise=0.0,
+            output=0.0,
+        )
+        wider = sparingly.with_rater_errors(found, data, severe)
+        apart = wider.difference("m0", "m1")
+        p = float(wider.pair_p_values()[0, 1])
+        # Near the limit the test and the interval of proportions may differ.
+        if p < 0.03 or p > 0.08:
+            assert (p < 0.05) == (apart.low > 0 or apart.high < 0)
+
+
 def test_groups_are_widened_too() -> None:
     data = load_invented()
     chosen = sparingly.select(data, "random", 160, seed=1)

@@ -73,6 +73,15 @@ def test_numbers_hang_on_the_seed_and_not_on_the_alphabet() -> None:
     assert [one[name] for name in names] != [str(number) for number in range(1, 51)]
 
 
+def test_withdrawn_answers_are_not_released(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.withdraw_rater(NAMES[0])
+    release(campaign, tmp_path / "out", licence="CC-BY-4.0")
+    data = sparingly.load(tmp_path / "out" / "data" / "data.jsonl")
+    assert len(data.ratings) == len(campaign.data().ratings) > 0
+    assert data.ratings.raters == ("1", "2")
+    campaign.disconnect()
+
+
 def test_data_and_rounds_are_of_use_as_they_are(campaign: Campaign, tmp_path: Path) -> None:
     out = tmp_path / "out"
     release(campaign, out, licence="CC-BY-4.0")

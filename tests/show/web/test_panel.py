@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,19 @@ def joined(app: object, person: str) -> Visitor:
     visitor = Visitor(app)  # type: ignore[arg-type]
     assert visitor.client.get(JOIN.format(person)).status_code == 200
     return visitor
+
+
+@pytest.mark.parametrize("role", ["reviewer", "viewer"])
+def test_who_only_reads_cannot_come_in_as_a_person_of_the_panel(tmp_path: Path, role: Any) -> None:
+    with served(tmp_path, made_set(8), budget=8, size=8, options={"panel": Panel("C0DE", 3)}) as app:
+        person = joined(app, "secretperson")
+        person.answer(person.question(), 5)
+        reader = TestClient(app)
+        reader.get(f"/o/{web_of(app).access.invite(role, 'Eva')}")
+        for name in ("", "/raters", "/answers", "/log"):
+            page = reader.get(f"/organiser{name}")
+            assert page.status_code == 200
+            assert "secretperson" not in page.text
 
 
 def test_a_panel_judges_and_completes(tmp_path: Path) -> None:

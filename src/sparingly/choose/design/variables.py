@@ -204,7 +204,14 @@ def principal(points: Floats, dimensions: int) -> Floats:
         from scipy.sparse.linalg import svds
 
         start = np.random.default_rng(0).standard_normal(min(centred.shape))
+        if not centred.any():
+            return np.zeros((len(points), dimensions))
         left, sizes, _ = svds(centred, k=dimensions, v0=start)
-        return np.asarray((left * sizes)[:, ::-1])
+        found = (left * sizes)[:, ::-1]
+        # Without the last digits and with fixed signs: the same on every machine.
+        unit = float(np.abs(found).max())
+        found = np.round(found / unit, 9) * unit
+        largest = found[np.abs(found).argmax(axis=0), np.arange(dimensions)]
+        return np.asarray(found * np.where(largest < 0, -1.0, 1.0) + 0.0)
     axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :dimensions]
     return np.asarray(centred @ axes)

@@ -93,7 +93,11 @@ def epoch_noise(
         others = np.where(judged[:, code], 1.0, (1.0 / epochs).mean()) * squared_weight
         others[cells[several]] = 0.0
         weight = squared_weight[cells[several]] / epochs + others.sum() / len(epochs)
-        shares, unseen = weight * spread, _UNSEEN * float((reach**2 * weight / epochs).mean())
+        # A group is about its own cells.
+        counted = squared_weight[cells[several]] > 0
+        counted |= not counted.any()
+        unseen = _UNSEEN * float((reach**2 * weight / epochs)[counted].mean())
+        shares = weight * spread
         variance[code] = shares.sum() + unseen
         spent = (shares**2 / (epochs - 1)).sum() + unseen**2 / (_UNSEEN * (epochs - 1).mean())
         if spent > 0:

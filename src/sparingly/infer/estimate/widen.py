@@ -83,16 +83,21 @@ class WiderPairErrors(PairErrors):
         return np.sqrt(errors**2 + variance), wider
 
     def p_values(self, first: Ints, second: Ints, centre: Floats) -> Floats:
-        """Return the two-sided p-value of every difference; of fully judged sets by what is added alone."""
-        if not self.before.complete:
-            return super().p_values(first, second, centre)
-        from scipy.special import stdtr
+        """Return the two-sided p-value of every difference.
+
+        t = d / √(own² + added), with the degrees of freedom of Welch and Satterthwaite. The own error is the
+        one to which the earlier p-value belongs, whatever its test: |d| / z of p/2, and 0 where p is 0.
+        """
+        from scipy.special import ndtri, stdtr
 
         variance, freedom = self._added_to(first, second)
-        certain = self.before.p_values(first, second, centre)
-        ratio = np.abs(centre) / np.sqrt(np.where(variance > 0, variance, 1.0))
-        tail = stdtr(np.where(np.isfinite(freedom), freedom, 1e9), -ratio)
-        return np.where(variance > 0, 2.0 * tail, certain)
+        earlier = self.before.p_values(first, second, centre)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            own = np.where(earlier > 0, (centre / ndtri(np.maximum(earlier, 1e-300) / 2)) ** 2, 0.0)
+            total = own + variance
+            degrees = np.minimum(freedom * (total / np.where(variance > 0, variance, 1.0)) ** 2, 1e9)
+            tail = stdtr(degrees, -np.abs(centre) / np.sqrt(total))
+        return np.where(variance > 0, np.where(earlier >= 1, 1.0, 2.0 * tail), earlier)
 
     @cached_property
     def exact(self) -> Mask:

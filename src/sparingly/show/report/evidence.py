@@ -147,7 +147,8 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
     if (selection is not None and selection.pairs is not None) or compares_outputs(data, aspect):
         is_sample = selection is None or selection.probability is not None
         how: dict[str, Any] = {"rounds": rounds if is_sample else (), "sampled": is_sample}
-        found = compare_votes(seen_of(data, rounds), aspect=aspect, **how, alpha=request.alpha)
+        how |= {"target": request.targets.decisions, "alpha": request.alpha}
+        found = compare_votes(seen_of(data, rounds), aspect=aspect, **how)
         return _from_comparisons(data, rounds, found, aspect or "preference", request)
     if aspect is None:
         aspect = the_only("aspect", None, data.aspects)
@@ -337,7 +338,7 @@ def from_campaign(
     facts: dict[str, Any] = {"status": status, "part": part, "why": running.why().get(name, "")}
     judged_set, aspect = running.data(name, at=at), running.settings.aspect
     if running.compares(name):
-        found = running.compare(name, at=at, alpha=request.alpha)
+        found = running.compare(name, at=at, target=request.targets.decisions, alpha=request.alpha)
         return replace(_from_comparisons(judged_set, rounds, found, aspect, request), **facts)
 
     options: dict[str, Any] = {"estimator": request.estimator, "level": request.level, "seed": request.seed}
