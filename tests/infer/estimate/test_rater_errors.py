@@ -100,25 +100,23 @@ def test_halves_of_intervals_add_up_as_squares() -> None:
 @pytest.mark.parametrize("passes", [False, True])
 @pytest.mark.parametrize("part", [False, True])
 def test_p_values_say_what_intervals_say(passes: bool, part: bool) -> None:
+    hands = {item: "abcd"[item % 4] for item in range(80)}
+    wide = 0
     for seed in range(8):
-        data = judged({item: "abcd"[item % 4] for item in range(80)}, seed=seed)
-        if passes:
-            data = data.with_parts(aspects={"overall": (data.aspects["overall"] > 0).astype(float)})
-        chosen = sparingly.select(data, "random", 40, seed=seed) if part else None
-        found = sparingly.estimate(data, chosen, "overall", target="set", estimator="weighted_mean")
-        severe = known(
-            judged({item: "abcd"[item % 4] for item in range(80)}, seed=seed),
-            rater=0.5,
-            taste=0.02,
-            noise=0.0,
-            output=0.0,
-        )
-        wider = sparingly.with_rater_errors(found, data, severe)
-        apart = wider.difference("m0", "m1")
-        p = float(wider.pair_p_values()[0, 1])
-        # Near the limit the test and the interval of proportions may differ.
-        if p < 0.03 or p > 0.08:
+        data = judged(hands, seed=seed)
+        scores = data.aspects["overall"] + [0.0, 0.7]
+        moved = data.with_parts(aspects={"overall": (scores > 0).astype(float) if passes else scores})
+        chosen = sparingly.select(moved, "random", 40, seed=seed) if part else None
+        found = sparingly.estimate(moved, chosen, "overall", target="set", estimator="weighted_mean")
+        # Three degrees of freedom: what is significant for these raters is not for raters like these.
+        severe = known(data, rater=0.5, taste=0.1, noise=0.0, output=0.0)
+        wider = sparingly.with_rater_errors(found, moved, severe)
+        apart, p = wider.difference("m0", "m1"), float(wider.pair_p_values()[0, 1])
+        # Near the limit the two may differ: a test adds degrees of freedom up, an interval halves.
+        if not 0.02 < p < 0.1:
             assert (p < 0.05) == (apart.low > 0 or apart.high < 0)
+        wide += p > 0.1
+    assert wide
 
 
 def test_groups_are_widened_too() -> None:
