@@ -135,3 +135,16 @@ def test_two_versions_have_one_decision_everywhere(command: Command, wins: int, 
     assert rates["a"] == (compared["low"], compared["estimate"], compared["high"])
     assert ("Won by the better model" in shown) == (wins > 0)
     assert ("Won by the other" in shown) == (losses > 0)
+
+
+@pytest.mark.parametrize("command", ["rank", "estimate", "compare"])
+def test_votes_are_counted_whole_or_not_at_all(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"q{n},Yes {n}.,No {n}.,{'a' if n % 3 else 'b'}" for n in range(30)]
+    file, chosen = tmp_path / "ab.csv", tmp_path / "chosen.json"
+    file.write_text("prompt,response_a,response_b,winner\n" + "\n".join(rows) + "\n")
+    assert run(["select", str(file), "--method", "random", "--budget", "10", "--out", str(chosen)]) == 0
+    capsys.readouterr()
+    assert run([command, str(file), str(chosen)]) == 2
+    assert "Comparisons are given without a selection: leave it out." in capsys.readouterr().err

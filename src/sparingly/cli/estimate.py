@@ -27,6 +27,7 @@ from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_o
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
+    from sparingly.data.selection import Selection
 
 Aspect = Annotated[str | None, about("What was judged: an aspect, or sum:of=[one,other].", "--aspect", "-a")]
 EstimatorText = Annotated[
@@ -103,6 +104,7 @@ def estimate(
     with subject_of(sources, reading, campaign) as subject:
         if subject.compares and aspect is None:
             check_strengths({**settings, "target": "set"}, format)
+            check_unselected(subject.selection)
             results[""] = _compared(subject.data, intervals)
         elif (running := subject.campaign) is None:
             name, data = subject.scores(aspect)
@@ -182,6 +184,12 @@ def as_json(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the only result, or of each by its data set."""
     values = {name: result.to_dict() for name, result in results.items()}
     return values if len(values) > 1 else next(iter(values.values()))
+
+
+def check_unselected(selection: Selection | None) -> None:
+    """Refuse comparisons with a selection: all of them would be counted, drawn or not."""
+    if selection is not None:
+        raise UsageError("Comparisons are given without a selection: leave it out.")
 
 
 def check_strengths(options: Mapping[str, Any], format: str) -> None:

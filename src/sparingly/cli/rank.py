@@ -6,7 +6,15 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.cli.estimate import Aspect, EstimatorText, FormatOption, as_json, check_strengths, only_result
+from sparingly.cli.estimate import (
+    Aspect,
+    EstimatorText,
+    FormatOption,
+    as_json,
+    check_strengths,
+    check_unselected,
+    only_result,
+)
 from sparingly.cli.options import (
     DEFAULT_READ_OPTIONS,
     Json,
@@ -89,6 +97,7 @@ def rank(
             check_strengths(
                 {"estimator": estimator, "test": deciding.test if deciding.test != "t" else None}, "text"
             )
+            check_unselected(subject.selection)
             target = deciding.target or "population"
             rankings[""] = compare_votes(subject.data, target=target, alpha=deciding.alpha).ranking
         elif (running := subject.campaign) is None:

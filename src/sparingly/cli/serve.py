@@ -134,7 +134,7 @@ def serve(
     images: Annotated[
         Path | None,
         about(
-            "The folder of images: texts that name one, a path or ![words](path), show it.",
+            "The folder of images: texts that name one, as a path or a Markdown image, show it.",
             show_default=False,
         ),
     ] = None,
