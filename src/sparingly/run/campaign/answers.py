@@ -24,7 +24,7 @@ from sparingly.base.errors import DataError, InputError, SparinglyError, Unknown
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.guidelines import version_at
+from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
@@ -305,7 +305,7 @@ class AnswerBatch:
         if any(answer.skip for answer in readable):
             for skip in skips_at(connection, name, journal.last_seq):
                 self.skips[skip.data, skip.round, skip.rater, skip.item, skip.model, skip.other] = skip.seq
-        self.guidelines = version_at(connection, name)
+        self.guidelines = version_now(connection, name)
         self.adjudicated: set[tuple[Any, ...]] = set()
         self.start = journal.last_seq
         self.rows: list[dict[str, Any]] = []
