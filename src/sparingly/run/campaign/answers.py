@@ -210,18 +210,12 @@ _KEY = ("data", "round", "rater", "item", "model", "other", "aspect")
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """What became of one answer; where it was not refused, it is in the database for good.
+    """What became of one answer; where it was not refused, it is in the database for good."""
 
-    Attributes:
-        line: Its line in the file, or its place among the answers given, from 1.
-        seq: Its number in the journal; None where it was refused.
-        sentence: Why it was refused; None where it was not.
-    """
-
-    line: int
+    line: int  # its line in the file, or its place among the answers given, from 1
     what: Outcome
-    seq: int | None = None
-    sentence: str | None = None
+    seq: int | None = None  # its number in the journal; None where it was refused
+    sentence: str | None = None  # why it was refused; None where it was not
 
     def to_dict(self) -> dict[str, Any]:
         """Return what became of the answer as plain values."""
