@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from sparingly.cli.options import Json, Seed, emit, parts_of, working
 from sparingly.cli.parameters import about
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def assign(
@@ -26,7 +26,7 @@ def assign(
     control_share: Annotated[float, about("How many of them, as a share of the chosen items.")] = 0.1,
     out: Annotated[Path | None, about("Where to write the assignment (JSON).", "--out", "-o")] = None,
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Assign the chosen items to raters.

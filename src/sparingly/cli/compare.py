@@ -19,7 +19,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Subject
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Subject
 
 Subjects = Annotated[
     tuple[str, ...],
@@ -44,7 +44,7 @@ def compare(
     scale: ScaleText = None,
     alpha: Annotated[float, about("The error rate of the test.")] = 0.05,
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> int:

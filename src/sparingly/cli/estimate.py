@@ -21,7 +21,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag, options
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -64,7 +64,7 @@ def estimate(
     seed: Seed = 0,
     intervals: IntervalOptions = DEFAULT_INTERVALS,
     out: OutFile = None,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

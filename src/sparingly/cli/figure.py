@@ -13,7 +13,7 @@ from sparingly.base.syntax import command_with
 from sparingly.cli.estimate import Aspect
 from sparingly.cli.options import Json, Seed, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources, Subject
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources, Subject
 from sparingly.infer.rank.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def figure(
         int | None, about("Of curve: random draws behind it; default: 20.", validator=Number(gte=1))
     ] = None,
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Draw a result as a picture to share.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from sparingly.cli.options import Json, Verbose, emit
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def info(
     sources: Sources,
     /,
     *,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

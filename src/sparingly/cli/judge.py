@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from sparingly.cli.options import Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def judge(
@@ -29,7 +29,7 @@ def judge(
     level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
     verbose: Verbose = False,
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Estimate the true score, and check whether the judge can be trusted.

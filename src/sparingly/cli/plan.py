@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.options import Json, Level, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def plan(
@@ -55,7 +55,7 @@ def plan(
         tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")
     ] = (),
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

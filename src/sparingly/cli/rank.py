@@ -17,7 +17,7 @@ from sparingly.cli.estimate import (
 )
 from sparingly.cli.options import Json, OutFile, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, flag, options
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.ranking import Ranking
@@ -51,7 +51,7 @@ def rank(
     format: FormatOption = "text",
     deciding: DecisionOptions = DEFAULT_DECISIONS,
     out: OutFile = None,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

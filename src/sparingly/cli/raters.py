@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from sparingly.cli.options import Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def raters(
@@ -24,7 +24,7 @@ def raters(
     ] = None,
     alpha: Annotated[float, about("The probability of any wrong flag.")] = 0.05,
     seed: Seed = 0,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

@@ -19,7 +19,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag, options, several
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 @options
@@ -50,7 +50,7 @@ def report(
         several("The file to write: .html, .md, .tex, .json, or a slide: .png, .svg", "--out", "-o"),
     ] = (Path("report.html"),),
     options: ReportOptions = DEFAULT_OPTIONS,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Write a report of an evaluation as one HTML file.

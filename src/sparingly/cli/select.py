@@ -12,7 +12,7 @@ from sparingly.base.errors import UsageError
 from sparingly.base.syntax import command_with
 from sparingly.cli.options import Json, Seed, Verbose, emit, read_ids, working
 from sparingly.cli.parameters import about, flag, repeatable
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources, Subject
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources, Subject
 
 
 def select(
@@ -46,7 +46,7 @@ def select(
     ] = (),
     crowd_too: Annotated[bool, flag("With --crowd: judge its models, too, not only the others.")] = False,
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

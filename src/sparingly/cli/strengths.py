@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import Json, Level, Verbose, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import DEFAULT_SOURCE, Source, Sources
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def strengths(
@@ -29,7 +29,7 @@ def strengths(
         tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")
     ] = (),
     level: Level = 0.95,
-    source: Source = DEFAULT_SOURCE,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:

@@ -54,7 +54,7 @@ WHOLE_CAMPAIGN = InCampaign()
 
 
 @options
-class Source:
+class SourceOptions:
     """How what a command is about is read, and what of a campaign is meant."""
 
     campaign: InCampaign = WHOLE_CAMPAIGN
@@ -65,7 +65,7 @@ class Source:
         return subject_of(sources, self.reading, self.campaign, show_roles=show_roles)
 
 
-DEFAULT_SOURCE = Source()
+DEFAULT_SOURCE = SourceOptions()
 _OWN_FORMAT = re.compile(rb'"sparingly/(selection|estimate|ranking)"')
 
 
