@@ -42,7 +42,7 @@ def assign(
     """
     from sparingly.data import io
     from sparingly.run.raters.assignment import assign as hand_out
-    from sparingly.show.terminal.raters import show_assignment
+    from sparingly.show.terminal.console import show_summary
 
     with source.open(sources) as subject:
         chosen, evalset = subject.what_to_judge(), subject.data
@@ -67,4 +67,4 @@ def assign(
         io.save(hidden, controls_out)
     if out is not None:
         assignment.save(out)
-    emit(assignment.to_dict()) if json else show_assignment(assignment, out, subject.typed)
+    emit(assignment.to_dict()) if json else show_summary(assignment.summary(), subject.typed, out=out)

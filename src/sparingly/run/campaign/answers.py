@@ -290,7 +290,7 @@ class AnswerBatch:
         # The marks of the rows that are there, where an answer comes with some.
         senders = {answer.client for answer in readable if answer.marks is not None}
         seqs = [row["seq"] for row in self.by_client.values() if row["client"] in senders]
-        self.marks = marks_by_seq(connection, name, seqs) if senders else {}
+        self.marks = marks_at(connection, name, seqs) if senders else {}
         self.new_marks: dict[int, tuple[Span, ...]] = {}
         self.placements: dict[int, Placement] = {}
         known_raters = select(RATERS.c.rater).where(RATERS.c.campaign == name, RATERS.c.rater.in_(raters))
@@ -461,36 +461,20 @@ def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
 
 
 def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:
-    """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
-    if not marks_by_rating:
-        return
-    table = MARKS.c
-    query = select(table.seq).where(table.campaign == campaign, table.seq.in_(list(marks_by_rating)))
-    stored = set(connection.execute(query).scalars())
+    """Keep the marks of ratings that have none yet, by the ratings' numbers."""
     rows = [
         {"campaign": campaign, "seq": seq, "marks": as_json(stored_marks(marks))}
         for seq, marks in sorted(marks_by_rating.items())
-        if seq not in stored
     ]
     if rows:
         connection.execute(insert(MARKS), rows)
 
 
-def marks_by_seq(
-    connection: Connection, campaign: str, seqs: Sequence[int]
+def marks_at(
+    connection: Connection, campaign: str, seq: int | Sequence[int]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of some ratings, by the ratings' numbers."""
+    """Return the marks of all ratings up to a number, or of some ratings, by the ratings' numbers."""
     table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq.in_(seqs))
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
-
-
-def marks_at(connection: Connection, campaign: str, seq: int) -> dict[int, list[dict[str, Any]]]:
-    """Return the marks of all ratings up to a number, by the ratings' numbers."""
-    table = MARKS.c
-    rows = connection.execute(
-        select(table.seq, table.marks).where(table.campaign == campaign, table.seq <= seq).order_by(table.seq)
-    )
-    return {row.seq: json.loads(row.marks) for row in rows}
+    condition = table.seq <= seq if isinstance(seq, int) else table.seq.in_(seq)
+    query = select(table.seq, table.marks).where(table.campaign == campaign, condition).order_by(table.seq)
+    return {row.seq: json.loads(row.marks) for row in connection.execute(query)}

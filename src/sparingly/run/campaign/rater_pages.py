@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
-from sparingly.run.campaign.answers import marks_by_seq
+from sparingly.run.campaign.answers import marks_at
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
 from sparingly.run.campaign.group_commit import GroupCommit
@@ -509,7 +509,7 @@ class PageBoard:
         )
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
-            marks = marks_by_seq(connection, self.settings.name, [row.seq for row in rows])
+            marks = marks_at(connection, self.settings.name, [row.seq for row in rows])
         last = {
             row.aspect: Answer(
                 rater,

@@ -196,6 +196,13 @@ def _answered_rounds(snapshot: DataSnapshot) -> tuple[Selection, ...]:
     return tuple(rounds)
 
 
+def _drawn_rounds(snapshot: DataSnapshot) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the rounds that comparisons are weighted by, if all were drawn by chance, and what to mind."""
+    rounds = _answered_rounds(snapshot)
+    is_sample = all(selection.probability is not None for selection in rounds)
+    return {"rounds": rounds if is_sample else (), "sampled": is_sample}, () if is_sample else (_PICKED,)
+
+
 def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
     """Return a round without comparisons with models that were withdrawn."""
     if selection.pairs is None:
@@ -368,16 +375,12 @@ class CampaignReader:
             options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
-        rounds = _answered_rounds(snapshot)
-        if any(selection.pairs is None for selection in rounds):
+        if any(selection.pairs is None for selection in _answered_rounds(snapshot)):
             raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
-        is_sample = all(selection.probability is not None for selection in rounds)
+        weighting, picked = _drawn_rounds(snapshot)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
-        rounds = rounds if is_sample else ()
-        options = {"rounds": rounds, "sampled": is_sample, **options}
-        strengths = judged_strengths(snapshot.data, aspect, **options).strengths
-        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-        return replace(strengths, notes=notes)
+        strengths = judged_strengths(snapshot.data, aspect, **{**weighting, **options}).strengths
+        return replace(strengths, notes=(*strengths.notes, *picked, *self._notes(snapshot)))
 
     def compare(
         self,
@@ -399,8 +402,7 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         if self.compares(data):
-            rounds = _answered_rounds(snapshot)
-            is_sample = all(selection.probability is not None for selection in rounds)
+            weighting, picked = _drawn_rounds(snapshot)
             comparison = compare_votes(
                 self._with_sides(snapshot),
                 first,
@@ -409,12 +411,10 @@ class CampaignReader:
                 target=target,
                 margin=margin,
                 judge=judge,
-                rounds=rounds if is_sample else (),
-                sampled=is_sample,
                 alpha=alpha,
+                **weighting,
             )
-            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-            return replace(comparison, notes=notes)
+            return replace(comparison, notes=(*comparison.notes, *picked, *self._notes(snapshot)))
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
         result = compare_scores(estimate, *names, alpha=alpha, margin=margin)

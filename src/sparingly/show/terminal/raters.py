@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparingly.show.terminal.console import (
@@ -18,7 +17,6 @@ from sparingly.show.terminal.console import (
 
 if TYPE_CHECKING:
     from sparingly.run.raters.agreement import RaterAgreement
-    from sparingly.run.raters.assignment import Assignment
     from sparingly.run.raters.controls import ControlReport
     from sparingly.run.raters.report import RaterReport
 
@@ -103,8 +101,3 @@ def _show_controls(report: ControlReport) -> None:
 
 def _p(value: float) -> str:
     return "-" if value != value else "< .001" if value < 0.001 else f"{value:.3f}".lstrip("0")
-
-
-def show_assignment(assignment: Assignment, path: Path | None = None, typed: str = "DATA") -> None:
-    """Print how much every rater has to judge, and whether raters can be compared."""
-    show_summary(assignment.summary(), typed, out=path)
