@@ -461,10 +461,12 @@ def stored_marks(marks: Sequence[Span]) -> list[dict[str, Any]]:
 
 
 def save_marks(connection: Connection, campaign: str, marks_by_rating: Mapping[int, Sequence[Span]]) -> None:
-    """Keep the marks of ratings that have none yet, by the ratings' numbers."""
+    """Keep the marks of ratings by their numbers; those that are there already are left as they are."""
+    stored = marks_at(connection, campaign, list(marks_by_rating))
     rows = [
         {"campaign": campaign, "seq": seq, "marks": as_json(stored_marks(marks))}
         for seq, marks in sorted(marks_by_rating.items())
+        if seq not in stored
     ]
     if rows:
         connection.execute(insert(MARKS), rows)

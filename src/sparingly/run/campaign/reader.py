@@ -61,7 +61,7 @@ from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
-from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows, only_rows
 
 
 @dataclass(frozen=True)
@@ -209,14 +209,7 @@ def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
         return selection
     models = set(data.models)
     rows = [place for place, pair in enumerate(selection.pairs) if pair is None or models.issuperset(pair)]
-    if len(rows) == len(selection):
-        return selection
-    columns: dict[str, Any] = {
-        name: value[rows]
-        for name, value in vars(selection).items()
-        if isinstance(value, np.ndarray) and name != "pool"
-    }
-    return replace(selection, **columns)
+    return selection if len(rows) == len(selection) else only_rows(selection, rows)
 
 
 def _model_notes(snapshot: DataSnapshot) -> list[str]:
