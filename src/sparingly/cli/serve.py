@@ -17,7 +17,7 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target, text_lines
+from sparingly.data.files import naming_target, text_lines, write_atomically
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -340,7 +340,8 @@ def _new_campaign(
 def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     """Tell the links, this once."""
     if file is not None:
-        _write_private(file, "".join(f"{person}\t{link}\n" for person, link in links.items()), replace=True)
+        text = "".join(f"{person}\t{link}\n" for person, link in links.items())
+        write_atomically(file, lambda target: target.writelines([text.encode()]), private=True)
         summary = {"written": str(file)}
     else:
         summary = links
@@ -387,7 +388,7 @@ def _secret(address: str, file: Path | None, name: str | None = None) -> str:
     return secret
 
 
-def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
+def _write_private(path: Path, text: str) -> None:
     """Write a file that nobody else can read, whole or not at all; the first to write it wins."""
     with naming_target(path):
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -396,9 +397,6 @@ def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            if replace:
-                Path(temporary).replace(path)
-                return
             try:
                 path.hardlink_to(temporary)
             except FileExistsError:

@@ -315,5 +315,9 @@ def first_rows(selection: Selection, count: int) -> Selection:
 
 def only_rows(selection: Selection, rows: slice | list[int]) -> Selection:
     """Return some rows of a selection, as they are there."""
-    columns = {name: value for name, value in vars(selection).items() if isinstance(value, np.ndarray)}
-    return replace(selection, **{name: value[rows] for name, value in columns.items() if name != "pool"})
+    columns: dict[str, Any] = {
+        name: value[rows]
+        for name, value in vars(selection).items()
+        if isinstance(value, np.ndarray) and name != "pool"
+    }
+    return replace(selection, **columns)
