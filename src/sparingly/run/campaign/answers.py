@@ -28,7 +28,7 @@ from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS
+from sparingly.run.campaign.tables import ASKED, MARKS, PLACEMENTS, RATERS, RATINGS, rows_of
 from sparingly.run.forms.answer import Answer, Placement, check_columns
 from sparingly.run.forms.spans import Span
 
@@ -262,8 +262,8 @@ class AnswerBatch:
         raters = sorted({answer.rater for answer in readable})
         self.models = {data: models_of(connection, name, data) for data in budgets}
         cells = ASKED.c
-        query = select(cells.data, cells.item, cells.model, cells.other, cells.round)
-        query = query.where(cells.campaign == name, cells.data.in_(budgets), cells.item.in_(items))
+        query = rows_of(ASKED, name, "data item model other round")
+        query = query.where(cells.data.in_(budgets), cells.item.in_(items))
         self.round_of_cell = {tuple(cell): number for *cell, number in connection.execute(query)}
         # From when it was asked for again, an answer about an anchor belongs to the round that did.
         for data in budgets:
@@ -274,17 +274,9 @@ class AnswerBatch:
         self.by_client: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.last: dict[tuple[Any, ...], int] = {}
         table = RATINGS.c
-        earlier_rows = connection.execute(
-            select(*(table[column] for column in (*_KEY, *_CONTENT, "client", "revision", "seq")))
-            .where(
-                table.campaign == name,
-                table.data.in_(budgets),
-                table.item.in_(items),
-                table.rater.in_(raters),
-            )
-            .order_by(table.seq)
-        )
-        for row in earlier_rows.mappings():
+        query = rows_of(RATINGS, name, " ".join((*_KEY, *_CONTENT, "client", "revision", "seq")))
+        query = query.where(table.data.in_(budgets), table.item.in_(items), table.rater.in_(raters))
+        for row in connection.execute(query.order_by(table.seq)).mappings():
             self._remember(dict(row))
 
         # The marks of the rows that are there, where an answer comes with some.

@@ -20,7 +20,7 @@ from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.journal import events_at
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS, rows_of
 from sparingly.run.forms.answer import as_objects, judgement_columns, places_of
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
@@ -158,8 +158,8 @@ class History:
         judges = adjudicators(connection, self.settings.name, data, seq)
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS), table.round, table.seq)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(RATINGS, self.settings.name, " ".join((*_COLUMNS, "round", "seq")), data=data)
+            .where(table.seq <= seq)
             .order_by(table.seq)
         )
         # What was judged again to see whether raters have changed counts in no score.
@@ -200,8 +200,8 @@ class History:
         """Return the rounds up to a number, each with the number up to which it knew the answers."""
         table = ROUNDS.c
         rows = connection.execute(
-            select(table.selection, table.as_of)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(ROUNDS, self.settings.name, "selection as_of", data=data)
+            .where(table.seq <= seq)
             .order_by(table.number)
         )
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
@@ -415,11 +415,8 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
     The questions are in the order in which people are asked.
     """
     table = ASKED.c
-    rows = connection.execute(
-        select(table.round, table.place, table.item, table.model, table.other).where(
-            table.campaign == settings.name, table.data == data, table.seq <= seq
-        )
-    )
+    query = rows_of(ASKED, settings.name, "round place item model other", data=data)
+    rows = connection.execute(query.where(table.seq <= seq))
     present = models_of(connection, settings.name, data)
     requests = [tuple(row) for row in rows]
     anchors = anchors_at(connection, settings.name, data, seq)

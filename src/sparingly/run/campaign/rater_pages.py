@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
 from sparingly.run.campaign.answers import marks_at
@@ -32,7 +32,7 @@ from sparingly.run.campaign.history import (
 )
 from sparingly.run.campaign.journal import Clock, timestamp, utc_now
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS
+from sparingly.run.campaign.tables import CAMPAIGNS, DRAFTS, EVENTS, LEASES, RATINGS, of_campaign, rows_of
 from sparingly.run.forms.answer import Answer
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
@@ -52,12 +52,8 @@ class Leases:
 
     def current(self, connection: Connection) -> dict[PageUnit, tuple[str, str]]:
         """Return the units that are lent now, each with its rater and the time at which it is free again."""
-        table = LEASES.c
-        rows = connection.execute(
-            select(table.data, table.unit, table.rater, table.until).where(
-                table.campaign == self.campaign, table.until > timestamp(self.clock())
-            )
-        )
+        query = rows_of(LEASES, self.campaign).where(LEASES.c.until > timestamp(self.clock()))
+        rows = connection.execute(query)
         return {(row.data, row.unit): (row.rater, row.until) for row in rows}
 
     def is_fresh(self, until: str) -> bool:
@@ -73,11 +69,9 @@ class Leases:
 
     def give_back(self, connection: Connection, units: Iterable[PageUnit]) -> None:
         """End leases."""
-        table = LEASES.c
         for data, unit in units:
-            connection.execute(
-                delete(LEASES).where(table.campaign == self.campaign, table.data == data, table.unit == unit)
-            )
+            rows = of_campaign(LEASES, self.campaign, data=data, unit=unit)
+            connection.execute(delete(LEASES).where(*rows))
 
 
 # --- Drafts ---
@@ -99,30 +93,26 @@ class Drafts:
     def save(self, rater: str, data: str, item: str, content: str) -> None:
         """Save a draft in place of the one before."""
         at = timestamp(self.clock())
-        row_of_draft = self._row_of(rater, data, item)
+        key = {"rater": rater, "data": data, "item": item}
 
         def write(connection: Connection) -> None:
-            changed = connection.execute(update(DRAFTS).where(*row_of_draft).values(at=at, content=content))
-            if not changed.rowcount:
-                key = {"campaign": self.campaign, "rater": rater, "data": data, "item": item}
-                connection.execute(insert(DRAFTS), {**key, "at": at, "content": content})
+            draft = update(DRAFTS).where(*of_campaign(DRAFTS, self.campaign, **key))
+            if not connection.execute(draft.values(at=at, content=content)).rowcount:
+                row = {"campaign": self.campaign, **key, "at": at, "content": content}
+                connection.execute(insert(DRAFTS), row)
 
         self._group_commit.do(write)
 
     def read(self, rater: str, data: str, item: str) -> str | None:
         """Return a draft, where there is one."""
         with self.database.reading() as connection:
-            query = select(DRAFTS.c.content).where(*self._row_of(rater, data, item))
+            query = rows_of(DRAFTS, self.campaign, "content", rater=rater, data=data, item=item)
             return connection.execute(query).scalar_one_or_none()
 
     def drop(self, connection: Connection, rater: str, data: str, item: str) -> None:
         """Delete a draft, in a transaction that is under way."""
-        connection.execute(delete(DRAFTS).where(*self._row_of(rater, data, item)))
-
-    def _row_of(self, rater: str, data: str, item: str) -> tuple[ColumnElement[bool], ...]:
-        table = DRAFTS.c
-        key = (table.rater == rater, table.data == data, table.item == item)
-        return (table.campaign == self.campaign, *key)
+        draft = of_campaign(DRAFTS, self.campaign, rater=rater, data=data, item=item)
+        connection.execute(delete(DRAFTS).where(*draft))
 
 
 # --- Pages, followed along the journal ---
@@ -329,12 +319,8 @@ class PageBoard:
     def _read_answers(self, connection: Connection, last: int) -> list[tuple[str, Cell]]:
         """Take new answers, and return by whom and about what they are."""
         table = RATINGS.c
-        names = ("rater", "data", "item", "model", "other", "aspect", "round")
-        rows = connection.execute(
-            select(*(table[name] for name in names))
-            .where(table.campaign == self.settings.name, table.seq > self.seq, table.seq <= last)
-            .order_by(table.seq)
-        )
+        query = rows_of(RATINGS, self.settings.name, "rater data item model other aspect round")
+        rows = connection.execute(query.where(table.seq > self.seq, table.seq <= last).order_by(table.seq))
         new: list[tuple[str, Cell]] = []
         for row in rows:
             key = _board_key(self._index, (row.data, row.item, row.model, row.other), row.round)
@@ -361,11 +347,8 @@ class PageBoard:
         table, scores = RATINGS.c, dict[tuple[Cell, str], dict[str, float]]()
         items = sorted({cell[1] for cell in cells})
         for start in range(0, len(items), 500):
-            query = select(
-                table.data, table.item, table.model, table.other, table.aspect, table.rater, table.score
-            )
-            of_items = table.item.in_(items[start : start + 500])
-            query = query.where(table.campaign == self.settings.name, of_items, table.seq <= last)
+            query = rows_of(RATINGS, self.settings.name, "data item model other aspect rater score")
+            query = query.where(table.item.in_(items[start : start + 500]), table.seq <= last)
             for row in connection.execute(query.order_by(table.seq)):
                 key = (row.data, row.item, row.model, row.other)
                 if row.rater not in self.withdrawn and key in cells:
@@ -494,19 +477,11 @@ class PageBoard:
             return {}
         data, item, model, second = cell
         table, anchor = RATINGS.c, self._index.again.get(cell)
-        in_round = (
-            [] if anchor is None else [table.round == anchor if round == anchor else table.round != anchor]
-        )
-        query = select(table.aspect, table.seq, table.score, table.comment).where(
-            table.campaign == self.settings.name,
-            table.data == data,
-            table.item == item,
-            table.model == model,
-            table.other == second,
-            table.rater == rater,
-            table.seq <= self.seq,
-            *in_round,
-        )
+        names = {"data": data, "item": item, "model": model, "other": second, "rater": rater}
+        query = rows_of(RATINGS, self.settings.name, "aspect seq score comment", **names)
+        query = query.where(table.seq <= self.seq)
+        if anchor is not None:
+            query = query.where(table.round == anchor if round == anchor else table.round != anchor)
         with self.database.reading() as connection:
             rows = connection.execute(query.order_by(table.seq)).all()
             marks = marks_at(connection, self.settings.name, [row.seq for row in rows])
