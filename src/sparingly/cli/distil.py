@@ -154,8 +154,7 @@ def apply(
     *,
     out: Annotated[Path, about("An evaluation set (.jsonl, .parquet), or .csv, .tsv.", "--out", "-o")],
     utility: Annotated[
-        tuple[str, ...],
-        repeatable("A utility of the model; default: all.", "--utility", "-u"),
+        tuple[str, ...], repeatable("A utility of the model; default: all.", "--utility", "-u")
     ] = (),
     kind: Annotated[
         Literal["column", "metric"], about("Columns, or metrics that are the same for all models.", "--as")

@@ -18,8 +18,7 @@ def import_(
     /,
     *,
     tool: Annotated[
-        str | None,
-        about("The tool that wrote the files; default: the one of the key.", "--from"),
+        str | None, about("The tool that wrote the files; default: the one of the key.", "--from")
     ] = None,
     key: Annotated[Path | None, about("The key of the export; a campaign in a file knows its own.")] = None,
     out: Annotated[

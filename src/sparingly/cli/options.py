@@ -58,10 +58,7 @@ class ReadOptions:
         tuple[str, ...],
         repeatable("What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file."),
     ] = ()
-    option: Annotated[
-        tuple[str, ...],
-        several("An option of the format, key=value", "--option", "-S"),
-    ] = ()
+    option: Annotated[tuple[str, ...], several("An option of the format, key=value", "--option", "-S")] = ()
 
     labels: Annotated[
         Path | None, about("People's judgements in a file of their own: item, model, score, rater.")

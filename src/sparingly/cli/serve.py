@@ -38,21 +38,17 @@ class ServerOptions:
     host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None,
-        about("The key that signs sessions; default: beside a campaign's file."),
+        Path | None, about("The key that signs sessions; default: beside a campaign's file.")
     ] = None
     public: Annotated[
         str | None,
-        about(
-            "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
-        ),
+        about("The public address behind a proxy: https://judge.example.org, or https://example.org/judge."),
     ] = None
     renew_organiser: Annotated[
         bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
-        Path | None,
-        about("Write the links here, readable only by you, and not on the terminal."),
+        Path | None, about("Write the links here, readable only by you, and not on the terminal.")
     ] = None
 
     @property
@@ -91,10 +87,7 @@ def serve(
         str, about("Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
     instructions: Annotated[
-        Path | None,
-        about(
-            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
-        ),
+        Path | None, about("The guidelines: Markdown with a title, a scale in words, examples, consent.")
     ] = None,
     form: Annotated[
         str | None,
@@ -121,33 +114,26 @@ def serve(
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
     tutorial: Annotated[
-        Path | None,
-        about("Items with known answers (labels) that raters judge first, until right."),
+        Path | None, about("Items with known answers (labels) that raters judge first, until right.")
     ] = None,
     controls: Annotated[
-        Path | None,
-        about("Items with known answers, hidden among the others: one in ten pages."),
+        Path | None, about("Items with known answers, hidden among the others: one in ten pages.")
     ] = None,
     images: Annotated[
         Path | None,
-        about(
-            "The folder of images: texts that name one, as a path or a Markdown image, show it.",
-        ),
+        about("The folder of images: texts that name one, as a path or a Markdown image, show it."),
     ] = None,
     repeats: Annotated[
-        float,
-        about("The share of pages that a rater judges a second time: how they agree with themselves."),
+        float, about("The share of pages that a rater judges a second time: how they agree with themselves.")
     ] = 0.0,
     adjudicator: Annotated[
         str | None,
-        about(
-            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
-        ),
+        about("Who decides where two raters disagree: a rater, who sees both answers, or third (any other)."),
     ] = None,
     help_from: Annotated[
         str | None,
         about(
-            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans."
         ),
     ] = None,
     help_share: Annotated[
@@ -165,8 +151,7 @@ def serve(
         int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
     panel_screened: Annotated[
-        str | None,
-        about("With --panel: the code, or address, for those who do not consent."),
+        str | None, about("With --panel: the code, or address, for those who do not consent.")
     ] = None,
     panel_pay: Annotated[
         float | None, about("With --panel: what one person is paid; your pages show what an hour comes to.")
