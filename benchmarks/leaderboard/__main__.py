@@ -36,22 +36,32 @@ from sparingly.bench.table import merge_tables, read_table, write_table
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "table.parquet"
 DEMO = ("random", "random|greg", "metric_var:metric={metric}")
-# Other people's methods that are baselines and nothing else, behind the standard grid.
+# Other people's methods that are baselines and nothing else, behind the standard grid: the same labels and
+# budgets, the set's one metric where they take one, and all metrics where they take several.
 PEERS = """
-[[entry]]
-method = "glide_stratified:metric={metric}"
-module = "benchmarks.peers.glide"
-name = "glide_stratified"
-slow = true
-rounds = 1
+# --- other people's packages, restated (benchmarks/peers) ---------------------------------------------
 
 [[entry]]
-method = "glide_active:metric={metric}"
-module = "benchmarks.peers.glide"
-name = "glide_active"
+method = "anchor_points:features=irt,metrics=[{metric}]"
+name = "tinyBenchmarks: anchors by item response theory"
+""" + "".join(
+    f"""
+[[entry]]
+method = "{name}{options}"
+module = "benchmarks.peers.{module}"
+name = "{name}"
 slow = true
-rounds = 1
+rounds = {rounds}
 """
+    for module, name, options, rounds in (
+        ("glide", "glide_stratified", ":metric={metric}", 1),
+        ("glide", "glide_active", ":metric={metric}", 1),
+        ("estimates", "glide_multi_ppi", "", 1),
+        ("estimates", "truescore", ":metric={metric}", 1),
+        ("estimates", "cje_eval", ":metric={metric}", 1),
+        ("faq", "faq_style", "", 5),
+    )
+)
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:

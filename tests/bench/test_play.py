@@ -78,7 +78,7 @@ def test_nothing_is_begun_after_the_time_that_was_given(
     whole: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, clock = tmp_path / "table.parquet", iter(range(100))
-    monkeypatch.setattr(playing.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     first = play(small(), None, out, until=1.5)
     assert 0 < first.table.height < whole.height
     assert first.tasks_left > 0
