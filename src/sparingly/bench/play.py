@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
+from sparingly.base.progress import listening
 from sparingly.bench import table as tables
 from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
 from sparingly.bench.replay import FAILED, replay_entry
@@ -190,10 +191,12 @@ def play(
     grid_cells, left_out = _grid_cells(grid, files)
     open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)
     tasks = tasks_of(grid, files, open_cells)
-    for count, (task, rows) in enumerate(_run_tasks(tasks, jobs, cluster), start=1):
-        tables.save_part(out, rows)
-        if progress is not None:
-            progress(count, len(tasks), str(task))
+    # Work inside of a task is not counted on its own.
+    with listening(None):
+        for count, (task, rows) in enumerate(_run_tasks(tasks, jobs, cluster), start=1):
+            tables.save_part(out, rows)
+            if progress is not None:
+                progress(count, len(tasks), str(task))
     cells = tables.frame_of(grid_cells).select(tables.CELL)
     table = tables.merge_parts(out).join(cells, on=tables.CELL, how="semi", maintain_order="left")
     return PlayReport(table, len(open_cells), left_out)
