@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
+from sparingly.base.progress import listening
 from sparingly.bench import table as tables
 from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
 from sparingly.bench.replay import FAILED, replay_entry
@@ -196,10 +197,12 @@ def play(
     open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)
     tasks = tasks_of(grid, files, open_cells)
     count, in_time = 0, takewhile(lambda _: time.monotonic() < until, tasks)
-    for count, (task, rows) in enumerate(_run_tasks(in_time, jobs, cluster), start=1):
-        tables.save_part(out, rows)
-        if progress is not None:
-            progress(count, len(tasks), str(task))
+    # Work inside of a task is not counted on its own.
+    with listening(None):
+        for count, (task, rows) in enumerate(_run_tasks(in_time, jobs, cluster), start=1):
+            tables.save_part(out, rows)
+            if progress is not None:
+                progress(count, len(tasks), str(task))
     cells = tables.frame_of(grid_cells).select(tables.CELL)
     table = tables.merge_parts(out).join(cells, on=tables.CELL, how="semi", maintain_order="left")
     return PlayReport(table, len(open_cells), left_out, len(tasks) - count)
