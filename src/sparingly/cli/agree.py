@@ -41,9 +41,6 @@ def agree(
 
     ```
     sparingly agree data.jsonl chosen.json --aspect mqm
-    ```
-
-    ```
     sparingly agree data.jsonl chosen.json --aspect mqm --curve --parity
     sparingly agree data.jsonl chosen.json --aspect overall --draws 13
     sparingly agree data.jsonl chosen.json --aspect "mean:of=[overall,fluency]" --json

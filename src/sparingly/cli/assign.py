@@ -33,9 +33,6 @@ def assign(
 
     ```
     sparingly assign chosen.json --raters Ada,Bo,Chidi -o tasks.json
-    ```
-
-    ```
     sparingly assign campaign.db -r Ada,Bo,Chidi --unit document --overlap 0.2 -o tasks.json
     sparingly assign data.jsonl chosen.json -r Ada,Bo --controls-out controls.jsonl
     ```

@@ -49,9 +49,6 @@ def import_(
 
     ```
     sparingly import export.json --from label-studio --key for-raters.key.json --out ratings.csv
-    ```
-
-    ```
     sparingly import export.json --key for-raters.key.json --into data.jsonl --out judged.jsonl
     sparingly import export.json --into campaign.db --raters 3=Ada,4=Bo
     ```

@@ -32,9 +32,6 @@ def raters(
 
     ```
     sparingly raters judged.jsonl --aspect overall
-    ```
-
-    ```
     sparingly raters campaign.db
     sparingly raters judged.jsonl -a mqm --metric COMET
     sparingly raters judged.jsonl -a overall --controls controls-judged.jsonl
