@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -507,7 +507,11 @@ class Campaign(CampaignReader):
         names, count = list(self.settings.budgets), 0
         texts = {name: QuestionTexts(self.data(name, judged=False)) for name in names}
         while claims := caller.claims.take(names, max(4 * workers, 64), caller.patience.most_calls):
-            earlier, total = self._question_counts()
+            with self.database.reading() as connection:
+                seq = self.history.last_seq(connection)
+                asked = [questions_at(connection, self.settings, name, seq) for name in names]
+                total = sum(map(len, asked))
+                earlier = total - len(unanswered(connection, self.settings, seq, chain(*asked)))
             questions = [texts[question.data].fill(question) for question in claims]
             try:
                 for answers, _ in enumerate(caller.answer(questions, workers), 1):
@@ -517,18 +521,6 @@ class Campaign(CampaignReader):
                 # Calls that were counted for other questions and not made may still be left.
                 continue
         return count
-
-    def _question_counts(self) -> tuple[int, int]:
-        """Return how many questions are answered, and how many were asked."""
-        with self.database.reading() as connection:
-            seq = self.history.last_seq(connection)
-            questions = [
-                question
-                for name in self.settings.budgets
-                for question in questions_at(connection, self.settings, name, seq)
-            ]
-            missing = unanswered(connection, self.settings, seq, questions)
-        return len(questions) - len(missing), len(questions)
 
 
 def _numbered(answers: Iterable[Answer | Mapping[str, Any]]) -> Iterable[Numbered]:

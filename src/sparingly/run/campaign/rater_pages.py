@@ -154,11 +154,6 @@ def _board_key(index: _PageIndex, cell: Cell, round: int | None) -> Cell:
     return data, item, model, f"\x1fagain {round}"
 
 
-def _drawn_place(seed: int, data: str, unit: str) -> bytes:
-    """Return what puts units in an order that is drawn once."""
-    return sha256(f"{seed}\x1f{data}\x1f{unit}".encode("utf-8", "surrogatepass")).digest()
-
-
 # After so many raters who cannot judge an output nobody else is asked.
 MOST_SKIPS = 2
 # Two raters disagree where their scores are further apart than this share of the scale.
@@ -182,7 +177,9 @@ def _shared_pages(index: _PageIndex, share: float, seed: int) -> set[Page]:
         sizes = {unit: sum(len(index.questions[page]) for page in index.units[unit]) for unit in units}
         enough = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
         count = 0
-        for unit in sorted(units, key=lambda unit: _drawn_place(seed, *unit)):
+        # In an order that is drawn once.
+        drawn = {unit: "\x1f".join((str(seed), *unit)).encode("utf-8", "surrogatepass") for unit in units}
+        for unit in sorted(units, key=lambda unit: sha256(drawn[unit]).digest()):
             if count >= enough:
                 break
             count += sizes[unit]
@@ -331,7 +328,12 @@ class PageBoard:
             bit = self._bits[row.aspect]
             new.append((row.rater, key))
             self._answered[key] = self._answered.get(key, 0) | bit
-            self._note(row.rater, key, bit)
+            aspects = self._judged.setdefault(row.rater, {})
+            self._skips.get(key, set()).discard(row.rater)
+            # Taken out first, so that the order is that of the last answers.
+            before = aspects.pop(key, 0)
+            aspects[key] = before | bit
+            self._judges[key] += before != self._all and aspects[key] == self._all
         # What a rater cannot judge is done with for them; another one is asked.
         for skip in skips_at(connection, self.settings.name, last, self.seq):
             key = _board_key(self._index, skip.cell, skip.round)
@@ -365,14 +367,6 @@ class PageBoard:
                 self._disputed.pop((data, *decided), None)
         pages = (self._index.page_of.get(cell) for cell in self._disputed)
         self._disputed_pages = {page for page in pages if page is not None}
-
-    def _note(self, rater: str, key: Cell, bits: int) -> None:
-        aspects = self._judged.setdefault(rater, {})
-        self._skips.get(key, set()).discard(rater)
-        # Taken out first, so that the order is that of the last answers.
-        earlier = aspects.pop(key, 0)
-        aspects[key] = earlier | bits
-        self._judges[key] += earlier != self._all and aspects[key] == self._all
 
     # --- what is there ---
 

@@ -250,16 +250,6 @@ def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
     return selection if len(rows) == len(selection) else only_rows(selection, rows)
 
 
-def _model_notes(snapshot: DataSnapshot) -> list[str]:
-    first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
-    notes = []
-    if late := sorted(models - first_models):
-        notes.append(f"judged on what was chosen without them: {', '.join(late)}")
-    if withdrawn := sorted(first_models - models):
-        notes.append(f"withdrawn: {', '.join(withdrawn)}")
-    return notes
-
-
 # --- The reader ---
 
 
@@ -465,7 +455,12 @@ class CampaignReader:
         """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""
         with self.database.reading() as connection:
             cells = skipped_cells(connection, self.name, snapshot.name, snapshot.seq)
-        notes = _model_notes(snapshot)
+        notes = []
+        first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
+        if late := sorted(models - first_models):
+            notes.append(f"judged on what was chosen without them: {', '.join(late)}")
+        if withdrawn := sorted(first_models - models):
+            notes.append(f"withdrawn: {', '.join(withdrawn)}")
         if cells:
             noun = "comparison" if next(iter(cells))[3] else "output"
             notes.append(f"raters could not judge {counted(len(cells), noun)}: no score counts for them")

@@ -291,13 +291,28 @@ class Reading:
                 controls.append(answer)
             else:
                 answers.append(answer)
+        # Pairs with equal outputs are ties, on every aspect.
+        ties = (
+            Answer(
+                rater=SAME_OUTPUT,
+                item=question.item,
+                score=0.0,
+                pair=(question.models[0], question.models[1]),
+                aspect=aspect,
+                data=question.data or None,
+                question=question,
+                origin="equal outputs",
+            )
+            for question in self.key.same
+            for aspect in self.key.asked_aspects
+        )
         return ImportReport(
             answers=tuple(answers),
             read=read,
             left_out=dict(self._left_out),
             examples={reason: tuple(origins[:_EXAMPLES]) for reason, origins in self._examples.items()},
             controls=tuple(controls),
-            same=ties_of(self.key),
+            same=tuple(ties),
             missing=missing_from(self.key, answers),
             scales=self.key.scales,
             notes=tuple(self._notes),
@@ -415,24 +430,6 @@ def missing_from(key: Key, answers: Iterable[Answer]) -> int:
                 cell = (question.data, question.item, models, aspect)
                 counts[cell] = counts.get(cell, 0) + 1
     return sum(max(0, count - len(raters.get(cell, ()))) for cell, count in counts.items())
-
-
-def ties_of(key: Key) -> tuple[Answer, ...]:
-    """Return the ties of pairs with equal outputs, on every aspect."""
-    return tuple(
-        Answer(
-            rater=SAME_OUTPUT,
-            item=question.item,
-            score=0.0,
-            pair=(question.models[0], question.models[1]),
-            aspect=aspect,
-            data=question.data or None,
-            question=question,
-            origin="equal outputs",
-        )
-        for question in key.same
-        for aspect in key.asked_aspects
-    )
 
 
 def _separate(key: Key, question: Question) -> list[tuple[str, ...]]:
