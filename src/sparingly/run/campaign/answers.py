@@ -23,6 +23,7 @@ from sqlalchemy import Connection, insert, select
 from sparingly.base.errors import DataError, InputError, SparinglyError, UnknownNameError
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
+from sparingly.data.values import PlainFields
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
@@ -223,7 +224,7 @@ class Acknowledgement:
 
 
 @dataclass
-class RecordedCounts:
+class RecordedCounts(PlainFields):
     """How many answers were new, corrections, the same as before, or refused."""
 
     new: int = 0
@@ -237,10 +238,6 @@ class RecordedCounts:
         setattr(self, acknowledgement.what, getattr(self, acknowledgement.what) + 1)
         if acknowledgement.sentence is not None:
             self.sentences.append(with_line(acknowledgement.line, acknowledgement.sentence))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values."""
-        return {**vars(self), "sentences": list(self.sentences)}
 
 
 class AnswerBatch:

@@ -11,7 +11,8 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import DataError, SparinglyError, UsageError
 from sparingly.base.registry import Method
 from sparingly.choose.design.budget import Budget
 from sparingly.data.evalset import EvalSet
@@ -445,8 +446,7 @@ class Campaign(CampaignReader):
             journal = open_journal(connection, self.name, self._clock)
             presence = models_of(connection, self.name, name)
             present = sorted(key for key in presence if presence[key].withdrawn is None)
-            if model not in present:
-                raise UnknownNameError("model", model, present)
+            check_names("model", [model], present)
             if len(present) < 3:
                 raise UsageError(
                     f"Without {model} there would be nothing left to compare in the data set {name}."
@@ -475,8 +475,7 @@ class Campaign(CampaignReader):
             journal = open_journal(connection, self.name, self._clock)
             query = select(RATERS.c.rater).where(RATERS.c.campaign == self.name).order_by(RATERS.c.rater)
             raters = list(connection.execute(query).scalars())
-            if rater not in raters:
-                raise UnknownNameError("rater", rater, raters)
+            check_names("rater", [rater], raters)
             is_out = rater in withdrawn_raters(connection, self.name, journal.last_seq)
             if is_out == (kind == RATER_WITHDRAWN):
                 state = "withdrawn already" if is_out else "not withdrawn"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from sparingly.base.summary import Summary
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields
 from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_of
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
@@ -88,7 +88,7 @@ class SetStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(PlainFields):
     """Where a campaign stands at a number of its journal."""
 
     campaign: str
@@ -102,10 +102,6 @@ class Status:
     closed: bool
     sets: tuple[SetStatus, ...]
     paused: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as plain values."""
-        return dict(plain(asdict(self)))
 
     def summary(self) -> Summary:
         """Return how far it is, what was asked and answered of every data set, and what to do next."""
