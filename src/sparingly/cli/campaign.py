@@ -363,10 +363,8 @@ def pause(
     sparingly campaign pause wmt.db --reason "new instructions"
     ```
     """
-    from sparingly.run.campaign.rounds import pause as begin_pause
-
     with opened(address, name) as running:
-        _report_action("paused", running.name, begin_pause(running, reason), json)
+        _report_action("paused", running.name, running.pause(reason), json)
 
 
 @campaign.command
@@ -377,10 +375,8 @@ def resume(address: Address, /, *, name: Name = None, json: Json = False) -> Non
     sparingly campaign resume wmt.db
     ```
     """
-    from sparingly.run.campaign.rounds import resume as end_pause
-
     with opened(address, name) as running:
-        _report_action("resumed", running.name, end_pause(running), json)
+        _report_action("resumed", running.name, running.resume(), json)
 
 
 def _report_action(action: str, campaign: str, seq: int, json: bool) -> None:

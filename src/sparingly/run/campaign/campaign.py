@@ -36,10 +36,13 @@ from sparingly.run.campaign.datasets import check_lengths, check_letters, models
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
 from sparingly.run.campaign.history import (
+    PAUSED,
     RATER_RETURNED,
     RATER_WITHDRAWN,
+    RESUMED,
     cells_of_round,
     is_own,
+    paused_at,
     questions_at,
     unanswered,
     withdrawn_raters,
@@ -55,8 +58,6 @@ from sparingly.run.campaign.rounds import (
     NextStep,
     RoundDrawer,
     outlook,
-    pause,
-    resume,
 )
 from sparingly.run.campaign.settings import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
@@ -484,12 +485,26 @@ class Campaign(CampaignReader):
             journal.finish()
 
     def pause(self, reason: str = "") -> int:
-        """Hand out no more questions until ``resume``; answers are still taken."""
-        return pause(self, reason)
+        """Hand out no more questions until ``resume``; return the number of the entry.
+
+        Answers that come in are taken: nobody who is in the middle of something loses it.
+        """
+        return self._write_pause(PAUSED, reason=reason)
 
     def resume(self) -> int:
-        """Give out questions again."""
-        return resume(self)
+        """Give out questions again; return the number of the entry."""
+        return self._write_pause(RESUMED)
+
+    def _write_pause(self, kind: str, **detail: str) -> int:
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.name, self._clock)
+            is_paused = paused_at(connection, self.name) is not None
+            if is_paused == (kind == PAUSED):
+                state = "paused already" if is_paused else "not paused"
+                raise UsageError(f'The campaign "{self.name}" is {state}.')
+            seq = journal.event(kind, **detail)
+            journal.finish()
+        return seq
 
     def close(self) -> None:
         """End the campaign: it takes no more answers and draws no more rounds, and can still be read."""

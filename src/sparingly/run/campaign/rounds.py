@@ -16,8 +16,6 @@ from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import (
-    PAUSED,
-    RESUMED,
     DataSnapshot,
     History,
     OwnDraw,
@@ -29,9 +27,9 @@ from sparingly.run.campaign.history import (
     spent_at,
     unanswered,
 )
-from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
+from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
-from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
+from sparingly.run.campaign.reader import set_status, state_for_estimates
 from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
@@ -286,34 +284,6 @@ def _reason_to_stop(settings: Settings, snapshot: DataSnapshot, *, final: bool =
     state, strategy = state_for_estimates(settings, snapshot)
     verdict = first_stop(settings.stops, Progress(state, strategy, final=final))
     return None if verdict is None else Finished(verdict.reason, verdict.answer)
-
-
-# --- Pauses ---
-
-
-def pause(campaign: CampaignReader, reason: str = "", *, clock: Clock = utc_now) -> int:
-    """Hand out no more questions until ``resume``; return the number of the entry.
-
-    Answers that come in are taken: nobody who is in the middle of something loses it.
-    """
-    return _write_pause(campaign, PAUSED, clock, reason=reason)
-
-
-def resume(campaign: CampaignReader, *, clock: Clock = utc_now) -> int:
-    """Hand out questions again; return the number of the entry."""
-    return _write_pause(campaign, RESUMED, clock)
-
-
-def _write_pause(campaign: CampaignReader, kind: str, clock: Clock, **detail: str) -> int:
-    with campaign.database.writing() as connection:
-        journal = open_journal(connection, campaign.name, clock)
-        is_paused = paused_at(connection, campaign.name) is not None
-        if is_paused == (kind == PAUSED):
-            state = "paused already" if is_paused else "not paused"
-            raise UsageError(f'The campaign "{campaign.name}" is {state}.')
-        seq = journal.event(kind, **detail)
-        journal.finish()
-    return seq
 
 
 # --- What the next round would ask ---
