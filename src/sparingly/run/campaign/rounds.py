@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
@@ -92,15 +92,13 @@ class RoundDrawer:
         """
         with self.database.reading() as connection:
             snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            step = self._step(connection, snapshot, models)
+            if step.outstanding or paused_at(connection, self.settings.name) is not None:
+                return step
             draw = self._draw_of(snapshot, models)
-            waits = self._own_outstanding(connection, snapshot, draw)
-            last = draw.rounds[-1] if draw.rounds else None
-            is_paused = paused_at(connection, self.settings.name) is not None
-            if waits or is_paused:
-                return NextStep(data, snapshot.round_count, last, False, waits)
             decision = next_own_round(connection, self.history, snapshot, draw, size)
         if isinstance(decision, Finished):
-            return NextStep(data, snapshot.round_count, last, False, 0, decision)
+            return replace(step, finished=decision)
         anchors = next_anchors(snapshot, draw, len(decision), self.settings.aspect, self.settings.seed)
         with self.database.writing() as connection:
             journal = open_journal(connection, self.settings.name, self.clock)
@@ -110,10 +108,7 @@ class RoundDrawer:
                 journal.finish()
         with self.database.reading() as connection:
             latest = self.history.at(connection, data, journal.last_seq)
-            draw = self._draw_of(latest, models)
-            outstanding = self._own_outstanding(connection, latest, draw)
-        last = draw.rounds[-1] if draw.rounds else None
-        return NextStep(data, latest.round_count, last, may_write, outstanding)
+            return self._step(connection, latest, models, new=may_write)
 
     def redraw_own(self, snapshot: DataSnapshot, models: Sequence[str], size: int) -> tuple[Any, Anchors]:
         """Return the round of new models that follows from what is known, with its anchors."""
@@ -136,22 +131,6 @@ class RoundDrawer:
             if set(models) <= set(draw.models):
                 return draw
         raise UnknownNameError("new model", models[0], [name for draw in draws for name in draw.models])
-
-    def _own_outstanding(self, connection: Connection, snapshot: DataSnapshot, draw: OwnDraw) -> int:
-        """Return how many answers to the rounds of some new models are missing, anchors included."""
-        items = {item for selection in draw.rounds for item in selection.items}
-        anchor_cells = {
-            (cell.item, cell.model, cell.round)
-            for cell in anchors_at(connection, self.settings.name, snapshot.name, snapshot.seq)
-        }
-        questions = [
-            question
-            for question in questions_at(connection, self.settings, snapshot.name, snapshot.seq)
-            if (question.model in draw.models and question.item in items)
-            or (question.item, question.model, question.round) in anchor_cells
-        ]
-        missing = unanswered(connection, self.settings, snapshot.seq, questions)
-        return sum(len(question.aspects) for question in missing)
 
     def decide(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
@@ -188,13 +167,29 @@ class RoundDrawer:
             withdrawn=set(snapshot.drawn_from.models) - set(snapshot.data.models),
         )
 
-    def _step(self, connection: Connection, snapshot: DataSnapshot, *, new: bool = False) -> NextStep:
-        questions = questions_at(connection, self.settings, snapshot.name, snapshot.seq)
-        missing = unanswered(connection, self.settings, snapshot.seq, questions)
-        outstanding = sum(len(question.aspects) for question in missing)
-        last = snapshot.rounds[-1] if snapshot.rounds else None
+    def _step(
+        self, connection: Connection, snapshot: DataSnapshot, models: Sequence[str] = (), *, new: bool = False
+    ) -> NextStep:
+        """Return where a data set stands, or the rounds of some new models and their anchors."""
+        data, seq = snapshot.name, snapshot.seq
+        questions = questions_at(connection, self.settings, data, seq)
+        rounds, finished = snapshot.rounds, snapshot.finished
         number = snapshot.numbers[-1] if snapshot.numbers else 0
-        return NextStep(snapshot.name, number, last, new, outstanding, snapshot.finished)
+        if models:
+            draw = self._draw_of(snapshot, models)
+            rounds, finished, number = draw.rounds, None, snapshot.round_count
+            items = {item for selection in rounds for item in selection.items}
+            anchors = anchors_at(connection, self.settings.name, data, seq)
+            anchor_cells = {(cell.item, cell.model, cell.round) for cell in anchors}
+            questions = [
+                question
+                for question in questions
+                if (question.model in draw.models and question.item in items)
+                or (question.item, question.model, question.round) in anchor_cells
+            ]
+        missing = unanswered(connection, self.settings, seq, questions)
+        outstanding = sum(len(question.aspects) for question in missing)
+        return NextStep(data, number, rounds[-1] if rounds else None, new, outstanding, finished)
 
     def _write(self, snapshot: DataSnapshot, decision: Selection | Finished) -> NextStep:
         """Write a round or the end of a data set, unless another process was quicker."""
