@@ -323,9 +323,6 @@ class Expected(Tabular):
     # of replays.
     spread: Floats
     labels: Floats  # how many labels each model has
-    # pairs × 2: how much labels of its first and of its second model can still lower the error of the pair's
-    # p-value (see ``worth_of_labels``).
-    worth: Floats
     within: float  # the correlation of predictions and labels within items
     trust: float  # how well the metrics are believed to order the models (0: not at all, 1: fully)
     kept: float  # the share of what labels say beyond the metrics that is believed by now
@@ -501,7 +498,6 @@ def expect(
         z=belief.z * ratio,
         spread=belief.sd * ratio,
         labels=counts,
-        worth=worth_of_labels(belief, ratio, noise, shares),
         within=fit.within,
         trust=belief.trust,
         kept=belief.label_weight,
@@ -530,18 +526,3 @@ def _shares(left_out: Floats, judged: Mask) -> Floats:
     first, second = pair_indices(judged.shape[1])
     total = variance[first] + variance[second]
     return ratio(variance[first], total, 0.5)
-
-
-def worth_of_labels(belief: Belief, ratio: Floats, noise: Floats, shares: Floats) -> Floats:
-    """Return pairs × 2: a label of its model j lowers the error of a pair's p-value by about a_j/n_j².
-
-    A p-value that is known up to σ can be off by about g = Φ(z + σ) − Φ(z − σ). A label lowers c by N/n_j²,
-    and σ² = k·c by k² of that: a_j = ∂g/∂σ² · k² · (its share of the variance). Summed over a model's pairs,
-    the best numbers of labels are proportional to √a_j: models whose pairs are all decided need none.
-    """
-    z = belief.z * ratio
-    spread = np.maximum(belief.sd * ratio, 1e-3)
-    slope = (np.exp(-0.5 * (z + spread) ** 2) + np.exp(-0.5 * (z - spread) ** 2)) / (2.0 * spread)
-    label_weight = np.clip(belief.sd**2 / noise, 0.0, 1.0)
-    gain = slope * (label_weight * ratio) ** 2
-    return np.column_stack([gain * shares, gain * (1.0 - shares)])
