@@ -40,7 +40,6 @@ from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.gate import answer_over_looks, batched_models
 from sparingly.run.campaign.guidelines import guidelines_at
 from sparingly.run.campaign.history import (
     DataSnapshot,
@@ -56,7 +55,7 @@ from sparingly.run.campaign.history import (
     with_answers,
 )
 from sparingly.run.campaign.journal import check_end
-from sparingly.run.campaign.own_draws import with_own_draws
+from sparingly.run.campaign.own_draws import answer_over_looks, batched_models, with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings, saved_strategy
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
