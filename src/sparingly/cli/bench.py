@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts.validators import Number
 
 from sparingly.base.errors import AnswerIsNo, UsageError, listing
-from sparingly.cli.options import Json, emit, parts_of, progress
+from sparingly.cli.options import Json, emit, parts_of, working
 from sparingly.cli.parameters import about, flag
 
 _ONE_OR_MORE = Number(gte=1)
@@ -58,7 +58,7 @@ def bench(
     if out is None:
         raise UsageError("Say where the table goes: --out FILE.parquet.")
     names, shares = tuple(parts_of(sets)), parts_of(budgets)
-    with progress("starting") as report_progress:
+    with working("starting") as report_progress:
         if methods is None:
             base = standard_grid() if grid is None else read_grid(grid)
             counts = {"random": seeds, "stochastic": seeds, "resamples": resamples}

@@ -185,8 +185,10 @@ def as_json(results: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_unselected(selection: Selection | None) -> None:
     """Refuse comparisons with a selection: all of them would be counted, drawn or not."""
+    from sparingly.infer.compare.compare import SELECTION_OF_ITEMS
+
     if selection is not None:
-        raise UsageError("Comparisons are given without a selection: leave it out.")
+        raise UsageError(SELECTION_OF_ITEMS)
 
 
 def check_strengths(options: Mapping[str, Any], format: str) -> None:

@@ -38,11 +38,10 @@ def info(
         data = subject.data
     if subject.selection is not None:
         shares = representation(data, subject.selection)
-        emit(shares.to_dict()) if json else show_representation(shares)
+        emit(shares.to_dict()) if json else show_representation(shares, typed=subject.typed)
         return
     description = describe(data)
     if json:
-        roles = [] if data.roles is None else data.roles.to_dict()
-        emit({**description.to_dict(), "roles": roles})
+        emit(description.to_dict())
     else:
         show_description(description, data, typed=subject.typed, verbose=verbose)

@@ -160,9 +160,15 @@ def emit(values: Any) -> None:
     sys.stdout.write(json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
+OnProgress = Callable[[int, int, str], None]
+
+
 @contextmanager
-def working(message: str) -> Iterator[None]:
-    """Show on a terminal what is being done, for how long, and how long it will take; not in a pipe."""
+def working(message: str) -> Iterator[OnProgress | None]:
+    """Show on a terminal what is being done, for how long, and how long it will take; not in a pipe.
+
+    Yields what to call with the parts done, of how many, and the next one; what is tracked calls it, too.
+    """
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -170,20 +176,26 @@ def working(message: str) -> Iterator[None]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        yield None
         return
     left = TextColumn("{task.fields[left]}")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as bar:
-        row, started = bar.add_task(message, total=None, left=""), [0.0]
+        row, first, last = bar.add_task(message, total=None, left=""), (monotonic(), 0), (0, 0)
 
-        def on_step(done: int, total: int) -> None:
-            started[0] = monotonic() if not done else started[0]
-            seconds = (monotonic() - started[0]) / max(done, 1) * (total - done)
-            bar.update(row, left=f"about {round(seconds)} s left" if done and seconds >= 1 else "")
+        def on_progress(done: int, total: int, text: str = "") -> None:
+            nonlocal first, last
+            # Other work has begun.
+            if total != last[1] or done < last[0]:
+                first = monotonic(), done
+            last = done, total
+            seconds = (monotonic() - first[0]) / max(done - first[1], 1) * (total - done)
+            time = f"{round(seconds)} s" if seconds < 100 else f"{round(seconds / 60)} min"
+            left = f"{done / total:.0%}, about {time} left" if done > first[1] and seconds >= 1 else ""
+            bar.update(row, description=text or message, left=left)
 
-        with listening(on_step):
-            yield
+        with listening(on_progress):
+            yield on_progress
 
 
 def read_ids(path: Path) -> list[str]:
@@ -201,32 +213,6 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
     write_atomically(path, write)
-
-
-# --- progress -------------------------------------------------------------------------------------
-
-
-OnProgress = Callable[[int, int, str], None]
-
-
-@contextmanager
-def progress(first: str) -> Iterator[OnProgress | None]:
-    """Yield what is told how many parts are done, of how many, and what comes next; None in a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as bar:
-        row = bar.add_task(first, total=None)
-
-        def on_progress(position: int, total: int, action: str) -> None:
-            bar.update(row, completed=position, total=total, description=action)
-
-        yield on_progress
 
 
 # --- tables to fill in ----------------------------------------------------------------------------

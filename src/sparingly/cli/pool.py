@@ -9,7 +9,7 @@ from cyclopts import App
 from cyclopts.validators import Number
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import Json, Seed, emit, parts_of, progress, read_ids, working
+from sparingly.cli.options import Json, Seed, emit, parts_of, read_ids, working
 from sparingly.cli.parameters import about, flag, options, repeatable, several
 
 _HELP = """Choose sources from a large pool, before any model has run.
@@ -182,7 +182,7 @@ def score(
     from sparingly.choose.pool.score import score_pool
     from sparingly.show.terminal.pool import show_scored
 
-    with progress("reading") as on_progress:
+    with working("reading") as on_progress:
         scored = score_pool(
             paths,
             out,
