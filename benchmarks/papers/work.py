@@ -206,6 +206,7 @@ Made = TypeVar("Made")
 # What decides about the figures; the floors above only show them.
 _FLOORS = ("base", "data", "signals", "choose", "infer", "run", "published")
 _DECIMALS = 6
+_CASF_PHASES = 5
 
 
 @dataclass(frozen=True)
@@ -419,7 +420,10 @@ def _replayed(data: EvalSet, method: str, setting: Setting) -> list[float]:
     full = full_set(part, setting.truth)
     found = []
     for share in setting.grid:
-        asked = list(replay(part, method, Budget("share", share), truth=setting.truth))[-1].state.asked
+        budget = Budget("share", share)
+        # Five phases need five items: with fewer there is the first alone.
+        text = method if budget.count_of(len(part)) >= _CASF_PHASES else f"{method},phases=1"
+        asked = list(replay(part, text, budget, truth=setting.truth))[-1].state.asked
         rows = np.flatnonzero(asked.any(axis=1))
         found.append(float(curve_of_rows(full, rows, [len(rows)]).values[0]))
     return found
