@@ -61,25 +61,16 @@ class RoundProgress:
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """What one rater has done.
-
-    Attributes:
-        answers: The answers that count: corrections change one, they add none.
-        corrections: How often an answer was changed.
-        seconds: The seconds that came with all of them.
-        without_time: How many came without seconds.
-        by_round: The answers that count by data set and round.
-        withdrawn: Whether the organiser withdrew them, so that no estimate has them.
-    """
+    """What one rater has done."""
 
     rater: str
-    answers: int
-    corrections: int
-    seconds: float
-    without_time: int
+    answers: int  # the answers that count: corrections change one, they add none
+    corrections: int  # how often an answer was changed
+    seconds: float  # the seconds that came with all of them
+    without_time: int  # how many came without seconds
     last: str
-    by_round: Mapping[tuple[str, int], int]
-    withdrawn: bool = False
+    by_round: Mapping[tuple[str, int], int]  # the answers that count by data set and round
+    withdrawn: bool = False  # whether the organiser withdrew them, so that no estimate has them
 
 
 @dataclass(frozen=True)
@@ -93,24 +84,17 @@ class Cost(TimeSpent):
 
 @dataclass(frozen=True)
 class Overview:
-    """How far a campaign is at a number of its journal.
-
-    Attributes:
-        pause: The pause that it is in; None while questions are handed out.
-        raters: Everybody who has answered.
-        finished: Why a data set asks no more, by its name.
-        skipped: How many of the answers that were asked for cannot be given, as raters said.
-        per_hour: How many answers came in an hour of the last day; None where that cannot be told.
-    """
+    """How far a campaign is at a number of its journal."""
 
     campaign: str
     seq: int
     closed: bool
-    pause: Pause | None
+    pause: Pause | None  # the pause that it is in; None while questions are handed out
     rounds: tuple[RoundProgress, ...]
-    raters: tuple[RaterProgress, ...]
-    finished: Mapping[str, str]
-    skipped: int = 0
+    raters: tuple[RaterProgress, ...]  # everybody who has answered
+    finished: Mapping[str, str]  # why a data set asks no more, by its name
+    skipped: int = 0  # how many of the answers that were asked for cannot be given, as raters said
+    # How many answers came in an hour of the last day; None where that cannot be told.
     per_hour: float | None = None
 
     @property
@@ -312,20 +296,14 @@ HOURS_COLUMNS = (
 
 @dataclass(frozen=True)
 class RaterHours(TimeSpent):
-    """What one rater did, and for how long.
-
-    Attributes:
-        answers: How many answers came in, corrections too: these took time as well.
-        without_time: How many came without their seconds, so that the sum is too small.
-        days: On how many days (UTC) there was an answer.
-    """
+    """What one rater did, and for how long."""
 
     rater: str
-    answers: int
+    answers: int  # how many answers came in, corrections too: these took time as well
     corrections: int
-    without_time: int
+    without_time: int  # how many came without their seconds, so that the sum is too small
     seconds: float
-    days: int
+    days: int  # on how many days (UTC) there was an answer
     first: str
     last: str
 
