@@ -4,10 +4,10 @@
     python -m benchmarks.paper list                           the names, and whether they reproduce
     python -m benchmarks.paper s0-table5 --data FOLDER --effort full --jobs 2 --out numbers.json
     make paper NAME=distances                                 an analysis (python -m benchmarks.analyses)
-    make paper NAME=all                                       every table, an hour at a time: type it again to go on
+    make paper NAME=all                                       every table; type it again to go on
 
-``--out`` keeps the numbers, and finished cells beside them: an interrupted run goes on where it stopped. ``all``
-writes every table with its date and its time into ``.bench/papers``.
+``--out`` keeps the numbers, and finished cells beside them: an interrupted run goes on where it stopped.
+``all`` writes every table with its date and its time into ``.bench/papers``, and begins none after an hour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
-from benchmarks.papers.catalogue import PaperTable, names, paper_table, reproduces
+from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table, reproduces
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from sparingly.base.errors import SparinglyError, UsageError, listing
 
@@ -77,7 +77,7 @@ def check_data(table: PaperTable, folder: Path) -> None:
         )
 
 
-def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, object]:
+def computed(name: str, chosen: argparse.Namespace, cells: Path | None) -> tuple[PaperTable, Figures]:
     """Compute the numbers of a table."""
     table = paper_table(name)
     check_data(table, chosen.data)
@@ -109,16 +109,13 @@ def print_all(chosen: argparse.Namespace) -> int:
                 print(f"{name:<13}{error}")
                 behind += 1
                 continue
-            about = (
-                f"{datetime.now(UTC):%Y-%m-%d}, {time.perf_counter() - begun:.0f} s, code {paper_code()[:8]}"
-            )
+            seconds = time.perf_counter() - begun
+            about = f"{datetime.now(UTC):%Y-%m-%d}, {seconds:.0f} s, code {paper_code()[:8]}"
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, f"{about}\n\n{table.title}\n\n{table.text(numbers).rstrip()}\n")
         behind += about is None
-        slow = about is not None and int(about.split(", ")[1].split()[0]) > LONGEST
-        print(
-            f"{name:<13}{about or 'not yet'}{' (more than a quarter of an hour)' if slow else ''}", flush=True
-        )
+        slow = about is not None and int(about.split()[1]) > LONGEST
+        print(f"{name:<13}{about or 'not yet'}{', longer than 15 minutes' if slow else ''}", flush=True)
     print(f"{len(wanted) - behind} of {len(wanted)} tables are in {folder}.")
     if behind:
         print("To go on, type the same command again.")

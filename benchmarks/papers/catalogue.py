@@ -102,7 +102,7 @@ HOMES: Mapping[str, str] = MappingProxyType(
 REPRODUCES: Mapping[str, str] = MappingProxyType(
     {
         "s0-fig4": "direction: two of the nine pairs of languages are here; gains are smaller.",
-        "s0-fig6": "direction: other sets and metrics; the better the metric, the fewer labels, as published.",
+        "s0-fig6": "direction: other sets; the better the metric, the fewer labels, as published.",
         "s0-fig7": "direction: GPT-4's ratings stand for G-Eval, and SummEval has 12 models here.",
         "s0-table1": "direction: two of the nine pairs of languages are here.",
         "s0-table2": "direction: most of the gain is short documents, which random utilities find too.",
@@ -125,7 +125,7 @@ REPRODUCES: Mapping[str, str] = MappingProxyType(
         "s2-table3": "yes",
         "s2-table4": "yes",
         "s3-table1": "no: published taus compare argsort results; between scores random is far better.",
-        "s3-table2": "direction: the best model is found as often; random finds it more often than published.",
+        "s3-table2": "direction: the best model is found as often; random finds it more often.",
         "s3-table3": "no: with tau between scores, numbers of phases hardly differ.",
         "s3-table4": "no: the first metric orders a tenth of the items; rows differ by chance.",
         "s3-table7": "no: with tau between scores, regressors hardly differ.",
