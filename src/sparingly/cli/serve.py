@@ -101,8 +101,8 @@ def serve(
     form: Annotated[
         str | None,
         about(
-            "What raters fill in: pass_fail, rubric, stars, score, contrastive, esa or mqm (both mark "
-            "errors); pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have their own form.",
+            "What raters fill in: pass_fail, rubric, stars, score, contrastive, ranking, esa or mqm (both "
+            "mark errors); default: pass_fail on a scale from 0 to 1, else score. --ask pairs has its own.",
             show_default=False,
         ),
     ] = None,

@@ -67,9 +67,9 @@ def create_app(
         where: The campaign's file, or the URL of its database.
         name: The campaign's name, where the database holds several.
         secret: At least 32 random letters that sign sessions; with the same one they outlive a restart.
-        form: What raters fill in: ``pass_fail``, ``rubric``, ``score``, ``stars``, ``contrastive``, ``esa``,
-            ``mqm``; ``pass_fail`` on a scale from 0 to 1 and ``score`` on others, unless given. Where outputs
-            are compared, it is always which one is better.
+        form: What raters fill in: ``pass_fail``, ``rubric``, ``score``, ``stars``, ``contrastive``,
+            ``ranking``, ``esa``, ``mqm``; ``pass_fail`` on a scale from 0 to 1 and ``score`` on others, unless
+            given. Where outputs are compared, it is always which one is better.
         texts: How outputs are shown: ``plain``, or as ``markdown``.
         assignment: Who judges what; without one, every rater is given open questions.
         overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs), so

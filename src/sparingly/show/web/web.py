@@ -224,7 +224,7 @@ class Web:
     def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
         if data is None:
             return None
-        if self.campaign.compares(next(iter(self.campaign.settings.budgets))):
+        if self.single_form.compares or self.campaign.compares(next(iter(self.campaign.settings.budgets))):
             raise UsageError("Items with known answers are scored, and this campaign compares outputs.")
         return KnownItems(data, kind, self.campaign.settings)
 

@@ -162,6 +162,8 @@ class PageViews:
             return keyed(session.id, *parts)
 
         exact = self.web.single_form.answers == "spans"
+        # An order is of all outputs, whoever has judged some of them.
+        everything = everything or self.web.single_form.answers == "ranking"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
         if judged:
             bare = [one for one in bare if board.last_answers(session.rater, one.cell, one.round)]
@@ -342,10 +344,12 @@ class PageViews:
         if images is None:
             return _turns(text, markdown=markdown)
         shown: list[DisplayText] = []
-        for words, path in images.parts(text or ""):
+        for speaker, words, path in images.parts(text):
             name = None if path is None else images.name_of(path)
-            shown += (
-                _turns(words or path, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+            shown.append(
+                display_text(words or path, markdown=markdown, speaker=speaker)
+                if name is None
+                else DisplayText(words, speaker=speaker, image=name)
             )
         return shown
 
