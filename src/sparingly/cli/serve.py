@@ -142,13 +142,9 @@ def serve(
         float,
         about("The share of pages that a rater judges a second time: how they agree with themselves."),
     ] = 0.0,
-    adjudicator: Annotated[
-        str | None,
-        about(
-            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
-            show_default=False,
-        ),
-    ] = None,
+    third_rater: Annotated[
+        bool, flag("Ask a third rater where two disagree, who decides; otherwise reviewers do.")
+    ] = False,
     help_from: Annotated[
         str | None,
         about(
@@ -182,7 +178,10 @@ def serve(
         float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
     ] = None,
     reviewers: Annotated[
-        str, about("Links for colleagues who read your pages; --adjudicator decides.", show_default=False)
+        str,
+        about(
+            "Links for colleagues who read your pages and decide where raters disagree.", show_default=False
+        ),
     ] = "",
     viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,
@@ -249,7 +248,7 @@ def serve(
                 rate=rate,
                 help_from=help_from,
                 help_share=help_share,
-                adjudicator=adjudicator,
+                third_rater=third_rater,
                 repeats=repeats,
                 images=images,
             )

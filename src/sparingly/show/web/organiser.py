@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from sparingly.base.errors import SparinglyError, UsageError
-from sparingly.run.campaign.access import Role
+from sparingly.run.campaign.access import REVIEWER, Role
 from sparingly.run.campaign.history import rating_rows
 from sparingly.run.campaign.progress import Overview, hours_table
 from sparingly.run.campaign.release import bundle_files, csv_bytes, file_stem, release_files, zip_bytes
@@ -25,11 +25,13 @@ from sparingly.show.report.report import report
 from sparingly.show.web.entry import (
     CurrentWeb,
     Fields,
+    NotAllowedError,
     OrganiserAlone,
     OrganiserForm,
     OrganiserSession,
     checked,
     end_session,
+    enter,
     text_of,
 )
 from sparingly.show.web.organiser_views import (
@@ -478,6 +480,16 @@ def invite(
     start = f"{web.public or str(request.base_url).rstrip('/')}{web.base}"
     link = f"{start}/{'r' if role == 'rater' else 'o'}/{token}"
     return raters_page(session, web, service, invited=rater, link=link)
+
+
+@router.post("/organiser/decide")
+def decide(session: OrganiserSession, web: CurrentWeb, request: Request, fields: Fields) -> Response:
+    """Lead to what two raters disagree about; who reviews decides it as a rater of their own."""
+    if session.role == "viewer":
+        raise NotAllowedError
+    checked(request, session, fields.get("csrf"))
+    name = f"{REVIEWER}{session.rater or session.role}"
+    return enter(web.access.invite("rater", name, by=session.actor), request, web, "rater")
 
 
 @router.post("/organiser/raters/retire")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sparingly.data.scale import Scale
 from sparingly.data.texts import same_text
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
@@ -354,9 +355,9 @@ class PageViews:
         return shown
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
-        """Return, for the one who adjudicates, what those who disagree said of an output."""
+        """Return, for a reviewer, what those who disagree said of an output."""
         board, asked = self.web.board, asked_as(question)
-        if rater != board.adjudicator or not board.adjudicates(rater, asked):
+        if not is_reviewer(rater) or not board.adjudicates(rater, asked):
             return ()
         sides = question.model == first_models(question)[0]
         shown = []

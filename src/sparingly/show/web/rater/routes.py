@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.images import KINDS
@@ -50,6 +51,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
+        reviews=is_reviewer(session.rater),
         panel=web.panel if service.queue.may_complete(session.rater) else None,
     )
 
