@@ -184,6 +184,7 @@ MESSAGES = {
     "withdrawn": "The rater's answers are kept, and in no result any more. What is missing is asked again.",
     "returned": "The rater's answers count again.",
     "drawn": "The next round is drawn: raters are asked for it now.",
+    "budget": "The budget is changed.",
     "waiting": "No round was drawn: answers to the last one are still to come.",
     "finished": "No round was drawn: there is nothing more to ask.",
     "held": "No round was drawn: the campaign is paused or closed.",
@@ -401,7 +402,7 @@ def next_round(
     session: OrganiserSession, web: CurrentWeb, service: CurrentService, message: MessageKey = ""
 ) -> Response:
     """Show what the next round would ask."""
-    values = _outlook_values(service)
+    values = {**_outlook_values(service), "budgets": service.campaign.budgets()}
     return web.page("organiser/next.html", session, message=MESSAGES.get(message, ""), **values)
 
 
@@ -526,6 +527,15 @@ def draw(session: OrganiserForm, service: CurrentService, fields: Fields) -> Res
     elif step.finished is not None:
         message = "finished"
     return _redirect("/organiser/next", message)
+
+
+@router.post("/organiser/budget")
+def set_budget(session: OrganiserForm, service: CurrentService, fields: Fields) -> Response:
+    """Change what a data set may spend."""
+    data, budget = fields.get("data", ""), text_of(fields, "budget", longest=20)
+    service.campaign.set_budget(budget, data)
+    service.audit.write(session.actor, "budget changed", data=data, budget=budget)
+    return _redirect("/organiser/next", "budget")
 
 
 @router.post("/organiser/leave")

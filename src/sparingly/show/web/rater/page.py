@@ -212,8 +212,11 @@ class PageViews:
             key=lambda question: keyed("order of cards", *parts, question.model),
         )
 
-    def known_view(self, session: Session, known: KnownItems, item: str) -> PageView:
-        """Return the page of an item with a known answer; a control item looks like any other."""
+    def known_view(self, session: Session, known: KnownItems, item: str, seconds: float = 0.0) -> PageView:
+        """Return the page of an item with a known answer; a control item looks like any other.
+
+        After a try that was wrong the time goes on from its seconds.
+        """
         texts = known.texts.fill(Question(item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = None if known.kind == "tutorial" else self.queue.before(session.rater, None)
         return self._page(
@@ -221,7 +224,7 @@ class PageViews:
             self.known_handle(known, item),
             self.known_questions(session, known, item),
             texts,
-            Draft(),
+            Draft(seconds=seconds),
             previous=None if previous is None else self.handle(previous),
             tutorial=(known.items.index(item) + 1, len(known.items)) if known.kind == "tutorial" else None,
         )

@@ -129,7 +129,8 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         if (guide := service.guide(session.rater)) is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
         if known is not None:
-            view = service.views.known_view(session, *known)
+            spent = 0.0 if page_sent is None else page_sent.seconds or 0.0
+            view = service.views.known_view(session, *known, spent)
         elif again is not None:
             view = service.views.view(session, again, again=True)
         elif page is not None:

@@ -251,11 +251,13 @@ def answers_to(questions: Sequence[Question], submission: SentPage, rater: str, 
                     )
                 )
     seconds = submission.seconds
-    if seconds is None or not math.isfinite(seconds) or not answers:
+    if seconds is None or not math.isfinite(seconds):
         return [*answers, *skips]
     # The time spent on a page is divided over its answers: their sum is what is paid for.
-    seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(answers), 3)
-    return [*(replace(answer, seconds=seconds_each) for answer in answers), *skips]
+    timed = answers or skips
+    seconds_each = round(min(max(seconds, 0.0), MOST_SECONDS) / len(timed), 3)
+    timed = [replace(answer, seconds=seconds_each) for answer in timed]
+    return [*timed, *skips] if answers else timed
 
 
 def _ordered(questions: Sequence[Question], cards: dict[str, SentAnswer], web: Web) -> dict[str, SentAnswer]:
