@@ -1,5 +1,5 @@
 # Every target prepares .venv by itself; all that is needed is Python 3.11 or newer, git and make.
-.PHONY: help demo demo-pages test check bench tables leaderboard paper statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
+.PHONY: help demo demo-pages test check bench tables leaderboard paper vectors statistics load docs examples lock format clean ready ready-dev lint types imports unit tests transformer compat
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -50,6 +50,9 @@ leaderboard: ready-dev  ## Play every method on every set of ../shared/data, and
 
 paper: ready-dev  ## Print one table or figure of a paper: make paper NAME=s0-table5; NAME=list names all
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.paper $(or $(NAME),list) $(OPTIONS)
+
+vectors: ready-dev  ## Compute the vectors of all-MiniLM-L6-v2 that tables of papers show beside n-grams (an hour)
+	@$(BIN)/python tools/transformer_tests.py -m benchmarks.minilm
 
 # Each keeps what is finished, so that an interrupted run goes on; one that misses its bar does not stop the others.
 MEASURED := "default_coverage --docs --jobs $(JOBS)" "coverage_grid --docs" "false_separations --docs --jobs $(JOBS)" \

@@ -3,7 +3,7 @@
     python -m benchmarks.distil_holdout --jobs 2
     python -m benchmarks.distil_holdout --docs                     also into the page
     python -m benchmarks.distil_holdout --export texts.npz         what an encoder needs to learn the same
-    python -m benchmarks.distil_holdout --encoder told.npz --docs  with what it told
+    python -m benchmarks.distil_holdout --encoder told --docs      with what it predicted
 
 Machine translation sets with texts in four families (wmt23, wmt24, wmt20-21 with TED, BioMQM); each family is
 told by models that were learned on the other three, so years, pairs of languages and mostly domains differ. A
@@ -79,7 +79,7 @@ def block_of(
 
 
 def _encoder_too(learners: Sequence[str]) -> str:
-    told = "--encoder told.npz` with what `benchmarks/distil_encoder.py` told"
+    told = "--encoder FOLDER` with what `benchmarks/distil_encoder.py` predicted"
     return f", the rows of the encoder with `{told}" if "encoder" in learners else ""
 
 
@@ -159,6 +159,8 @@ PAGE, MARKER = ROOT / "docs" / "research" / "results-sources.md", "sources"
 SETS = (
     "wmt23_ende", "wmt23_zhen", "wmt24_encs", "wmt24_enhi", "wmt24_enzh", "wmt21_ende", "wmt21_zhen",
     "ted21_ende", "biomqm_deen", "biomqm_ende", "biomqm_enes", "biomqm_enfr", "biomqm_enru",
+    "newsroom", "opinsummeval", "realsumm", "summeval_llm12", "alpacaeval2_llmjudge", "topicalchat_usr",
+    "simpeval_past", "webnlg20_en",
 )  # fmt: skip
 # The one metric of every set goes by this name, so that one model can learn from several sets.
 GIVEN = "given"
@@ -194,7 +196,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=100, help="runs of random selection")
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes")
     parser.add_argument("--export", type=Path, help="write texts and utilities of every fold, and end")
-    parser.add_argument("--encoder", type=Path, help="what an encoder told of the exported texts")
+    parser.add_argument("--encoder", type=Path, help="the folder of benchmarks.distil_encoder")
     parser.add_argument("--docs", action="store_true", help="write the tables into the page")
     return parser.parse_args(arguments)
 
@@ -250,14 +252,17 @@ def exported(every: list[Fold], path: Path) -> None:
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
-def told_elsewhere(path: Path, names: list[str]) -> Predictions:
-    """Read what an encoder told: one array of sources × utilities for every set."""
-    with np.load(path, allow_pickle=False) as held:
-        return {
-            (name, "encoder", utility): held[name][:, place].astype(float)
-            for name in names
-            for place, utility in enumerate(UTILITIES)
-        }
+def told_elsewhere(folder: Path, names: list[str]) -> Predictions:
+    """Read what encoders predicted: for every set an array of sources × utilities, in a file per family."""
+    found: Predictions = {}
+    for name in names:
+        path = folder / f"{family_of(name)}.npz"
+        if not path.exists():
+            raise SystemExit(f"{path} is not there: python -m benchmarks.distil_encoder makes it.")
+        with np.load(path, allow_pickle=False) as held:
+            values = held[name].astype(float)
+        found |= {(name, "encoder", utility): values[:, place] for place, utility in enumerate(UTILITIES)}
+    return found
 
 
 def grid_for(learners: list[str], names: list[str], seeds: int) -> ReplayGrid:

@@ -1,7 +1,8 @@
 """Run the tests that embed with, or train, a real transformer, in an environment of their own.
 
 torch is large, so it stays out of ``.venv`` and of ``uv.lock``: this makes ``.cache/transformer`` with pip
-(torch first, which takes a build for the processor where the index offers one), then runs the marked tests.
+(torch first, which takes a build for the processor where the index offers one), then runs the marked tests,
+or what is given: ``python tools/transformer_tests.py -m benchmarks.minilm``.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ def main() -> int:
         ):
             subprocess.run([*pip, *arguments], check=True, cwd=ROOT)
         STAMP.touch()
-    command = [
-        str(PYTHON),
+    tests = [
         "-m",
         "pytest",
         "-q",
@@ -44,6 +44,7 @@ def main() -> int:
         "tests/signals/embed",
         "tests/choose/distil/encoder",
     ]
+    command = [str(PYTHON), *(sys.argv[1:] or tests)]
     # The transformers are tiny: threads would only wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode

@@ -14,11 +14,12 @@ from benchmarks import document_tables
 from benchmarks import document_tables as errors
 from benchmarks import document_tables as pages
 from benchmarks.document_tables import METHODS, SHARES
+from benchmarks.method_studies import stability_over_sets
 from benchmarks.pages import block
 from benchmarks.papers.lo_knowles import BUDGETED, FIXED, HUMAN, RUNS
 from benchmarks.papers.lo_knowles import DEMO_SET as DEMO
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.stability import stability, stability_over_sets
+from sparingly.infer.rank.stability import stability
 
 
 @pytest.fixture(scope="module")

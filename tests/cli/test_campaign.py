@@ -115,8 +115,8 @@ def test_several_data_sets_and_models_that_come_and_go(
     capsys.readouterr()
     assert run(["campaign", "status", "c.db"]) == 0
     shown = capsys.readouterr().out
-    assert "de: came late: Dogwood" in shown
-    assert "de: withdrawn: Ash" in shown
+    assert "de: added later: Dogwood." in shown
+    assert "de: withdrawn: Ash." in shown
     assert run(["estimate", "c.db", "--data", "de", "-e", "mean"]) == 0
     assert "Dogwood" in capsys.readouterr().out
 

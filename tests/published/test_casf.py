@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparingly
+from benchmarks.method_studies import agreement
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY, Selection
-from sparingly.infer.rank.agreement import agreement
 from sparingly.published.casf import (
     Casf,
     Regressor,

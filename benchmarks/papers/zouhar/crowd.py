@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.method_studies import crowd
 from benchmarks.pages import points, signed, table
 from benchmarks.papers.catalogue import PaperTable
 from benchmarks.papers.work import MAIN, Setting, Work, rounded
 from benchmarks.papers.zouhar.sets import NO_SOURCE_MODELS, OTHER_METHODS, page, why
-from sparingly.infer.rank.compare import crowd
 
 Figures = dict[str, Any]
 

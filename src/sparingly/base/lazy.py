@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class LazyModule:
-    """Stands for a module until one of its names is used.
-
-    Write it beside the import for the type checker::
-
-        if TYPE_CHECKING:
-            import polars as pl
-        else:
-            pl = LazyModule("polars")
-    """
+    """Stands for a module until one of its names is used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -25,3 +17,14 @@ class LazyModule:
         # Found without this method from now on.
         setattr(self, attribute, value)
         return value
+
+
+if TYPE_CHECKING:
+    import polars as pl
+    from scipy import sparse, spatial, special, stats
+else:
+    pl, sparse = LazyModule("polars"), LazyModule("scipy.sparse")
+    spatial, special = LazyModule("scipy.spatial"), LazyModule("scipy.special")
+    stats = LazyModule("scipy.stats")
+
+__all__ = ["LazyModule", "pl", "sparse", "spatial", "special", "stats"]

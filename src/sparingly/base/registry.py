@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from sparingly.base.catalogue import METHOD_KINDS, find_class, names, registered_classes
 from sparingly.base.catalogue import register as register
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
+from sparingly.base.lazy import pl
 from sparingly.base.text import (
     Bare,
     Call,
@@ -29,9 +30,6 @@ from sparingly.base.text import (
     parse_call,
     text_value,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KINDS = METHOD_KINDS
 

@@ -6,16 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import pl
 from sparingly.base.summary import Summary
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Return rows as a polars frame; what is not known is null."""
-    import polars as pl
-
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

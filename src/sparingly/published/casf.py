@@ -107,9 +107,13 @@ def predicted_quality(
         raise DataError(
             "casf has fewer than two judged items to learn from: record the earlier rounds first."
         )
+    from sklearn import config_context
+
     learner = make_regressor(regressor, **settings)
-    learner.fit(features[judged], observed[judged])
-    predicted = np.asarray(learner.predict(features), np.float64)
+    # Each of hundreds of trees would check the same numbers again.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        learner.fit(features[judged], observed[judged])
+        predicted = np.asarray(learner.predict(features), np.float64)
     return predicted if rows == "item" else np.asarray(predicted.reshape(target.shape).sum(axis=1))
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
+from benchmarks.method_studies import agreement
 from sparingly.base import rng
-from sparingly.infer.rank.agreement import Agreement, FullSet, agreement, agreement_with
+from sparingly.infer.rank.agreement import Agreement, FullSet, agreement_with
 
 
 def simulated(items: int = 120, models: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

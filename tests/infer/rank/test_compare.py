@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import sparingly
+from benchmarks.method_studies import agreement
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import keys_of
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import RANKING_ONLY
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.rank.agreement import agreement
 from sparingly.infer.rank.compare import default_shares
 
 NAN = np.nan

@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 import sparingly
+from benchmarks.method_studies import CrowdCurve, agreement, crowd
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import seed_list
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank import curve as curves
-from sparingly.infer.rank.agreement import agreement
-from sparingly.infer.rank.compare import CrowdCurve, crowd, full_set
+from sparingly.infer.rank.compare import full_set
 
 METHOD = "metric_var:metric=learned"
 CROWD = ("Birch", "Juniper", "Rowan")

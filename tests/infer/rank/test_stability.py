@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.method_studies import stability_over_sets
 from sparingly.base.errors import UsageError
-from sparingly.infer.rank.stability import stability, stability_over_sets
+from sparingly.infer.rank.stability import stability
 
 FULL = np.array([3.0, 2.0, 1.0])
 SAME = [30.0, 20.0, 10.0]

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.method_studies import success_rate
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
 from sparingly.data.tables import Preferences, derive_preferences
 from sparingly.infer.rank import winners
-from sparingly.infer.rank.winners import pair_margins, success_rate
+from sparingly.infer.rank.winners import pair_margins
 
 A = np.array([0.3, 0.9, 0.5, 0.2, np.nan])
 B = np.array([0.2, 0.4, 0.5, 0.6, 0.1])

@@ -11,7 +11,7 @@ import sparingly
 from sparingly.base.errors import SparinglyError, UsageError
 from sparingly.data.synthetic import load_invented
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.create import divide_budget
+from sparingly.run.campaign.settings import divide_budget
 from tests.run.campaign.made import answer_all, begin, made_set
 
 

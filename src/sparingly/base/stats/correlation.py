@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import stats
 from sparingly.base.rng import round_to_range
 
 _RANK_CELLS = 1 << 20
@@ -197,9 +198,7 @@ def _kendall(x: Floats, y: Floats, variant: Literal["b", "c"]) -> float:
         dense = np.unique(x, return_inverse=True)[1].astype(np.float64)
         rows = kendall_b_rows if variant == "b" else kendall_c_rows
         return float(rows(dense, y[None, :])[0])
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(x, y, variant=variant, method="asymptotic").statistic)
+    return float(stats.kendalltau(x, y, variant=variant, method="asymptotic").statistic)
 
 
 def _known_models(reference: Floats, values: Floats, round_reference: bool = True) -> tuple[Floats, Floats]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.cache import ResultCache
+from sparingly.base.lazy import sparse
 
 # Standard deviations in units of the noise's: where searches begin, and the upper bound.
 _STARTS, _HIGHEST = (0.5, 0.1), 100.0
@@ -66,8 +67,6 @@ class CrossedJudgements:
     def __init__(
         self, score: Floats, model: Ints, rater: Ints, nested: Sequence[Ints], *, taste: bool
     ) -> None:
-        from scipy.sparse import csr_array
-
         count = len(score)
         self.models, self.raters = int(model.max()) + 1, int(rater.max()) + 1
         codes = [model, self.models + rater]
@@ -82,7 +81,7 @@ class CrossedJudgements:
         rows = np.tile(np.arange(count), len(codes) + 1)
         places = np.concatenate([*codes, np.full(count, width)])
         values = np.concatenate([np.ones(count * len(codes)), score])
-        self.columns: Any = csr_array((values, (rows, places)), shape=(count, width + 1))
+        self.columns: Any = sparse.csr_array((values, (rows, places)), shape=(count, width + 1))
         # For every nested effect, the inner groups (or judgements) in each group, and its size.
         self.groups: list[tuple[Any, Floats]] = []
         inner_labels = np.arange(count)
@@ -91,7 +90,9 @@ class CrossedJudgements:
             outer_of = np.zeros(int(inner_labels.max()) + 1, np.int64)
             outer_of[inner_labels] = labels
             shape = (int(labels.max()) + 1, len(outer_of))
-            members = csr_array((np.ones(len(outer_of)), (outer_of, np.arange(len(outer_of)))), shape=shape)
+            members = sparse.csr_array(
+                (np.ones(len(outer_of)), (outer_of, np.arange(len(outer_of)))), shape=shape
+            )
             self.groups.append((members, np.bincount(labels).astype(np.float64)))
             inner_labels = labels
         self.inside = _dense(self.columns.T @ self.columns)

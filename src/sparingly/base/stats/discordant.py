@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats
 from sparingly.base.checks import check_level
+from sparingly.base.lazy import special, stats
 from sparingly.base.stats.proportion import (
     LARGEST_EXACT_SIZE,
     TAIL_SHARE,
@@ -43,9 +44,6 @@ def discordant_p(
         >>> f"{discordant_p(21, 10, 40):.3f} {discordant_p(21, 10, 40, share=1.0):.3f}"
         '0.053 0.071'
     """
-    from scipy.special import betainc
-    from scipy.stats import hypergeom
-
     won, lost, decided, in_set = _decided(wins, losses, n, size)
     larger = np.maximum(won, lost)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -54,15 +52,17 @@ def discordant_p(
     ratio = np.where(finite & (decided > 0), effective, 1.0) / np.where(decided > 0, decided, 1.0)
     count, total = larger * ratio, np.where(finite, effective, 1.0)
     count = np.where(finite, np.maximum(count, 1e-9), 1.0)
-    at_least = betainc(count, np.maximum(total - count, 0.0) + 1.0, 0.5)
+    at_least = special.betainc(count, np.maximum(total - count, 0.0) + 1.0, 0.5)
     less = total - count
-    beyond = np.where(less > 1e-9, betainc(count + 1.0, np.where(less > 1e-9, less, 1.0), 0.5), 0.0)
+    beyond = np.where(less > 1e-9, special.betainc(count + 1.0, np.where(less > 1e-9, less, 1.0), 0.5), 0.0)
     tail = share * at_least + (1.0 - share) * beyond
     exact = (in_set <= LARGEST_EXACT_SIZE) & (np.trunc(larger) == larger) & (np.trunc(decided) == decided)
     if exact.any():
         shape = in_set[exact], np.floor(in_set[exact] / 2.0), decided[exact]
         tail = np.array(tail)
-        tail[exact] = hypergeom.sf(larger[exact], *shape) + share * hypergeom.pmf(larger[exact], *shape)
+        tail[exact] = stats.hypergeom.sf(larger[exact], *shape) + share * stats.hypergeom.pmf(
+            larger[exact], *shape
+        )
     # When all of the set is known, there is nothing left to chance.
     tail = np.where((decided > 0) & ~finite & ~exact, np.where(won == lost, 1.0, 0.0), tail)
     complete = np.isfinite(in_set) & (decided >= in_set) & (won != lost)

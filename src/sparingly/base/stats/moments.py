@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from sparingly.base.arrays import Floats
+from sparingly.base.lazy import special
 
 _BLOCK = 4096
 
@@ -80,8 +81,6 @@ def outlier_p_value(
     degrees of freedom: the externally studentised deviation. A number with a larger error than the references
     gets the difference of squared errors on top of v; v is at least their mean squared error.
     """
-    from scipy.special import stdtr
-
     present = ~np.isnan(references)
     count = int(present.sum())
     if count < FEWEST - 1:
@@ -92,7 +91,7 @@ def outlier_p_value(
     gap = value - float(references[present].mean())
     if variance <= 0.0:
         return 1.0 if abs(gap) <= 1e-12 * max(1.0, abs(value)) else 0.0
-    low = float(stdtr(count - 1.0, gap / np.sqrt(variance)))
+    low = float(special.stdtr(count - 1.0, gap / np.sqrt(variance)))
     return {"low": low, "high": 1.0 - low, "both": 2.0 * min(low, 1.0 - low)}[side]
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import special, stats
 
 # Scores such as 0.4 and 0.3 differ by a little more or less than 0.1 in binary.
 _SLACK = 1e-9
@@ -122,10 +123,8 @@ def limit_p_values(sums: Floats, squares: Floats) -> Floats:
     Sums of a set and of what extends it add up, so that an extension costs no more than its own items. Two
     models that never differ get 0.5.
     """
-    from scipy.special import ndtr
-
     spread = np.sqrt(squares)
-    return np.asarray(ndtr(-np.divide(sums, spread, out=np.zeros(sums.shape), where=spread > 0)))
+    return np.asarray(special.ndtr(-np.divide(sums, spread, out=np.zeros(sums.shape), where=spread > 0)))
 
 
 def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:
@@ -140,6 +139,4 @@ def chance_of_lead(items: int, judged: NDArray[np.int64], votes: NDArray[np.int6
         >>> float(chance_of_lead(500, np.array(10), np.array(8)).round(4))
         0.0529
     """
-    from scipy.stats import hypergeom
-
-    return np.asarray(hypergeom.sf(np.asarray(votes) - 1, items, -(-items // 2), judged), np.float64)
+    return np.asarray(stats.hypergeom.sf(np.asarray(votes) - 1, items, -(-items // 2), judged), np.float64)

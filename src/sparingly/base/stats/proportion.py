@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base.arrays import Floats
 from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import special
 
 # How much of the chance of exactly the observed count is added to each tail. 0.5 is the mid-p interval, 1 is
 # Clopper and Pearson's. 0.5 falls to 91.3 % at n = 14 and to 91.7 % for large n; 0.58 holds 92.2 % or more at
@@ -140,8 +141,6 @@ def labels_by_error(
     freedom: ArrayLike | None = None,
 ) -> Floats:
     """Return n*/d as above, for labels of which one alone has this ``variance``; ``rarer`` is m."""
-    from scipy.special import stdtrit
-
     with np.errstate(divide="ignore", invalid="ignore"):
         plain = variance * np.maximum(1.0 - labels / items, 0.0) / np.maximum(labels - 1.0, 0.0)
         effect = np.where(plain > 0, error * error / plain, 1.0)
@@ -151,7 +150,7 @@ def labels_by_error(
         tail = 0.5 + level / 2.0
         degrees = np.minimum(_as(freedom, labels), labels - 1.0)
         with np.errstate(invalid="ignore"):
-            wider = (stdtrit(degrees, tail) / stdtrit(labels - 1.0, tail)) ** 2
+            wider = (special.stdtrit(degrees, tail) / special.stdtrit(labels - 1.0, tail)) ** 2
         effect = effect * np.where(wider > 1.0, wider, 1.0)
     return np.asarray(_effective(labels, items) / effect)
 
@@ -211,9 +210,7 @@ def _lowest_count(
     k: NDArray[np.int64], n: NDArray[np.int64], size: NDArray[np.int64], tail: float, weight: float
 ) -> NDArray[np.int64]:
     """Return the smallest number K of successes in the set with P(X > k) + weight·P(X = k) > tail."""
-    from scipy.special import gammaln
-
-    log_factorial = np.asarray(gammaln(np.arange(int(size.max()) + 2, dtype=np.float64) + 1.0))
+    log_factorial = np.asarray(special.gammaln(np.arange(int(size.max()) + 2, dtype=np.float64) + 1.0))
     count = np.arange(int(n.max()) + 1)
 
     def choose(top: NDArray[np.int64], chosen: NDArray[np.int64]) -> Floats:
@@ -254,8 +251,6 @@ def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
     I_p(k, n − k + 1) = P(X ≥ k) for whole numbers. Newton's steps inside a bracket of the two beta
     quantiles.
     """
-    from scipy.special import betainc, betaincinv, betaln
-
     k, n = np.broadcast_arrays(k, n)
     result = np.array(np.where(np.isnan(k) | np.isnan(n), np.nan, 0.0))
     positive = k > 1e-9
@@ -263,13 +258,13 @@ def _beta_low(k: Floats, n: Floats, tail: float, weight: float) -> Floats:
     losses = np.maximum(n[positive] - wins, 0.0)
     all_won = losses < 1e-9
     losses_or_one = np.where(all_won, 1.0, losses)
-    low = betaincinv(wins, losses + 1.0, tail)
-    high = np.where(all_won, 1.0, betaincinv(wins + 1.0, losses_or_one, tail))
+    low = special.betaincinv(wins, losses + 1.0, tail)
+    high = np.where(all_won, 1.0, special.betaincinv(wins + 1.0, losses_or_one, tail))
     at = 0.5 * (low + high)
-    scale, more_scale = betaln(wins, losses + 1.0), betaln(wins + 1.0, losses_or_one)
+    scale, more_scale = special.betaln(wins, losses + 1.0), special.betaln(wins + 1.0, losses_or_one)
     for _ in range(60):
-        more = np.where(all_won, 0.0, betainc(wins + 1.0, losses_or_one, at))
-        value = weight * betainc(wins, losses + 1.0, at) + (1.0 - weight) * more - tail
+        more = np.where(all_won, 0.0, special.betainc(wins + 1.0, losses_or_one, at))
+        value = weight * special.betainc(wins, losses + 1.0, at) + (1.0 - weight) * more - tail
         low, high = np.where(value < 0, at, low), np.where(value < 0, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_at, log_other = np.log(at), np.log1p(-at)

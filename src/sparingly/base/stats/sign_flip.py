@@ -26,12 +26,11 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
-from sparingly.base.rng import Keys, keys_of
+from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import (
     Stretch,
     checked_sizes,
@@ -41,7 +40,6 @@ from sparingly.base.stats.pairs import (
     stretches,
 )
 
-Ids = Sequence[str] | NDArray[np.object_] | NDArray[np.str_]
 FlipTest = Literal["auto", "sampled", "exact", "analytic"]
 
 AUTO_LIMIT = 12
@@ -61,7 +59,6 @@ _LANE_WORDS = 255
 def pair_p_values(
     scores: Floats,
     *,
-    ids: Ids | None = None,
     keys: Keys | None = None,
     seed: int = 0,
     flips: int = 1000,
@@ -73,22 +70,22 @@ def pair_p_values(
     Args:
         scores: items × models, higher is better; NaN where a model was not judged. An item counts for a
             pair only when both models were judged on it.
-        ids: the items' ids: an item's signs follow from its id, so that the order of the rows does not
-            matter. Without ids the row number stands in for it.
-        keys: in place of ids, the 64-bit keys that were made from them.
+        keys: the items' 64-bit keys, made from their ids: an item's signs follow from its key, so that the
+            order of the rows does not matter. Without keys the row number stands in.
         seed: seed of the flips.
         flips: number of sampled flips.
         method: ``auto``, ``sampled``, ``exact`` or ``analytic``.
         weights: importance per item; the differences are multiplied by it.
 
     Examples:
-        >>> import numpy as np, sparingly
+        >>> import numpy as np
+        >>> from sparingly.base.rng import keys_of
         >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0]])
-        >>> pair_p_values(scores, ids=["a", "b", "c"])  # only 1 of 8 sign patterns is as good
+        >>> pair_p_values(scores, keys=keys_of(["a", "b", "c"]))  # only 1 of 8 sign patterns is as good
         array([0.0625])
     """
     scores = np.asarray(scores, np.float64)
-    keys = item_keys(len(scores), ids, keys)
+    keys = np.arange(len(scores), dtype=np.uint64) if keys is None else keys
     p_values: Floats = prefix_pair_p_values(
         scores, [len(scores)], keys=keys, seed=seed, flips=flips, method=method, weights=weights
     )[0]
@@ -177,24 +174,6 @@ def _analytic(scores: Floats, sizes: Ints, weights: Floats | None) -> Floats:
             if stretch.closes is not None:
                 result[stretch.closes] = limit_p_values(total, squares)
     return result
-
-
-def item_keys(items: int, ids: Ids | None = None, keys: Keys | None = None) -> Keys:
-    """Return one random key per item; signs and draws follow from it.
-
-    With ids, the same item gets the same draws wherever it stands; without ids or keys the row number
-    stands in for the id, and the draws depend on the order of the rows.
-    """
-    if ids is None:
-        return np.arange(items, dtype=np.uint64) if keys is None else keys
-    if keys is not None:
-        raise UsageError("Give the ids of the items or their keys, not both.")
-    if isinstance(ids, str) or len(ids) != items:
-        raise UsageError(f"Give one id for each of the {items} items.")
-    names = [str(name) for name in ids]
-    if len(set(names)) < items:
-        raise UsageError("Ids must differ from item to item.")
-    return keys_of(names)
 
 
 # --- by enumeration, for pairs of models that differ on few items ---

@@ -24,6 +24,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.lazy import special
 from sparingly.base.stats.correlation import average_ranks
 from sparingly.base.stats.pairs import checked_sizes, pair_count, pair_differences
 
@@ -114,16 +115,14 @@ def pair_signed_rank(
 
 
 def _approximate(positive: Floats, count: Floats, ties: Floats, alternative: Alternative) -> Floats:
-    from scipy.special import ndtr
-
     variance = (count * (count + 1.0) * (2.0 * count + 1.0) - 0.5 * ties) / 24.0
     excess = positive - count * (count + 1.0) / 4.0
     z = np.divide(excess, np.sqrt(variance), out=np.zeros(count.shape), where=variance > 0)
     if alternative == "greater":
-        return np.asarray(ndtr(-z))
+        return np.asarray(special.ndtr(-z))
     if alternative == "less":
-        return np.asarray(ndtr(z))
-    return np.minimum(2.0 * np.asarray(ndtr(-np.abs(z))), 1.0)
+        return np.asarray(special.ndtr(z))
+    return np.minimum(2.0 * np.asarray(special.ndtr(-np.abs(z))), 1.0)
 
 
 @lru_cache(maxsize=64)

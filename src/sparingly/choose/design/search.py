@@ -12,6 +12,7 @@ from numpy.random import Generator
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.lazy import sparse
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import limit_p_values, pair_differences, soft_pairwise_accuracy
 from sparingly.choose.design.budget import Budget
@@ -66,8 +67,6 @@ class Search:
         self, state: Subset, candidates: Ints, size: int, draws: int, beam: int, generator: Generator
     ) -> list[Subset]:
         """Return the ``beam`` best of so many random extensions of a subset, best first."""
-        from scipy.sparse import csr_array
-
         mask = np.zeros(len(self.terms), bool)
         mask[state.rows] = True
         free = candidates[~mask[candidates]]
@@ -76,7 +75,7 @@ class Search:
         for start in range(0, draws, block):
             extensions = free[distinct_draws(min(block, draws - start), len(free), size, generator)]
             ends = np.arange(0, extensions.size + 1, size)
-            members = csr_array(
+            members = sparse.csr_array(
                 (np.ones(extensions.size), extensions.ravel(), ends), shape=(len(extensions), len(self.terms))
             )
             sums = state.sums + members @ self.terms

@@ -11,6 +11,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, Objects
 from sparingly.base.checks import check_names
 from sparingly.base.errors import DataError, MissingDataError, UsageError, listing
+from sparingly.base.lazy import special
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.documents import Spending, check_enough, document_chances, importance_note
@@ -478,13 +479,13 @@ def _good_share(verdict: Floats, score: Floats, scored: Mask, keys: rng.Keys) ->
     z is the normal score of the item's rank by verdict and score, π the judge's share of passes, at most 95 %
     and at least 5 %, so that both kinds are thought of.
     """
-    from scipy.special import ndtr, ndtri
-
     rank = np.empty(len(verdict))
     rank[np.lexsort((keys, score, verdict))] = np.arange(len(verdict))
-    middle = np.where(scored, ndtri((rank + 0.5) / len(verdict)), 0.0)
+    middle = np.where(scored, special.ndtri((rank + 0.5) / len(verdict)), 0.0)
     passes = float(np.clip(verdict[scored].mean(), 0.05, 0.95))
-    return np.asarray(ndtr((ndtri(passes) + CORRELATION * middle) / np.sqrt(1.0 - CORRELATION**2)))
+    return np.asarray(
+        special.ndtr((special.ndtri(passes) + CORRELATION * middle) / np.sqrt(1.0 - CORRELATION**2))
+    )
 
 
 def _variances(share: Floats, verdict: Floats, good: Floats) -> Floats:

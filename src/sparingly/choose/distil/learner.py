@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.lazy import sparse
 from sparingly.choose.distil.text_features import (
     WORD_BITS,
     Spans,
@@ -31,7 +32,7 @@ from sparingly.signals.embed.tfidf import singular_axes
 from sparingly.signals.predict.regressors import RidgeFit, fit_ridge
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 Singles = NDArray[np.float32]
 
@@ -181,21 +182,19 @@ def _ngram_directions(texts: Sequence[str]) -> tuple[Floats, Floats, Ints, Float
     return np.asarray(weighted @ axes), axes, columns, rarity
 
 
-def _counts(texts: Sequence[str]) -> csr_array:
+def _counts(texts: Sequence[str]) -> sparse.csr_array:
     """Count n-grams: texts × places of characters, then of words, by the root of their number in the text."""
-    from scipy.sparse import csr_array, hstack, vstack
-
     parts = []
     for _, spans in blocks(texts):
         sides = []
         for hashes, counts in (character_ngrams(spans), word_ngrams(spans)):
             data = np.repeat(1.0 / np.sqrt(np.maximum(counts, 1)), counts)
             ends = np.concatenate([[0], np.cumsum(counts)])
-            side = csr_array((data, places(hashes, BITS), ends), shape=(len(counts), 1 << BITS))
+            side = sparse.csr_array((data, places(hashes, BITS), ends), shape=(len(counts), 1 << BITS))
             side.sum_duplicates()
             sides.append(side)
-        parts.append(hstack(sides, format="csr"))
-    return csr_array(vstack(parts, format="csr"))
+        parts.append(sparse.hstack(sides, format="csr"))
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import pl
 from sparingly.base.syntax import argument
 from sparingly.choose.pool.near_duplicates import Vectors, Words, letter_blocks, ngram_hashes, sketches_of
 from sparingly.choose.pool.parts import TABLE, PoolPart, load_array, read_marker, reading_table, write_part
@@ -135,8 +136,6 @@ def embed_pool(
 
 def embed_part(part: PoolPart, folder: Path, embedding: PoolEmbedding, batch: int) -> PoolPart:
     """Embed the sources of a part, unless that is done: a marker with the checksums is written last."""
-    import polars as pl
-
     marker = f"{part.name}.{embedding.label}.json"
     previous, endings = read_marker(folder / marker), vector_files(embedding.label)
     if previous is not None and previous.name == part.name and not previous.problem(folder, endings):

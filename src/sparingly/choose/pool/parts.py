@@ -16,13 +16,14 @@ from dataclasses import asdict, dataclass, field, replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import pl
 from sparingly.base.rng import keys_of
 from sparingly.choose.pool.near_duplicates import bands_of
 from sparingly.choose.pool.records import (
@@ -49,9 +50,6 @@ from sparingly.choose.pool.sources import (
 from sparingly.data import files, schema
 from sparingly.data.values import as_id, as_mapping, shown
 from sparingly.signals.length import SOURCE_LENGTH
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CHECKSUM = "checksum"
 SCORE_AGAIN = "Score the pool again with the same options: only damaged parts are scored again"
@@ -237,8 +235,6 @@ def write_part(part: PoolPart, folder: Path, content: Mapping[str, BytesIO], mar
 def _frame(
     sources: Sequence[Source], numbers: Mapping[str, Any], file: str, plan: ScoringPlan
 ) -> pl.DataFrame:
-    import polars as pl
-
     items, texts, extra = (
         [getattr(source, name) for source in sources] for name in ("item", "text", "extra")
     )
@@ -289,8 +285,6 @@ def _checksum_of(values: Mapping[str, Any]) -> str:
 @contextmanager
 def reading_table(path: Path) -> Iterator[None]:
     """Turn polars' errors on a damaged table into an InputError."""
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

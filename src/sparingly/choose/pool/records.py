@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import InputError, UsageError, one_line
+from sparingly.base.lazy import pl
 from sparingly.data import files, schema
 from sparingly.data.values import as_mapping, as_whole, shown
 
@@ -165,8 +166,6 @@ def _by_bytes(path: Path, kind: str, size: int) -> Iterator[FileRange]:
 
 
 def _by_rows(path: Path, rows: int) -> Iterator[FileRange]:
-    import polars as pl
-
     try:
         count = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -438,8 +437,6 @@ def _join_lines(lines: Iterator[Line], separator: str, width: int) -> Iterator[R
 
 
 def _rows(file_range: FileRange, longest: int, block: int = 20_000) -> Iterator[Raw]:
-    import polars as pl
-
     number = file_range.line
     try:
         rows = pl.scan_parquet(file_range.path, glob=False)

@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Ints
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import pl
 from sparingly.choose.pool.near_duplicates import BANDS
 from sparingly.choose.pool.parts import (
     BANDS_FILE,
@@ -33,9 +34,6 @@ from sparingly.choose.pool.sources import LANGUAGE, UNKNOWN_LANGUAGES
 from sparingly.choose.pool.workers import Executor, SerialExecutor, map_in_order
 from sparingly.data import files, schema
 from sparingly.data.values import as_list, as_mapping, check_version
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMAT, VERSION = "sparingly/pool", 1
 MANIFEST = "pool.json"
@@ -159,14 +157,10 @@ class ScoredPool:
 
     def column(self, *names: str) -> pl.DataFrame:
         """Return some columns of all sources, part after part."""
-        import polars as pl
-
         return pl.concat(map_in_order(self.executor, _columns, self._tables(), names))
 
     def extra_column(self, name: str) -> pl.Series:
         """Return an extra column of all sources as texts, null where a source has none."""
-        import polars as pl
-
         if not _PLAIN_NAME.fullmatch(name):
             # Other names cannot be written in a path, and are looked up one source at a time.
             values = (json.loads(extra).get(name) for extra in self.column("kept").to_series())
@@ -185,8 +179,6 @@ class ScoredPool:
 
     def rows(self, places: Ints) -> pl.DataFrame:
         """Return whole sources by their places among all sources, in the given order."""
-        import polars as pl
-
         requests, start = [], 0
         for part, table in zip(self.parts, self._tables(), strict=True):
             inside = np.flatnonzero((places >= start) & (places < start + part.tally.good))
@@ -225,8 +217,6 @@ class ScoredPool:
 
 def _columns(table: tuple[Path, int], names: Sequence[str] | None) -> pl.DataFrame:
     """Return columns of a part, all of them where none are named; it has as many rows as it should."""
-    import polars as pl
-
     path, rows = table
     with reading_table(path):
         frame = pl.read_parquet(path, columns=None if names is None else list(names), glob=False)
@@ -236,8 +226,6 @@ def _columns(table: tuple[Path, int], names: Sequence[str] | None) -> pl.DataFra
 
 
 def _extra_column(table: tuple[Path, int], name: str) -> pl.DataFrame:
-    import polars as pl
-
     path = pl.col("kept").str.json_path_match(f'$["{name}"]').alias(name)
     frame = _columns(table, ("kept",))
     with reading_table(table[0]):
@@ -246,8 +234,6 @@ def _extra_column(table: tuple[Path, int], name: str) -> pl.DataFrame:
 
 def _rows(request: tuple[tuple[Path, int], Ints, Ints]) -> pl.DataFrame:
     """Return some rows of a table, each with its place among all requested ones."""
-    import polars as pl
-
     table, rows, places = request
     return _columns(table, None)[rows].with_columns(_asked=pl.Series(places))
 
@@ -257,8 +243,6 @@ def _duplicate_ids(pool: ScoredPool) -> tuple[int, tuple[str, ...]]:
 
     Equal pairs of id and text count once. It takes 40 bytes a source, where a hash table takes 200.
     """
-    import polars as pl
-
     if not pool.tally.good:
         return 0, ()
     key = pool.column("key").to_series().to_numpy()

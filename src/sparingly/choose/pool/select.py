@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sparingly._version import __version__
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError, listing
+from sparingly.base.lazy import pl
 from sparingly.base.text import Bare, Call, Items, Value, format_call, format_number, text_value
 from sparingly.choose.design import knapsack
 from sparingly.choose.design.budget import Budget
@@ -48,9 +49,6 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import Signature, digest_ids
 from sparingly.data.values import plain
 from sparingly.signals.cost import LENGTH, SECONDS, SECONDS_PER_ITEM, SECONDS_PER_WORD
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DesignName = Literal["top", "uniform", "pivotal", "systematic"]
 OrderName = Literal["random", "utility", "length"]
@@ -183,8 +181,6 @@ def costs_of(pool: ScoredPool, frame: SourceFrame, cost: str) -> Floats:
     """Return what judging a source costs: ``length`` is 0.15·|source| + 33.7 s (Zouhar et al. 2025, 5.2)."""
     if cost == LENGTH:
         return np.asarray(SECONDS_PER_ITEM + SECONDS_PER_WORD * frame.length)
-    import polars as pl
-
     costs = pool.extra_column(cost).gather(frame.place).cast(pl.Float64, strict=False).to_numpy()
     bad = int((~np.isfinite(costs) | (costs < 0)).sum())
     if bad:
@@ -365,8 +361,6 @@ class PoolSelection:
 
     def frame(self) -> pl.DataFrame:
         """Return the chosen sources as a table: item, source, probability, place, extra columns."""
-        import polars as pl
-
         names = dict.fromkeys(name for row in self.rows for name in row)
         return pl.DataFrame([_column(name, [row.get(name) for row in self.rows]) for name in names])
 
@@ -421,8 +415,6 @@ def _row(
 
 def _column(name: str, values: list[Any]) -> pl.Series:
     """Return values as a column of one type; where they are of several, or no plain values, as texts."""
-    import polars as pl
-
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int} and all(value is None or -_WIDE <= value < _WIDE for value in values):
         return pl.Series(name, values, pl.Int64)

@@ -10,6 +10,7 @@ from struct import unpack_from
 from types import TracebackType
 
 from sparingly.base.errors import InputError
+from sparingly.base.lazy import pl
 from sparingly.data import files
 
 MAGIC = b"PK\x03\x04"
@@ -68,8 +69,6 @@ class Archive:
             raise ValueError(f"packed by method {info.compress_type}")
         if zstd_bound(packed) > self._limit:
             self._count(zstd_bound(packed))
-        import polars as pl
-
         try:
             # What polars reads as a table may be packed with zstd. JSON has no control characters, so that
             # with this separator a line is one field.

@@ -6,25 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.errors import InputError
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.base.syntax import role_argument
 from sparingly.data.io.frames import to_objects
 from sparingly.data.io.words import SCALE, kind_of, mixed, worded_marks, written_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.store import ColumnTexts
 from sparingly.data.values import EXACT, shown
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 
 @dataclass(frozen=True)

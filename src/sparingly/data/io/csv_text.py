@@ -8,19 +8,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparingly.base.errors import InputError
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource, decimal_points
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space": " ", "\\t": "\t"}
 _LONGEST_FIELD = 2**31 - 1

@@ -11,18 +11,13 @@ import zipfile
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from xml.etree import ElementTree
 
 from sparingly.base.errors import InputError, SparinglyError, UnknownNameError
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 MAGIC = b"PK\x03\x04"
 _WORKBOOK = "xl/workbook.xml"

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparingly.base.arrays import Objects
 from sparingly.base.errors import DataError, UsageError
-from sparingly.base.lazy import LazyModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
+from sparingly.base.lazy import pl
 
 
 def to_series(name: str, values: NDArray[Any]) -> tuple[pl.Series, bool]:

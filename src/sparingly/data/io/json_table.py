@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sparingly.base.errors import InputError, listing
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource
 from sparingly.data.io.format import LINES, Head
@@ -25,11 +25,6 @@ from sparingly.data.io.frames import from_values
 from sparingly.data.io.records import array_records
 from sparingly.data.io.roles import plain_name, words_of
 from sparingly.data.io.vocabulary import HEADS, NAMES, PREFERENCES, REPEATED
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 Rows = Callable[[], Iterator[tuple[int, dict[str, Any]]]]
 _ROLES, _CONTENTS = ("role", "from", "speaker"), ("content", "value", "text")

@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparingly.base.errors import UsageError, listing
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.base.syntax import role_argument
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource, first_of_runs
@@ -58,11 +57,6 @@ from sparingly.data.io.vocabulary import (
     WEAK_INPUTS,
 )
 from sparingly.data.roles import ColumnRole, SaidRoles
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 MODEL, OUTPUT, SCORE = "\0model", "\0output", "score"
 MOST_GUESSED = 1_000

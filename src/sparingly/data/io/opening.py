@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sparingly.base.errors import InputError, UsageError, listing
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource
 from sparingly.data.io.csv_text import SEPARATORS, CsvText
@@ -15,11 +15,6 @@ from sparingly.data.io.excel import is_workbook, open_workbook
 from sparingly.data.io.format import Head
 from sparingly.data.io.json_table import flatten, open_json
 from sparingly.data.io.parquet import MAGIC, ParquetFile
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 ARROW = b"ARROW1"
 _SPLITS, _SAVED = "dataset_dict.json", "dataset_info.json"

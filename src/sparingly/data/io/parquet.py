@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError, UnknownNameError
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import in_file
@@ -38,11 +38,6 @@ from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_scale, check_version
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 _PARTS = {
     "metric": "metrics",

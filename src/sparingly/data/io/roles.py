@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.data import fields
 from sparingly.data.io.columns import (
     TableSource,
@@ -55,11 +55,6 @@ from sparingly.data.io.vocabulary import (
 from sparingly.data.io.words import is_verdict, kind_of, plain_word
 from sparingly.data.roles import LOW_MAY_BE_GOOD, ColumnRole, SaidRoles
 from sparingly.data.scale import Scale
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 ITEM_COLUMNS = (fields.DOCUMENT, fields.POSITION, fields.DOMAIN, fields.COST, fields.WEIGHT)
 PREFIX = re.compile(r"(metric|aspect|reference|cell|column)s?[:.](.+)", re.DOTALL)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints, Objects
 from sparingly.base.catalogue import register
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError, listing
-from sparingly.base.lazy import LazyModule
+from sparingly.base.lazy import pl
 from sparingly.base.syntax import role_argument
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
@@ -65,11 +65,6 @@ from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import EXACT
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 
 @register("table")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimal_text, decimals_for, ends_text
+from sparingly.base.lazy import sparse
 from sparingly.base.summary import IntervalCell, Summary
 from sparingly.base.syntax import either
 from sparingly.base.tabular import Tabular
@@ -227,11 +228,9 @@ def sums_by_item(
     code: Ints, columns: Sequence[Ints], entries: Sequence[Floats], shape: tuple[int, int]
 ) -> Any:
     """Return Σ entries by item and column; sparse where most of it would be 0."""
-    from scipy.sparse import csr_matrix
-
     if shape[0] * shape[1] > max(_DENSE, len(columns) * len(code)):
         where = np.tile(code, len(columns)), np.concatenate(columns)
-        return csr_matrix((np.concatenate(entries), where), shape=shape)
+        return sparse.csr_matrix((np.concatenate(entries), where), shape=shape)
     total = np.zeros(shape[0] * shape[1])
     for column, values in zip(columns, entries, strict=True):
         total += np.bincount(code * shape[1] + column, values, len(total))
@@ -516,7 +515,6 @@ def _status(table: Preferences, weight: Floats, models: int) -> tuple[tuple[str,
     Strengths are finite where every model can be reached from every other along wins; a tie is a win for
     both. The largest group of models of which that is true is kept.
     """
-    from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
     counts = weight > 0
@@ -525,7 +523,7 @@ def _status(table: Preferences, weight: Floats, models: int) -> tuple[tuple[str,
     won = np.bincount((first * models + second)[value > -1], minlength=models * models)
     lost = np.bincount((second * models + first)[value < 1], minlength=models * models)
     wins = (won + lost).reshape(models, models).astype(np.float64)
-    _, group = connected_components(csr_matrix(wins), directed=True, connection="strong")
+    _, group = connected_components(sparse.csr_matrix(wins), directed=True, connection="strong")
     sizes = np.bincount(group)
     usable = np.asarray(group == int(np.argmax(sizes))) & (sizes.max() > 1)
     reasons = {(True, False): WINS_ALL, (False, True): LOSES_ALL, (False, False): NEVER_COMPARED}

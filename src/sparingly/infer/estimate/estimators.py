@@ -12,6 +12,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.lazy import spatial
 from sparingly.base.registry import Method, method_class, method_from_call, parameter, register
 from sparingly.base.syntax import argument
 from sparingly.base.text import parse_call
@@ -146,11 +147,9 @@ def neighbour_predictions(
 
 def nearest_mean(variates: Floats, rows: Ints, scores: Floats, neighbours: int) -> Floats:
     """Return the mean score of the nearest judged items for every item of metrics × items."""
-    from scipy.spatial import KDTree
-
     points = variates.T
     near = min(neighbours, len(rows))
-    nearest = KDTree(points[rows]).query(points, k=near)[1].reshape(len(points), near)
+    nearest = spatial.KDTree(points[rows]).query(points, k=near)[1].reshape(len(points), near)
     return np.asarray(scores[nearest].mean(axis=1))
 
 

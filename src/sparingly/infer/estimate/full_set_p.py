@@ -11,6 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, ratio
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import special
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.stats.multiple_tests import most_equal
 from sparingly.base.stats.pairs import pair_indices
@@ -58,12 +59,10 @@ def error_scales(degrees: float) -> Floats:
 
     A sample estimates its own error, too: this is what makes a normal belief one of Student's t.
     """
-    from scipy.special import gammaincinv
-
     if math.isinf(degrees) or degrees > _INFINITE_FREEDOM:
         return np.ones(1)
     shares = (np.arange(_SCALES) + 0.5) / _SCALES
-    return np.asarray(degrees / (2.0 * gammaincinv(degrees / 2.0, shares)))
+    return np.asarray(degrees / (2.0 * special.gammaincinv(degrees / 2.0, shares)))
 
 
 # --- what judging everything would show of two models ---
@@ -89,8 +88,6 @@ def full_set_p_values(
     It says what to expect of judging everything; it is no evidence beyond what was judged, so read it beside
     the ordinary p-value, never in its place.
     """
-    from scipy.special import ndtr
-
     expected, spread = np.asarray(differences, np.float64), np.asarray(deviations, np.float64)
     if expected.shape != spread.shape or (errors is not None and np.shape(errors) != expected.shape):
         raise UsageError("There must be one deviation, and one error if any, for every difference.")
@@ -105,7 +102,7 @@ def full_set_p_values(
         z = expected * np.sqrt(size) / spread
     # Items that all show the same difference leave no doubt; items that show none leave p at a half.
     z = np.where(np.isnan(z) & ~np.isnan(expected) & ~np.isnan(spread), 0.0, z)
-    return np.asarray(ndtr(-z))
+    return np.asarray(special.ndtr(-z))
 
 
 class SetDocuments(NamedTuple):
@@ -161,8 +158,6 @@ def chance_full_set_shows(
         >>> chance_full_set_shows(apart, errors, spread, 500, models=3, degrees=99).round(2)
         array([0.3 , 0.96, 0.93])
     """
-    from scipy.special import ndtr
-
     gaps, gap_errors, spreads = (
         np.asarray(values, np.float64) for values in (differences, errors, deviations)
     )
@@ -202,7 +197,7 @@ def chance_full_set_shows(
     centre = room / total * observed
     deviation = np.maximum(np.sqrt(room / total * noise), 1e-9)
     if exact:
-        parts = [weight @ ndtr(centre / math.sqrt(scale) / deviation) for scale in scales]
+        parts = [weight @ special.ndtr(centre / math.sqrt(scale) / deviation) for scale in scales]
     else:
         parts, last = [], np.zeros(len(observed))
         # The larger the errors, the fewer pairs are significant: each scale begins where the last ended.
@@ -217,8 +212,6 @@ def _corrected(
     weight: Floats, centre: Floats, deviation: Floats, models: int, test: tuple[float, float], chance: Floats
 ) -> Floats:
     """Return the chance of every pair, with as many clearer ones significant as their chances add up to."""
-    from scipy.special import ndtr, stdtrit
-
     alpha, freedom = test
     pairs = len(chance)
     equal = np.minimum(most_equal(models)[:pairs], np.arange(pairs, 0.0, -1.0))
@@ -227,8 +220,8 @@ def _corrected(
         clearer = np.empty(pairs)
         clearer[clearest] = np.cumsum(chance[clearest]) - chance[clearest]
         tests = np.interp(clearer, np.arange(pairs), equal)
-        previous, critical = chance, stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
-        chance = np.asarray(weight @ ndtr((centre - critical) / deviation))
+        previous, critical = chance, special.stdtrit(freedom, 1.0 - alpha / (2.0 * tests))
+        chance = np.asarray(weight @ special.ndtr((centre - critical) / deviation))
         if chance.sum() <= previous.sum() + _CHANGE:
             break
     return chance

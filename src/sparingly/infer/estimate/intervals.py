@@ -19,6 +19,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError, listing
+from sparingly.base.lazy import special
 from sparingly.base.syntax import either
 
 if TYPE_CHECKING:
@@ -500,8 +501,6 @@ class Reach:
         proportion beyond the level of 95 %): the root of the quadratic is the quantile at which it meets 0,
         and 2·P(t > q) the p-value. NaN without an error.
         """
-        from scipy.special import ndtr, stdtr
-
         finite = np.isfinite(self.freedom)
         low, high = self.side_errors()
         error = np.where(centre > 0, low, high)
@@ -518,7 +517,9 @@ class Reach:
             reaching = np.fmin(reaching, np.maximum(root / (2.0 * bend), 0.0))
         reaching = np.where(np.isnan(errors_away), np.nan, reaching)
         quantile = np.where(errors_away > moved, errors_away * usual / moved, reaching)
-        tail = np.where(finite, stdtr(np.where(finite, self.freedom, 1.0), -quantile), ndtr(-quantile))
+        tail = np.where(
+            finite, special.stdtr(np.where(finite, self.freedom, 1.0), -quantile), special.ndtr(-quantile)
+        )
         return np.asarray(np.minimum(2.0 * tail, 1.0))
 
     @property
@@ -547,7 +548,5 @@ class Reach:
 
 def student_quantile(freedom: Floats | float, tail: float) -> Floats:
     """Return the quantile of Student's distribution, the normal one's for infinite degrees of freedom."""
-    from scipy.special import ndtri, stdtrit
-
     finite = np.isfinite(freedom)
-    return np.where(finite, stdtrit(np.where(finite, freedom, 1.0), tail), ndtri(tail))
+    return np.where(finite, special.stdtrit(np.where(finite, freedom, 1.0), tail), special.ndtri(tail))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask, ratio
+from sparingly.base.lazy import spatial
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, dense, group_sums
 
@@ -332,14 +333,12 @@ def deviations_from_neighbours(units: UnitTotals, factor: Floats, coordinates: F
     variance of Stevens and Olsen 2003; Grafström and Schelin 2014): a spread sample is more precise than the
     plain formula says.
     """
-    from scipy.spatial import KDTree
-
     # A unit that was certain to be drawn has no error, and too little weight to be like its neighbours.
     uncertain = np.flatnonzero((factor > 0).any(axis=1))
     count = min(NEIGHBOURS, len(uncertain))
     if count < 2:
         return deviations_from_centre(units, factor)
-    nearest = np.atleast_2d(KDTree(coordinates[uncertain]).query(coordinates[uncertain], k=count)[1])
+    nearest = np.atleast_2d(spatial.KDTree(coordinates[uncertain]).query(coordinates[uncertain], k=count)[1])
     position = np.arange(len(uncertain))
     # Where several units are at one place, the unit itself need not be among its nearest.
     nearest[:, -1] = np.where((nearest == position[:, None]).any(axis=1), nearest[:, -1], position)

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.lazy import special
 from sparingly.infer.estimate.intervals import EXACT, PROPORTION, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import Estimate
@@ -88,15 +89,13 @@ class WiderPairErrors(PairErrors):
         t = d / √(own² + added), with the degrees of freedom of Welch and Satterthwaite. The own error is the
         one to which the earlier p-value belongs, whatever its test: |d| / z of p/2, and 0 where p is 0.
         """
-        from scipy.special import ndtri, stdtr
-
         variance, freedom = self._added_to(first, second)
         earlier = self.before.p_values(first, second, centre)
         with np.errstate(divide="ignore", invalid="ignore"):
-            own = np.where(earlier > 0, (centre / ndtri(np.maximum(earlier, 1e-300) / 2)) ** 2, 0.0)
+            own = np.where(earlier > 0, (centre / special.ndtri(np.maximum(earlier, 1e-300) / 2)) ** 2, 0.0)
             total = own + variance
             degrees = np.minimum(freedom * (total / np.where(variance > 0, variance, 1.0)) ** 2, 1e9)
-            tail = stdtr(degrees, -np.abs(centre) / np.sqrt(total))
+            tail = special.stdtr(degrees, -np.abs(centre) / np.sqrt(total))
         return np.where(variance > 0, np.where(earlier >= 1, 1.0, 2.0 * tail), earlier)
 
     @cached_property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.lazy import special
 from sparingly.base.stats.multiple_tests import benjamini_yekutieli
 from sparingly.infer.estimate.rater_effects import RaterScores
 from sparingly.infer.estimate.sample import dense
@@ -143,15 +144,13 @@ def _from_sums(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _with_ends(values: Floats, level: float) -> Rate:
     """Return the first value with ends from the others, each without one cluster."""
-    from scipy.special import stdtrit
-
     value, groups = float(values[0]), len(values) - 1
     inside = np.clip(values, -0.999999, 0.999999)
     z = np.arctanh(inside)
     if groups < 2 or not np.isfinite(z).all() or abs(value) > 0.999:
         return Rate(value, float("nan"), float("nan"))
     error = np.sqrt((groups - 1.0) / groups * ((z[1:] - z[1:].mean()) ** 2).sum())
-    half = float(stdtrit(groups - 1.0, 0.5 + level / 2.0)) * error
+    half = float(special.stdtrit(groups - 1.0, 0.5 + level / 2.0)) * error
     return Rate(value, float(np.tanh(z[0] - half)), float(np.tanh(z[0] + half)))
 
 
@@ -193,8 +192,6 @@ def alternative_annotator(
     by a t-test of W_h − W_f (items as units), for all people at a false discovery rate of 5 % (Benjamini and
     Yekutieli 2001). ε = .2 suits experts (Calderon, Reichart and Dror 2025, section 3).
     """
-    from scipy.special import stdtr
-
     if ratings is None:
         return None
     scores, cluster, judge = ratings_by_person(labelled, ratings)
@@ -221,7 +218,7 @@ def alternative_annotator(
         count = len(items)
         error = float(np.sqrt((sums**2).sum() * count / (count - 1))) / len(rows)
         below = mean - epsilon
-        p_values.append(float(stdtr(count - 1.0, below / error)) if error > 0 else float(below >= 0))
+        p_values.append(float(special.stdtr(count - 1.0, below / error)) if error > 0 else float(below >= 0))
     if len(p_values) < FEWEST_PEOPLE:
         return None
     rejected = benjamini_yekutieli(np.array(p_values)) < 0.05

@@ -12,6 +12,7 @@ import numpy as np
 
 from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
+from sparingly.base.lazy import special
 from sparingly.base.summary import Summary
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_value, text_value
@@ -61,8 +62,6 @@ def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -
     Its interval is that of ln R, linearised, u_i = (e_i² − R·r_i²)/π_i, by drawn units; no lower end lies
     below 100, since a judge that tells nothing is left out of the estimate.
     """
-    from scipy.special import stdtrit
-
     from sparingly.signals.predict.features import has_features
 
     if sample.fewest_units < FEWEST:
@@ -84,7 +83,7 @@ def labels_worth(data: EvalSet, sample: JudgedSample, level: float, seed: int) -
     count = len(units)
     total = float(squares[1].sum())
     error = float(np.sqrt((units**2).sum() * count / (count - 1))) / (ratio * total) if ratio > 0 else 0.0
-    half = float(stdtrit(count - 1.0, 0.5 + level / 2.0)) * error
+    half = float(special.stdtrit(count - 1.0, 0.5 + level / 2.0)) * error
     worth = HUNDRED / ratio if ratio > 0 else math.inf
     return Rate(worth, max(HUNDRED, worth * math.exp(-half)), worth * math.exp(half))
 

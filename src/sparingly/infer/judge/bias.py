@@ -15,6 +15,8 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
+from sparingly.base.lazy import special
+from sparingly.base.progress import tracked
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -110,8 +112,6 @@ def _weighted_slope(values: Floats, labelled: LabelledOutputs, level: float) -> 
     The error of the slope is the larger of the cluster-robust one and, since a part without any error shows
     no spread, the one by the spread of all errors.
     """
-    from scipy.special import stdtr, stdtrit
-
     weight, error = labelled.weight, labelled.error
     x = values - weight @ values / weight.sum()
     squares = float(weight @ x**2)
@@ -126,8 +126,8 @@ def _weighted_slope(values: Floats, labelled: LabelledOutputs, level: float) -> 
     freedom = _freedom(weight * x, labelled.cluster)
     if deviation <= 0 or freedom <= 0:
         return effect, float("nan"), float("nan")
-    p = 2.0 * float(stdtr(freedom, -abs(effect) / deviation))
-    return effect, float(stdtrit(freedom, 0.5 + level / 2.0)) * deviation, p
+    p = 2.0 * float(special.stdtr(freedom, -abs(effect) / deviation))
+    return effect, float(special.stdtrit(freedom, 0.5 + level / 2.0)) * deviation, p
 
 
 def _freedom(leverage: Floats, cluster: Ints) -> float:
@@ -169,7 +169,7 @@ def _exceeded(columns: Floats, values: Floats, block: Ints, generator: np.random
     observed = np.abs(values @ columns) * (1.0 - 1e-9)
     counts = np.zeros(columns.shape[1])
     step = max(1, _BLOCK // len(values))
-    for start in range(0, DRAWS, step):
+    for start in tracked(range(0, DRAWS, step)):
         keys = block + generator.random((min(step, DRAWS - start), len(values)))
         counts += (np.abs(values[np.argsort(keys, axis=1)] @ columns) >= observed).sum(axis=0)
     return (1.0 + counts) / (DRAWS + 1.0)
@@ -177,8 +177,6 @@ def _exceeded(columns: Floats, values: Floats, block: Ints, generator: np.random
 
 def _position(labelled: LabelledOutputs, level: float, seed: int) -> list[JudgeBias]:
     """Return the bias for what comes first, where the judge compared pairs in both orders."""
-    from scipy.special import stdtr, stdtrit
-
     votes = labelled.data.preferences
     if labelled.judge not in votes.raters:
         return []
@@ -205,8 +203,8 @@ def _position(labelled: LabelledOutputs, level: float, seed: int) -> list[JudgeB
     if not deviation > 0:
         p, half = (1.0 if effect == 0 else 0.0), 0.0
     else:
-        p = 2.0 * float(stdtr(groups - 1.0, -abs(effect) / deviation))
-        half = float(stdtrit(groups - 1.0, 0.5 + level / 2.0)) * deviation
+        p = 2.0 * float(special.stdtr(groups - 1.0, -abs(effect) / deviation))
+        half = float(special.stdtrit(groups - 1.0, 0.5 + level / 2.0)) * deviation
     # Signs of whole items, at random: what is exchangeable is which output was first.
     signs = rng.generator(seed, "judge position").choice((-1.0, 1.0), (DRAWS, groups))
     totals = np.bincount(cluster, lead)

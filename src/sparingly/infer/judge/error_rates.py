@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError
+from sparingly.base.lazy import special
 from sparingly.base.stats.proportion import effective_proportion_interval, proportion_interval
 from sparingly.infer.judge.labelled import LabelledOutputs
 
@@ -245,8 +246,6 @@ def calibration(labelled: LabelledOutputs, level: float, origin: float = 0.0) ->
 
 def _least_squares(design: Floats, values: Floats, weight: Floats, cluster: Ints, level: float) -> list[Rate]:
     """Return the coefficients of a weighted regression with cluster-robust intervals."""
-    from scipy.special import stdtrit
-
     codes = np.unique(cluster, return_inverse=True)[1]
     groups = int(codes.max()) + 1
     inverse = np.linalg.pinv((design * weight[:, None]).T @ design)
@@ -254,7 +253,7 @@ def _least_squares(design: Floats, values: Floats, weight: Floats, cluster: Ints
     parts = design * (weight * (values - design @ solution))[:, None]
     sums = np.stack([np.bincount(codes, column) for column in parts.T], axis=1)
     covariance = inverse @ (sums.T @ sums) @ inverse * groups / max(groups - 1, 1)
-    quantile = float(stdtrit(groups - 1.0, 0.5 + level / 2.0)) if groups > 1 else float("nan")
+    quantile = float(special.stdtrit(groups - 1.0, 0.5 + level / 2.0)) if groups > 1 else float("nan")
     halves = quantile * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return [
         Rate(float(at), float(at - half), float(at + half)) for at, half in zip(solution, halves, strict=True)
@@ -291,9 +290,7 @@ def corrected_score(labelled: LabelledOutputs, verdicts: Floats, level: float) -
     with Lang and Reiczigel's (2014) interval, which adds a pseudo-count to each and holds for few labels.
     Grades: θ = a + b·mean, people's score regressed on the judge's (least squares, cluster-robust).
     """
-    from scipy.special import ndtri
-
-    z, ends = float(ndtri(0.5 + level / 2.0)), labelled.people
+    z, ends = float(special.ndtri(0.5 + level / 2.0)), labelled.people
     if not labelled.two_valued:
         # The height of the line at the judge's mean: there, with that mean as origin, lies its offset.
         height = calibration(labelled, level, origin=float(labelled.rescaled(verdicts).mean())).offset

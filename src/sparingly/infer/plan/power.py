@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, ratio
+from sparingly.base.lazy import special
 from sparingly.base.stats.pairs import pair_count, pair_indices
 from sparingly.infer.estimate.intervals import FEWEST_UNITS
 from sparingly.infer.estimate.pairs import PairErrors
@@ -150,9 +151,7 @@ def detectable(covariance: Floats, ratio: float, power: float) -> float:
 
     (c + z_power)·se, with c the ratio of difference and standard error from which on ``rank`` decides.
     """
-    from scipy.special import ndtri
-
-    return float((ratio + ndtri(power)) * np.median(pair_deviations(covariance)))
+    return float((ratio + special.ndtri(power)) * np.median(pair_deviations(covariance)))
 
 
 def items_for(effect: float, models: int, level: float, power: float, largest: int) -> int | None:
@@ -161,11 +160,11 @@ def items_for(effect: float, models: int, level: float, power: float, largest: i
     Normal scores, all models judged on the same random items. The search begins where Student's t alone would
     do: no fewer items can be enough.
     """
-    from scipy.special import stdtrit
-
     tail = 0.5 + pair_level(models, level) / 2.0
     by_student = fewest_from(
-        FEWEST_UNITS, lambda n: float(t_tail(effect, n, float(stdtrit(n - 1.0, tail)))) >= power, largest
+        FEWEST_UNITS,
+        lambda n: float(t_tail(effect, n, float(special.stdtrit(n - 1.0, tail)))) >= power,
+        largest,
     )
     if by_student is None:
         return None
@@ -212,12 +211,10 @@ def t_tail(effect: float, n: int, ratio: Floats | float) -> Floats:
     Where the series fails, far beyond the ratio r, by Φ((δ − r(1 − 1/4f))/√(1 + r²/2f)) (Johnson and Welch
     1940).
     """
-    from scipy.special import nctdtr, ndtr
-
     finite, freedom, noncentrality = np.isfinite(ratio), n - 1.0, effect * math.sqrt(n)
     critical = np.where(finite, ratio, 0.0)
-    exact = 1.0 - nctdtr(freedom, noncentrality, critical)
-    near = ndtr(
+    exact = 1.0 - special.nctdtr(freedom, noncentrality, critical)
+    near = special.ndtr(
         (noncentrality - critical * (1.0 - 0.25 / freedom)) / np.sqrt(1.0 + critical**2 / (2.0 * freedom))
     )
     return np.where(finite, np.where(np.isnan(exact), near, exact), 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base.checks import check_level
 from sparingly.base.errors import UsageError, one_line
+from sparingly.base.lazy import special, stats
 from sparingly.base.stats.pairs import pair_count
 from sparingly.base.stats.proportion import TAIL_SHARE, proportion_interval
 from sparingly.base.summary import Summary
@@ -251,9 +252,7 @@ def comparisons_for(rate: float, alpha: float, power: float) -> int:
 
     The power of an exact test goes up and down with n; from this n on it never falls below.
     """
-    from scipy.stats import norm
-
-    reach = norm.isf(alpha / 2) / 2 + norm.ppf(power) * math.sqrt(rate * (1 - rate))
+    reach = stats.norm.isf(alpha / 2) / 2 + stats.norm.ppf(power) * math.sqrt(rate * (1 - rate))
     approximate = max(0.0, reach / abs(rate - 0.5)) ** 2
     if approximate > _EXACT_UP_TO:
         return _in_reach(math.ceil(approximate))
@@ -268,12 +267,10 @@ def binomial_power(n: Any, rate: float, alpha: float) -> Any:
     c is the smallest count with P(X > c) + 0.58·P(X = c) ≤ α/2 under one half: from it on, the printed
     interval excludes one half.
     """
-    from scipy.stats import binom
-
-    quantile = binom.isf(alpha / 2, n, 0.5)
-    tail = binom.sf(quantile, n, 0.5) + TAIL_SHARE * binom.pmf(quantile, n, 0.5)
+    quantile = stats.binom.isf(alpha / 2, n, 0.5)
+    tail = stats.binom.sf(quantile, n, 0.5) + TAIL_SHARE * stats.binom.pmf(quantile, n, 0.5)
     critical = np.where(tail <= alpha / 2, quantile, quantile + 1)
-    return binom.sf(critical - 1, n, max(rate, 1 - rate))
+    return stats.binom.sf(critical - 1, n, max(rate, 1 - rate))
 
 
 # --- a pass rate ---
@@ -322,11 +319,11 @@ def outputs_for(rate: float, width: float, of: int | None, level: float) -> int:
 
 def expected_half_width(rate: float, n: int, of: int | None, level: float) -> float:
     """Return the mean half-width of the interval over the counts that a sample of n may have."""
-    from scipy.stats import binom, hypergeom
-
     if of is not None and n >= of:
         return 0.0
-    size, distribution = (np.inf, binom(n, rate)) if of is None else (of, hypergeom(of, round(rate * of), n))
+    size, distribution = (
+        (np.inf, stats.binom(n, rate)) if of is None else (of, stats.hypergeom(of, round(rate * of), n))
+    )
     middle, reach = float(distribution.mean()), 5.0 * float(distribution.std()) + 2.0
     counts = np.arange(max(0, math.floor(middle - reach)), min(n, math.ceil(middle + reach)) + 1)
     weights = distribution.pmf(counts)
@@ -376,13 +373,13 @@ def pass_rate_items(rate: float, other: float, correlation: float, alpha: float,
     n = (z_α √D + z_β √(D − d²))²/d², with d = q − p and D = p(1 − q) + q(1 − p) − 2r√(p(1 − p)q(1 − q)) the
     share of items on which only one of them passes (Connor 1987).
     """
-    from scipy.special import ndtri
-
     shared = correlation * math.sqrt(rate * (1 - rate) * other * (1 - other))
     gap = abs(other - rate)
     # No fewer items can differ than the rates do.
     differing = max(rate * (1 - other) + other * (1 - rate) - 2 * shared, gap)
-    reach = -ndtri(alpha / 2) * math.sqrt(differing) + ndtri(power) * math.sqrt(max(differing - gap**2, 0.0))
+    reach = -special.ndtri(alpha / 2) * math.sqrt(differing) + special.ndtri(power) * math.sqrt(
+        max(differing - gap**2, 0.0)
+    )
     return _in_reach(max(FEWEST_UNITS, math.ceil((float(reach) / gap) ** 2)))
 
 

@@ -13,7 +13,7 @@ from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import DataError, UsageError
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices, soft_pairwise_accuracy
-from sparingly.base.stats.sign_flip import FlipTest, Ids, item_keys, pair_p_values
+from sparingly.base.stats.sign_flip import FlipTest, pair_p_values
 from sparingly.base.stats.signed_rank import SignedRank, pair_signed_rank
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -223,37 +223,6 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON: a number that is not defined is None."""
         return dict(nan_as_none(asdict(self)))
-
-
-def agreement(
-    values: Floats,
-    rows: Ints | Sequence[int],
-    *,
-    ids: Ids | None = None,
-    keys: Keys | None = None,
-    seed: int = 0,
-    flips: int = 1000,
-    method: FlipTest = "auto",
-    weights: Floats | None = None,
-    subset_values: Floats | None = None,
-) -> Agreement:
-    """Compare the outcome on some rows of a score matrix with the outcome on all of them.
-
-    The other parameters are those of ``FullSet``; ``ids`` are the items' ids, on which sign flips depend (row
-    numbers unless given), and ``keys`` the 64-bit keys that were made from them. ``subset_values`` are other
-    scores by which the subset is judged, such as a metric or one rater's.
-
-    Examples:
-        >>> import numpy as np, sparingly
-        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [1.0, 4.0]])
-        >>> agreement(scores, [0, 1, 2], ids=["a", "b", "c"]).soft_pairwise_accuracy
-        1.0
-    """
-    values = np.asarray(values, np.float64)
-    full_set = FullSet(
-        values, item_keys(len(values), ids, keys), seed=seed, flips=flips, method=method, weights=weights
-    )
-    return agreement_with(full_set, rows, subset_values=subset_values)
 
 
 def agreement_with(

@@ -19,6 +19,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.format import cell_text
+from sparingly.base.lazy import special
 from sparingly.base.stats.pairs import soft_pairwise_accuracy
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.base.stats.signed_rank import prefix_pair_signed_rank
@@ -181,12 +182,10 @@ def random_curve(
 
 def mean_and_half_width(runs: Floats) -> tuple[Floats, Floats]:
     """Return the mean over runs (the first axis), half the width of its 90 % t interval; NaN for one run."""
-    from scipy.special import stdtrit
-
     middle = np.asarray(runs.mean(axis=0))
     if len(runs) < 2:
         return middle, np.full(middle.shape, np.nan)
-    quantile = float(stdtrit(len(runs) - 1, 0.95))
+    quantile = float(special.stdtrit(len(runs) - 1, 0.95))
     return middle, np.asarray(quantile * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import stats
 from sparingly.base.stats.multiple_tests import shaffer
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.infer.rank.measures import round_means
@@ -220,9 +221,7 @@ def margin_test(
 
 def _upper_tail(distance: float, error: float, degrees: float) -> float:
     """Return P(T > distance / error); without any error the sign of the distance decides."""
-    from scipy.stats import norm, t
-
     if error == 0:
         return 0.0 if distance > 0 else 1.0
     ratio = distance / error
-    return float(norm.sf(ratio) if math.isinf(degrees) else t.sf(ratio, degrees))
+    return float(stats.norm.sf(ratio) if math.isinf(degrees) else stats.t.sf(ratio, degrees))

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import UsageError
+from sparingly.base.lazy import special
 from sparingly.base.rng import Keys
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import AUTO_LIMIT, pair_p_values
@@ -99,15 +100,13 @@ def t_tests(
     decides. And no p-value is below ``least_p``, what n units can support however alike they are, but for a
     given one of 0 without an error: both models were judged on everything.
     """
-    from scipy.special import stdtr
-
     difference, errors = scores[:, None] - scores[None, :], pair_errors(covariance)
     has_error = pair_tells(covariance, scores)
     if two_sided is not None:
         # They are 1 where no error is known; of two-valued scores it is known what was not seen.
         has_error = has_error | (two_sided < 1.0)
     ratio = np.divide(difference, errors, out=np.zeros_like(difference), where=has_error & (errors > 0))
-    tail = stdtr(degrees, ratio)
+    tail = special.stdtr(degrees, ratio)
     if two_sided is not None:
         tail = np.where(difference < 0, two_sided / 2.0, 1.0 - two_sided / 2.0)
     smallest = np.full(tail.shape, least_p(degrees))
@@ -128,9 +127,7 @@ def least_p(degrees: float) -> float:
     Were all n units to show the same difference d, one more that shows −d would make t = n/2: no sample is
     taken to rule out that there is such a unit.
     """
-    from scipy.special import stdtr
-
-    return 0.0 if math.isinf(degrees) else float(stdtr(degrees, -(degrees + 1.0) / 2.0))
+    return 0.0 if math.isinf(degrees) else float(special.stdtr(degrees, -(degrees + 1.0) / 2.0))
 
 
 def permutation_tests(scores: Floats, keys: Keys, *, seed: int = 0, flips: int = 1000) -> PairTests:

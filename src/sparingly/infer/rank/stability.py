@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,30 +52,6 @@ class Stability:
         return html_table(("stability", f"{len(self.changes)} draws"), rows)
 
 
-@dataclass(frozen=True)
-class StabilityOverSets:
-    """Repeated draws over several evaluation sets (translation directions, aspects).
-
-    ``best``, ``median`` and ``worst`` are the numbers of sets with a changed ranking over the runs (run r:
-    draw r of every set), ``differing_share`` the share of sets whose draws do not all give one ranking.
-    """
-
-    sets: int
-    best: int
-    median: float
-    worst: int
-    differing_share: float
-
-    def _repr_html_(self) -> str:
-        rows = [
-            ("sets with a changed ranking: best run", self.best),
-            ("median run", self.median),
-            ("worst run", self.worst),
-            ("sets whose draws do not all give one ranking", f"{self.differing_share:.1%}"),
-        ]
-        return html_table(("stability", f"{self.sets} sets"), rows)
-
-
 def stability(subset_means: Floats, full_means: Floats) -> Stability:
     """Compare the rankings of several draws (draws × models) with the full set's and with each other.
 
@@ -100,34 +76,6 @@ def stability(subset_means: Floats, full_means: Floats) -> Stability:
         worst=int(changes.max()),
         differing_pairs=1.0 - equal_pairs / pairs if pairs else 0.0,
         draws_differ=len(repeats) > 1,
-    )
-
-
-def stability_over_sets(sets: Sequence[Stability]) -> StabilityOverSets:
-    """Count, run by run, the evaluation sets whose ranking changed; report the best, median and worst run.
-
-    As in Lo and Knowles 2023, where each year's translation directions were drawn 13 times, and as the share
-    of data sets whose ranking depends on the draw in Ruan et al. 2024.
-
-    Examples:
-        >>> import numpy as np, sparingly
-        >>> full = np.array([3.0, 2.0, 1.0])
-        >>> steady = stability(np.array([[9.0, 5.0, 1.0], [8.0, 5.0, 2.0]]), full)
-        >>> shaky = stability(np.array([[9.0, 5.0, 1.0], [5.0, 8.0, 2.0]]), full)
-        >>> over = stability_over_sets([steady, shaky])
-        >>> over.best, over.worst, over.differing_share
-        (0, 1, 0.5)
-    """
-    runs = {len(result.changes) for result in sets}
-    if len(runs) != 1:
-        raise UsageError("Stability over several sets needs at least one set, and as many draws of each.")
-    changed = (np.array([result.changes for result in sets]) > 0).sum(axis=0)
-    return StabilityOverSets(
-        sets=len(sets),
-        best=int(changed.min()),
-        median=float(np.median(changed)),
-        worst=int(changed.max()),
-        differing_share=float(np.mean([result.draws_differ for result in sets])),
     )
 
 

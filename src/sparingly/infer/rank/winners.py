@@ -8,7 +8,7 @@ the *margin* of a pair is P_A − P_B, its sign names the winner and its size is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,7 +19,6 @@ from sparingly.base.arrays import Floats, Ints, Mask, ratio
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError, listing
 from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import check_tie, checked_sizes, pair_count, pair_indices, preferred
-from sparingly.base.stats.sign_flip import Ids, item_keys
 from sparingly.base.summary import Summary, html_table
 from sparingly.base.tabular import Tabular
 from sparingly.data.evalset import EvalSet
@@ -87,8 +86,6 @@ def pair_places(low: Ints, high: Ints, models: int) -> Ints:
 
 
 # --- margins from scores, and how often a subset finds the winner ---
-
-Chooser = Callable[[Ints, int], Ints]
 
 
 @dataclass(frozen=True)
@@ -183,50 +180,6 @@ def _mean_over_decided(values: Floats, full_set: Floats) -> Floats:
     return np.asarray(values[..., decided].mean(axis=-1))
 
 
-def success_rate(
-    values: Floats | Preferences,
-    choose: Chooser,
-    *,
-    seeds: Sequence[int],
-    ids: Ids | None = None,
-    keys: rng.Keys | None = None,
-    share: float = 0.8,
-    tie: float = 0.0,
-) -> SuccessRate:
-    """Return how often a selection finds the winner, over all pairs of models and several seeds.
-
-    For each seed a large part of the items (``share``) is drawn and treated as if it were the full set, so
-    that runs differ even for selections without randomness. ``values`` are items × models, or preferences
-    that people gave, which name their own ties. ``choose`` is the selection: given the rows of the subsample
-    and a seed, it returns the rows to judge. The subsample depends on the items' ``ids`` or their ``keys``;
-    row numbers unless given.
-
-    Examples:
-        >>> import numpy as np, sparingly
-        >>> scores = np.array([[3.0, 1.0], [2.0, 1.0], [5.0, 4.0], [6.0, 4.0]])
-        >>> found = success_rate(scores, lambda rows, seed: rows[:2], seeds=[0, 1])
-        >>> found.rate, found.bias
-        (1.0, 0.0)
-    """
-    items = len(values)
-    if isinstance(values, Preferences):
-        # They know only the items that were compared.
-        identified = ids if keys is None else keys
-        items = int(values.item.max(initial=-1)) + 1 if identified is None else len(identified)
-    hashed, margins_of = item_keys(items, ids, keys), _margins_of(values, tie)
-    if not seeds:
-        raise UsageError("A success rate needs at least one seed.")
-    full_margins, subset_margins = [], []
-    for seed in seeds:
-        rows = subsample(hashed, seed, share)
-        chosen = np.asarray(choose(rows, seed), np.int64)
-        if chosen.size == 0 or not np.isin(chosen, rows).all():
-            raise UsageError("A selection must choose at least one row, and only rows that it was given.")
-        full_margins.append(margins_of(rows))
-        subset_margins.append(margins_of(chosen))
-    return success_of(np.concatenate(subset_margins), np.concatenate(full_margins))
-
-
 def success_of(subset: Floats, full_set: Floats) -> SuccessRate:
     """Return how often margins on subsets name the winner of those on the full (sub)sample, run by run.
 
@@ -258,19 +211,6 @@ def subsample(keys: rng.Keys, seed: int, share: float) -> Ints:
         raise UsageError(f"The share of a subsample must lie above 0 and at most 1, not {share}.")
     size = max(1, round(share * len(keys)))
     return np.sort(np.argsort(rng.stream(keys, seed, "subsample"), kind="stable")[:size])
-
-
-def _margins_of(values: Floats | Preferences, tie: float) -> Callable[[Ints], Floats]:
-    if not isinstance(values, Preferences):
-        scores = np.asarray(values, np.float64)
-        return lambda rows: pair_margins(scores[rows], tie)
-    if not len(values):
-        raise UsageError("A success rate needs at least one preference.")
-    if tie != 0.0:
-        raise UsageError("A tie width goes with scores: preferences that were given name their ties.")
-    # A model that nobody compared has no margin, so that the number of models need not be known.
-    models = int(max(values.first.max(), values.second.max())) + 1
-    return lambda rows: margins_and_counts(values, models, rows)[0]
 
 
 def _decided(margins: Floats) -> Mask:

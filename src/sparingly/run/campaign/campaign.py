@@ -30,9 +30,7 @@ from sparingly.run.campaign.answers import (
     read_answers,
     with_line,
 )
-from sparingly.run.campaign.backup import back_up
-from sparingly.run.campaign.create import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
-from sparingly.run.campaign.database import Database, migrate
+from sparingly.run.campaign.database import Database, back_up, migrate
 from sparingly.run.campaign.datasets import check_lengths, check_letters, models_of, to_bytes, unjudged
 from sparingly.run.campaign.group_commit import GroupWriter
 from sparingly.run.campaign.guidelines import write_guidelines
@@ -59,6 +57,7 @@ from sparingly.run.campaign.rounds import (
     pause,
     resume,
 )
+from sparingly.run.campaign.settings import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
 from sparingly.run.campaign.verify import verify_campaign
 from sparingly.run.forms.answer import Answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from sparingly.run.campaign.history import (
     skipped_cells,
     withdrawn_raters,
 )
-from sparingly.run.campaign.journal import timestamp
+from sparingly.run.campaign.journal import events_at, timestamp
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, KNOWN_ANSWERS, RATINGS, ROUNDS
 
@@ -70,27 +69,17 @@ class RoundProgress:
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """What one rater has done.
-
-    Attributes:
-        answers: The answers that count: corrections change one, they add none.
-        corrections: How often an answer was changed.
-        seconds: The seconds of all their work.
-        other_seconds: Those of pages that give no score: tutorial, control items, repeats, nothing to judge.
-        without_time: How many came without seconds.
-        by_round: The answers that count by data set and round.
-        withdrawn: Whether the organiser withdrew them, so that no estimate has them.
-    """
+    """What one rater has done."""
 
     rater: str
-    answers: int
-    corrections: int
-    seconds: float
-    without_time: int
+    answers: int  # the answers that count: corrections change one, they add none
+    corrections: int  # how often an answer was changed
+    seconds: float  # the seconds of all their work
+    without_time: int  # how many came without seconds
     last: str
-    by_round: Mapping[tuple[str, int], int]
-    withdrawn: bool = False
-    other_seconds: float = 0.0
+    by_round: Mapping[tuple[str, int], int]  # the answers that count by data set and round
+    withdrawn: bool = False  # whether the organiser withdrew them, so that no estimate has them
+    other_seconds: float = 0.0  # those of tutorial, control and repeated pages, and of nothing to judge
 
 
 @dataclass(frozen=True)
@@ -105,24 +94,17 @@ class Cost(TimeSpent):
 
 @dataclass(frozen=True)
 class Overview:
-    """How far a campaign is at a number of its journal.
-
-    Attributes:
-        pause: The pause that it is in; None while questions are handed out.
-        raters: Everybody who has answered.
-        finished: Why a data set asks no more, by its name.
-        skipped: How many of the answers that were asked for cannot be given, as raters said.
-        per_hour: How many answers came in an hour of the last day; None where that cannot be told.
-    """
+    """How far a campaign is at a number of its journal."""
 
     campaign: str
     seq: int
     closed: bool
-    pause: Pause | None
+    pause: Pause | None  # the pause that it is in; None while questions are handed out
     rounds: tuple[RoundProgress, ...]
-    raters: tuple[RaterProgress, ...]
-    finished: Mapping[str, str]
-    skipped: int = 0
+    raters: tuple[RaterProgress, ...]  # everybody who has answered
+    finished: Mapping[str, str]  # why a data set asks no more, by its name
+    skipped: int = 0  # how many of the answers that were asked for cannot be given, as raters said
+    # How many answers came in an hour of the last day; None where that cannot be told.
     per_hour: float | None = None
 
     @property
@@ -339,10 +321,8 @@ def _other_work(connection: Connection, name: str, until: str | None = None) -> 
         for row in rows
         if row.kind != "tutorial" or (row.rater, row.item, row.model, row.aspect) not in passed
     ]
-    skips = select(EVENTS.c.detail, EVENTS.c.at).where(EVENTS.c.campaign == name, EVENTS.c.kind == SKIPPED)
-    for row in connection.execute(skips.order_by(EVENTS.c.seq)):
-        skip = json.loads(row.detail)
-        work.append((skip["rater"], skip.get("seconds") or 0.0, row.at))
+    skips = events_at(connection, name, [SKIPPED])
+    work += [(skip["rater"], skip.get("seconds") or 0.0, skip["at"]) for skip in skips]
     return [one for one in work if one[1] and (until is None or one[2] <= until)]
 
 
@@ -356,24 +336,17 @@ HOURS_COLUMNS = (
 
 @dataclass(frozen=True)
 class RaterHours(TimeSpent):
-    """What one rater did, and for how long.
-
-    Attributes:
-        answers: How many answers came in, corrections too: these took time as well.
-        without_time: How many came without their seconds, so that the sum is too small.
-        other_seconds: The part of the seconds that went into pages without a score.
-        days: On how many days (UTC) there was an answer.
-    """
+    """What one rater did, and for how long."""
 
     rater: str
-    answers: int
+    answers: int  # how many answers came in, corrections too: these took time as well
     corrections: int
-    without_time: int
+    without_time: int  # how many came without their seconds, so that the sum is too small
     seconds: float
-    days: int
+    days: int  # on how many days (UTC) there was an answer
     first: str
     last: str
-    other_seconds: float = 0.0
+    other_seconds: float = 0.0  # the part of the seconds that went into pages without a score
 
 
 def rater_hours(campaign: CampaignReader, at: int | None = None) -> tuple[RaterHours, ...]:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
-from sparingly.base.summary import html_table
+from sparingly.base.summary import Summary
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -41,7 +41,6 @@ from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.gate import answer_over_looks, batched_models
 from sparingly.run.campaign.guidelines import guidelines_at
 from sparingly.run.campaign.history import (
     DataSnapshot,
@@ -57,7 +56,7 @@ from sparingly.run.campaign.history import (
     with_answers,
 )
 from sparingly.run.campaign.journal import check_end
-from sparingly.run.campaign.own_draws import with_own_draws
+from sparingly.run.campaign.own_draws import answer_over_looks, batched_models, with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings, saved_strategy
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
@@ -109,20 +108,58 @@ class Status:
         """Return the status as plain values."""
         return dict(plain(asdict(self)))
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                status.data,
-                status.rounds,
-                f"{status.spent} of {status.limit} {status.unit}",
-                status.answers,
-                status.outstanding,
-                status.corrections,
-            )
-            for status in self.sets
+    def summary(self) -> Summary:
+        """Return how far it is, what was asked and answered of every data set, and what to do next."""
+        answers, outstanding = (
+            sum(getattr(part, name) for part in self.sets) for name in ("answers", "outstanding")
+        )
+        units = {part.unit for part in self.sets}
+        unit = units.pop() if len(units) == 1 else "questions"
+        spent, limit = sum(part.spent for part in self.sets), sum(part.limit for part in self.sets)
+        at = "" if self.seq == self.last_seq else f", at entry {self.seq} of {self.last_seq}"
+        state = ", closed" if self.closed else ", paused" if self.paused else ""
+        done = f"{counted(answers, 'answer')} so far, {outstanding:,} to come in this round"
+        done = done if answers or spent else "no questions yet"
+        sentences = [
+            f"{self.campaign} ({self.aspect}{at}{state}): {done}. "
+            f"{spent:,} of {limit:,} {unit} of the budget are used."
         ]
-        columns = ("data set", "rounds", "asked for", "answers", "outstanding", "corrections")
-        return html_table(columns, rows, self.campaign, f"entry {self.seq}; {self.strategy}")
+        for part in self.sets:
+            name = f"{part.data}: " if len(self.sets) > 1 else ""
+            if part.finished is not None:
+                answer = "" if part.answer is None else f" Answer: {part.answer}."
+                sentences.append(f"{name}finished: {part.finished}{answer}")
+            sentences += [
+                f"{name}{what}: {', '.join(models)}."
+                for what, models in (("added later", part.late), ("withdrawn", part.withdrawn))
+                if models
+            ]
+        steps = []
+        if not self.closed and not all(part.finished for part in self.sets):
+            steps.append(
+                "sparingly serve DATA" if outstanding or not spent else "sparingly campaign next DATA"
+            )
+        if answers:
+            votes = unit == "comparisons" and all(len(part.models) == 2 for part in self.sets)
+            steps.append(f"sparingly {'compare' if votes else 'rank'} DATA")
+        return Summary(
+            tuple(sentences),
+            ("data set", "rounds", f"budget used, {unit}", "answers", "to come", "corrections", "raters"),
+            tuple(
+                (
+                    part.data,
+                    str(part.rounds),
+                    f"{part.spent:,} of {part.limit:,}",
+                    *map(str, (part.answers, part.outstanding, part.corrections, part.raters)),
+                )
+                for part in self.sets
+            ),
+            next_steps=tuple(steps),
+            method=(f"strategy: {self.strategy}", *(f"stop: {rule}" for rule in self.stops)),
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary().html()
 
 
 def set_status(connection: Connection, history: History, data: str, seq: int) -> SetStatus:

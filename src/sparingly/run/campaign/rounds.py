@@ -15,7 +15,6 @@ from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, U
 from sparingly.choose.select import select as select_items
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.run.campaign.create import BudgetLike, checked_budget
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import (
     BUDGET,
@@ -35,7 +34,7 @@ from sparingly.run.campaign.history import (
 from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
-from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
+from sparingly.run.campaign.settings import BudgetLike, Settings, checked_budget, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop

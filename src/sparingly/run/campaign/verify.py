@@ -15,7 +15,7 @@ from sparingly.base.progress import tracked
 from sparingly.base.registry import spell_saved
 from sparingly.data.selection import Selection
 from sparingly.run.campaign.history import anchors_at, cells_of_round, is_own
-from sparingly.run.campaign.journal import as_json
+from sparingly.run.campaign.journal import as_json, events_at
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.tables import ASKED
@@ -55,7 +55,8 @@ def _verify_rounds(drawer: RoundDrawer, data: str, problems: list[str], notes: l
     with database.reading() as connection:
         last = history.last_seq(connection)
         rounds = history.rounds(connection, data, last)
-        endings = [event for event in history.events(connection, "finished", last) if event["data"] == data]
+        endings = events_at(connection, drawer.settings.name, ["finished"], last)
+        endings = [event for event in endings if event["data"] == data]
         problems += _asked_problems(connection, drawer, data, [selection for selection, _ in rounds])
         asked_again: dict[int, set[tuple[str, str]]] = {}
         for cell in anchors_at(connection, drawer.settings.name, data, last):

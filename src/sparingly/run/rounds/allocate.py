@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask, ratio
+from sparingly.base.cache import ResultCache
 from sparingly.base.checks import check_alpha
 from sparingly.base.errors import UsageError
 from sparingly.base.registry import parameter, register
@@ -28,10 +30,13 @@ from sparingly.run.rounds.stop.sequential import (
 )
 from sparingly.run.rounds.strategy import Finished, State
 from sparingly.run.rounds.wave_estimate import wave_result
+from sparingly.signals.predict.features import feature_arrays
 
 # --- what labels of a model are worth, by what tests have not settled yet ---
 
 AllocationRule = Literal["elimination", "rank_weighted", "movable"]
+# A round looks back at every earlier one, for every fold.
+_look_cache: ResultCache[Look] = ResultCache(size=64)
 
 
 def rank_weights(look: Look, question: StopQuestion) -> Floats:
@@ -152,8 +157,7 @@ class Allocate(Auto):
     def _worth(self, state: State, hidden: Mask | None) -> Floats:
         """Return the worth of labels of each model, by a test of the labels outside the hidden items."""
         if hidden is not None:
-            labels = np.where(hidden[:, None], np.nan, state.labels)
-            state = replace(state, data=state.data.with_aspect(state.aspect, labels))
+            state = replace(state, data=state.data.reveal(~np.isnan(state.labels) & ~hidden[:, None]))
         looks = self._looks(state)
         if self.question == "scores" or not looks or not looks[-1].tells:
             return np.ones(len(state.data.models))
@@ -170,6 +174,12 @@ class Allocate(Auto):
         return "best" if self.question == "best" else "all"
 
     def _look(self, state: State, target: Literal["population", "set"]) -> Look:
+        given = hashlib.sha256(state.labels.tobytes() + state.asked.tobytes()).digest()
+        key = (self, target, state.aspect, state.seed, state.budget, state.number, state.data.models, given)
+        arrays = [state.data.store.items, *feature_arrays(state.data)]
+        return _look_cache.get(arrays, key, lambda: self._new_look(state, target))
+
+    def _new_look(self, state: State, target: Literal["population", "set"]) -> Look:
         combined, _, errors, _ = wave_result(state, self.history(state), target)
         freedom = float(errors.freedoms.min(initial=errors.freedom))
         return look_from(combined.scores, errors.covariance, freedom, target, state)

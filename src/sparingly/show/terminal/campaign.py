@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sparingly.base.format import counted
 from sparingly.run.exchange.tool import PHRASES, AnnotationTool
 from sparingly.run.rounds.auto import CHANCE
-from sparingly.show.terminal.console import line, notes, show_path, show_table, wrapped
+from sparingly.show.terminal.console import line, notes, show_path, show_summary, show_table, wrapped
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.answers import RecordedCounts
@@ -34,43 +34,13 @@ _HOURS_FORMATS |= {"seconds_per_answer": "g", "days": "g", "amount": ".2f"}
 def show_status(
     status: Status, why: Mapping[str, str] | None = None, typed: str = "CAMPAIGN", *, verbose: bool = False
 ) -> None:
-    """Print what was asked for, what came back, and what to do next; why it is done so if ``verbose``."""
-    then = "" if status.seq == status.last_seq else f", at entry {status.seq} of {status.last_seq}"
-    state = ", closed" if status.closed else ", paused" if status.paused else ""
-    line(f"{status.campaign}: {status.aspect}{then}{state}", style="bold")
-    rows = [
-        (
-            set_status.data,
-            str(set_status.rounds),
-            f"{set_status.spent:,} of {set_status.limit:,}",
-            str(set_status.answers),
-            str(set_status.outstanding),
-            str(set_status.corrections),
-            str(set_status.raters),
-        )
-        for set_status in status.sets
-    ]
-    units = {set_status.unit for set_status in status.sets}
-    budget = f"budget used, {units.pop() if len(units) == 1 else 'questions'}"
-    columns = ("data set", "rounds", budget, "answers", "outstanding", "corrections", "raters")
-    show_table(columns, rows, numbers=6)
-    for set_status in status.sets:
-        if set_status.late:
-            line(f"{set_status.data}: came late: {', '.join(set_status.late)}")
-        if set_status.withdrawn:
-            line(f"{set_status.data}: withdrawn: {', '.join(set_status.withdrawn)}")
-        if set_status.finished is not None:
-            answer = "" if set_status.answer is None else f" Answer: {set_status.answer}."
-            line(f"{set_status.data}: finished: {set_status.finished}{answer}")
-    for name, sentences in (why or {}).items():
-        wrapped(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
-    is_judged = any(set_status.answers for set_status in status.sets)
-    line(f"Next: sparingly {'rank' if is_judged else 'serve'} {typed}")
-    if not verbose:
-        return
-    wrapped(f"strategy: {status.strategy}", style="dim")
-    for rule in status.stops:
-        wrapped(f"stop: {rule}", style="dim")
+    """Print what was asked for, what came back, and what to do next; then why it is done so."""
+
+    def show_reasons() -> None:
+        for name, sentences in (why or {}).items():
+            wrapped(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
+
+    show_summary(status.summary(), typed, verbose=verbose, details=show_reasons)
 
 
 def show_steps(steps: tuple[NextStep, ...], path: str | None, *, verbose: bool = False) -> None:

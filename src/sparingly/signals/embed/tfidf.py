@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
+from sparingly.base.lazy import sparse
+from sparingly.base.progress import report_progress
 from sparingly.base.stats.moments import principal_axes
 
 if TYPE_CHECKING:
@@ -57,13 +59,11 @@ def tfidf_vectors(texts: Sequence[str], dimensions: int = DIMENSIONS) -> Floats:
     return vectors
 
 
-def ngram_counts(texts: Sequence[str]) -> csr_array:
+def ngram_counts(texts: Sequence[str]) -> sparse.csr_array:
     """Count the character n-grams of every text (texts × hashed places); case and runs of space do not count.
 
     A space is put on either side, so that words differ from their parts and one letter is an n-gram too.
     """
-    from scipy.sparse import csr_array, vstack
-
     padded = [f" {' '.join(text.lower().split())} " for text in texts]
     lengths = np.fromiter(map(len, padded), np.int64, len(padded))
     reach = np.cumsum(lengths)
@@ -74,11 +74,11 @@ def ngram_counts(texts: Sequence[str]) -> csr_array:
         stop = max(start + 1, int(np.searchsorted(reach, limit, "right")))
         places, ends = _hashed_ngrams(padded[start:stop], lengths[start:stop])
         shape = (stop - start, 1 << _PLACES)
-        block = csr_array((np.ones(len(places)), places, ends), shape=shape)
+        block = sparse.csr_array((np.ones(len(places)), places, ends), shape=shape)
         block.sum_duplicates()
         blocks.append(block)
         start = stop
-    return csr_array(vstack(blocks, format="csr"))
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
 def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int32], Any]:
@@ -100,17 +100,15 @@ def _hashed_ngrams(padded: list[str], lengths: NDArray[np.int64]) -> tuple[NDArr
     return np.stack(columns, axis=1)[complete], np.concatenate([[0], np.cumsum(counts)])
 
 
-def _tfidf_weights(counts: csr_array, fit_rows: NDArray[np.int64]) -> csr_array:
+def _tfidf_weights(counts: sparse.csr_array, fit_rows: NDArray[np.int64]) -> sparse.csr_array:
     """Return TF-IDF weights with rows of length 1; document frequencies come from the texts of the fit."""
-    from scipy.sparse import csr_array
-
     texts_with = np.bincount(counts[fit_rows].indices, minlength=counts.shape[1])
     rarity = 1.0 + np.log((1.0 + len(fit_rows)) / (1.0 + texts_with))
     weights = (1.0 + np.log(counts.data)) * rarity[counts.indices]
     starts = counts.indptr[:-1]
     norms = np.sqrt(np.add.reduceat(weights * weights, starts))
     weights /= np.repeat(norms, np.diff(counts.indptr))
-    return csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
+    return sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def singular_axes(matrix: csr_array, count: int) -> Floats:
@@ -129,8 +127,11 @@ def singular_axes(matrix: csr_array, count: int) -> Floats:
         random_bytes = rng.generator(0, VERSION).bytes(-(-shape[0] * shape[1] // 8))
         bits = np.unpackbits(np.frombuffer(random_bytes, np.uint8))[: shape[0] * shape[1]]
         signs = np.asarray(2.0 * bits.reshape(shape) - 1.0, np.float64)
+        report_progress(0, 4)
         basis, _ = np.linalg.qr(matrix @ signs)
+        report_progress(1, 4)
         basis, _ = np.linalg.qr(matrix @ (transposed @ basis))
+        report_progress(3, 4)
         projected = transposed @ basis
         inner = projected.T @ projected
     axes = np.asarray(projected @ principal_axes(inner, count, 1e-12))

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.method_studies import item_keys
 from sparingly.base import rng
 from sparingly.base.errors import UsageError
-from sparingly.base.stats.sign_flip import item_keys
 
 
 def test_ids_keys_or_row_numbers() -> None:

@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.method_studies import metric_quality
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data.describe.metrics import correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import make_evalset
-from sparingly.infer.rank.compare import curve, metric_quality
+from sparingly.infer.rank.compare import curve
 
 DATA = make_evalset(
     items=150, models=6, texts=False, raters=0, metrics={"weak": 0.1, "good (0.9)": 0.9, "fair": 0.5}
