@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from sparingly.run.verification import Verification
 
 _MOST_SENTENCES = 20
-_HOURS_FORMATS = {"answers": "g", "corrections": "g", "without_time": "g", "hours": ".2f"}
+_HOURS_FORMATS = {
+    "answers": "g",
+    "corrections": "g",
+    "without_time": "g",
+    "hours": ".2f",
+    "other_seconds": "g",
+}
 _HOURS_FORMATS |= {"seconds_per_answer": "g", "days": "g", "amount": ".2f"}
 
 
@@ -101,6 +107,8 @@ def show_hours(rows: Sequence[Mapping[str, Any]], path: str | None) -> None:
         line("nobody has answered yet")
     else:
         columns = [name for name in _HOURS_FORMATS if name in rows[0]]
+        if not any(row["other_seconds"] for row in rows):
+            columns.remove("other_seconds")
         cells = []
         for row in rows:
             texts = ["-" if row[name] is None else f"{row[name]:{_HOURS_FORMATS[name]}}" for name in columns]
