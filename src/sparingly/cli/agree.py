@@ -48,7 +48,7 @@ def agree(
     """
     from sparingly.infer.rank import compare
     from sparingly.infer.rank.stability import draws as run_draws
-    from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
+    from sparingly.show.terminal.results import show_comparison, show_curve, show_draws, show_parity
 
     with subject_of(sources, reading) as subject:
         if subject.selection is None and subject.campaign is None:

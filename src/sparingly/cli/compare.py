@@ -62,8 +62,8 @@ def compare(
     from sparingly.infer.compare.compare import compare as compare_models
     from sparingly.infer.compare.compare import compares_outputs
     from sparingly.infer.compare.head_to_head import HeadToHead
-    from sparingly.show.terminal.compare import show_win_matrix
     from sparingly.show.terminal.console import show_summary
+    from sparingly.show.terminal.results import show_win_matrix
 
     if gate and margin is None:
         raise UsageError("A gate needs a margin: write --gate --margin 2%.")

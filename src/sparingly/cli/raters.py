@@ -39,7 +39,7 @@ def raters(
     ```
     """
     from sparingly.run.raters.report import rater_report
-    from sparingly.show.terminal.raters import show_raters
+    from sparingly.show.terminal.results import show_raters
 
     with source.open(sources) as subject:
         subject.check_answered()
