@@ -46,7 +46,6 @@ from sparingly.show.figures.look import (
     legend_below,
     model_axis,
     need_report,
-    percent_axis,
     step_height,
 )
 
@@ -453,7 +452,7 @@ def draw_shares(representation: Representation) -> VConcatChart:
         .scale(domain=[_SET, _CHOSEN], range=[GREY, BLUE])
         .legend(orient="bottom", title=None, symbolType="circle")
     )
-    x = alt.X("share:Q").title("share of the items").axis(percent_axis())
+    x = alt.X("share:Q").title("share of the items").axis(format=".0%")
     lines = base.mark_line(color=GREY, strokeWidth=1.5).encode(x=x, detail="group:N")
     points = base.mark_point(filled=True, size=65, opacity=1).encode(x=x, color=colour)
     chart = alt.layer(lines, points).properties(width=WIDTH - 230, height=step_height(groups))
