@@ -7,16 +7,7 @@ from typing import Annotated, Any
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText
-from sparingly.cli.options import (
-    Json,
-    ScaleText,
-    Seed,
-    Target,
-    Verbose,
-    emit,
-    scale_ends,
-    working,
-)
+from sparingly.cli.options import Json, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions
 

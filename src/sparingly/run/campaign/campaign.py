@@ -53,12 +53,7 @@ from sparingly.run.campaign.progress import Overview, RaterHours, overview, rate
 from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.release import Release, release
 from sparingly.run.campaign.results import Findings, findings, rank_so_far
-from sparingly.run.campaign.rounds import (
-    CampaignOutlook,
-    NextStep,
-    RoundDrawer,
-    outlook,
-)
+from sparingly.run.campaign.rounds import CampaignOutlook, NextStep, RoundDrawer, outlook
 from sparingly.run.campaign.settings import Aspects, BudgetLike, StopRules, checked_budget, create, prepare
 from sparingly.run.campaign.tables import ASKED, DATA_VERSIONS, MODELS, RATERS
 from sparingly.run.campaign.verify import verify_campaign
