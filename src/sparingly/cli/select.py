@@ -68,7 +68,7 @@ def select(
     ```
     """
     from sparingly.choose.select import select as choose
-    from sparingly.show.terminal.selection import show_selection
+    from sparingly.show.terminal.results import show_selection
 
     settings: dict[str, Any] = {
         "method": method,

@@ -12,6 +12,7 @@ import numpy as np
 
 from sparingly.base.format import counted
 from sparingly.base.format import percent as chance_text
+from sparingly.data.selection import Selection
 from sparingly.show.terminal.console import (
     Series,
     chart,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sparingly.run.raters.agreement import RaterAgreement
     from sparingly.run.raters.controls import ControlReport
     from sparingly.run.raters.report import RaterReport
+    from sparingly.run.verify import Verification, VerifiedResult
 
 _MOST_PAIRS = 12
 
@@ -376,3 +378,37 @@ def _show_controls(report: ControlReport) -> None:
 
 def _p(value: float) -> str:
     return "-" if value != value else "< .001" if value < 0.001 else f"{value:.3f}".lstrip("0")
+
+
+# --- Selections and verifications ---
+
+
+def show_selection(
+    selection: Selection, out: Path | None = None, typed: str = "DATA", *, verbose: bool = False
+) -> None:
+    """Print how many items are chosen and why, and the first of them; the signature if ``verbose``."""
+    show_summary(selection.summary(), typed, verbose=verbose, out=out)
+
+
+def show_verification(result: Verification, verified: VerifiedResult, *, verbose: bool = False) -> None:
+    """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
+    if result.ok and result.partial:
+        numbers = ": scores and standard errors follow from the signature"
+        line(f"verified in part{'' if isinstance(verified, Selection) else numbers}", style="bold yellow")
+    elif result.ok:
+        from sparingly.infer.estimate.result import Estimate
+
+        if isinstance(verified, Selection):
+            subject = "the 1 row follows" if len(verified) == 1 else f"the {len(verified)} rows follow"
+        elif isinstance(verified, Estimate):
+            subject = f"the scores of {counted(len(verified.models), 'model')} follow"
+        else:
+            subject = f"the ranking of {counted(len(verified.models), 'model')} follows"
+        line(f"verified: {subject} from the signature", style="bold green")
+    else:
+        line("NOT verified", style="bold red")
+    for problem in result.problems:
+        wrapped(f"- {problem}")
+    notes(result.notes)
+    if verbose:
+        line(f"signature: {verified.signature}", style="dim")
