@@ -3,9 +3,9 @@
     python -m benchmarks.auto_round                       25,000, 50,000 and 100,000 items
     python -m benchmarks.auto_round --items 100000
 
-Seconds are those of one core. A round is the choice of the next items after 1,000 were judged; *first* has to make the order of all items,
-*next* finds it made. *Estimate* and *expect* are what is looked at after it. Every size runs in a process of
-its own; memory is its peak above what the set itself takes.
+Seconds are those of one core. A round is the choice of the next items after 1,000 were judged; *first* has to
+make the order of all items, *next* finds it made. *Estimate* and *expect* are what is looked at after it.
+Every size runs in a process of its own; memory is its peak above what the set itself takes.
 """
 
 from __future__ import annotations
