@@ -57,10 +57,10 @@ from sparingly.run.rounds.auto import Auto, spread_order
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "benchmarks" / "results" / "auto_variants.jsonl"
-SHARES = (0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+SHARES: tuple[float, ...] = (0.02, 0.035, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 # The budgets that are targets, and whose means are shown.
 AIMED = slice(2, 7)
-AIMS = SHARES[AIMED]
+AIMS: tuple[float, ...] = SHARES[AIMED]
 RANDOM_SEEDS, HELD_OUT, BOOTSTRAP, RESAMPLES = 200, 24, 1000, 200
 MEASURES = ("soft", "pairs", "best", "error", "error of expect")
 # Of expectations alone.
@@ -322,8 +322,8 @@ def budget_table(found: Mapping[str, Mapping[str, Any]], claims: Mapping[str, Fl
                 "… by the spread, %": by_spread / sure,
             }
             for text, row in rows.items():
-                cells = " | ".join(f"{100 * value:.1f}" for value in row[AIMED])
-                lines.append(f"| {name}: {text} | {cells} | {100 * row[AIMED].mean():.1f} | |")
+                by_share = " | ".join(f"{100 * value:.1f}" for value in row[AIMED])
+                lines.append(f"| {name}: {text} | {by_share} | {100 * row[AIMED].mean():.1f} | |")
     return lines
 
 
