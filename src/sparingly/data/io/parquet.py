@@ -110,12 +110,15 @@ class _Header:
         record = {"format": metadata["format"], "version": int(version) if version.isdigit() else version}
         check_version(record, FORMAT, VERSION)
         names = {key: _listed(metadata, key) for key in ("models", "references", "json", "objects")}
+        scales = _parsed(metadata, "scales", "{}")
+        if not isinstance(scales, dict):
+            raise InputError("expected a JSON object", field="metadata scales")
         return cls(
             names["models"],
             names["references"],
             frozenset(names["json"]),
             frozenset(names["objects"]),
-            _scales(metadata),
+            ({name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}),
         )
 
 
@@ -124,13 +127,6 @@ def _listed(metadata: Mapping[str, str], key: str) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("expected a JSON list of names", field=f"metadata {key}")
     return names
-
-
-def _scales(metadata: Mapping[str, str]) -> dict[str, Scale]:
-    scales = _parsed(metadata, "scales", "{}")
-    if not isinstance(scales, dict):
-        raise InputError("expected a JSON object", field="metadata scales")
-    return {name: as_scale(ends, f"metadata scales.{name}") for name, ends in scales.items()}
 
 
 def _parsed(metadata: Mapping[str, str], key: str, default: str) -> Any:
@@ -145,7 +141,17 @@ class _ParquetReader:
 
     def __init__(self, file: ParquetFile, header: _Header) -> None:
         self.file, self.header = file, header
-        ids = self._ids()
+        if "item" not in self.file.schema:
+            raise InputError("the items have no ids", field="item", fix="Add the column item")
+        ids = self.file.column("item")
+        if not (ids.dtype == pl.String or ids.dtype.is_integer()):
+            raise InputError(f"ids are texts or whole numbers, not {ids.dtype}", field="item")
+        if not len(ids):
+            raise InputError("there is no item in it")
+        if ids.null_count():
+            row = int(ids.is_null().arg_max() or 0)
+            raise InputError(f"the item in row {row + 1} has no id", field="item")
+        ids = ids.cast(pl.String)
         self.count = len(ids)
         self.in_order = ids.is_sorted()
         self.order: Ints = (
@@ -164,7 +170,10 @@ class _ParquetReader:
         references: Objects | None = None
         for name in self.file.names:
             if name == "source":
-                parts["sources"] = self._texts(self.file.column(name))
+                series = self.file.column(name)
+                if series.dtype != pl.String:
+                    raise InputError(f"expected texts, not {series.dtype}", field=series.name)
+                parts["sources"] = self._rows(to_objects(series))
             elif name == "outputs":
                 parts["outputs"] = self._lists(name, len(self.header.models))
             elif name == "references":
@@ -186,19 +195,6 @@ class _ParquetReader:
             name=str(self.file.path),
             owned=True,
         )
-
-    def _ids(self) -> pl.Series:
-        if "item" not in self.file.schema:
-            raise InputError("the items have no ids", field="item", fix="Add the column item")
-        ids = self.file.column("item")
-        if not (ids.dtype == pl.String or ids.dtype.is_integer()):
-            raise InputError(f"ids are texts or whole numbers, not {ids.dtype}", field="item")
-        if not len(ids):
-            raise InputError("there is no item in it")
-        if ids.null_count():
-            row = int(ids.is_null().arg_max() or 0)
-            raise InputError(f"the item in row {row + 1} has no id", field="item")
-        return ids.cast(pl.String)
 
     def _take(self, parts: dict[str, Any], name: str) -> None:
         kind, _, part_name = name.partition(":")
@@ -233,11 +229,6 @@ class _ParquetReader:
         if (series.dtype.is_numeric() or series.dtype.is_decimal()) and name not in self.header.objects:
             return self._rows(series.cast(pl.Float64).to_numpy())
         return self._rows(to_objects(series, name in self.header.json))
-
-    def _texts(self, series: pl.Series) -> Objects:
-        if series.dtype != pl.String:
-            raise InputError(f"expected texts, not {series.dtype}", field=series.name)
-        return self._rows(to_objects(series))
 
     def _lists(self, name: str, width: int) -> Objects:
         """Return a column of lists as items x width; an item without a list has none of the values."""

@@ -539,22 +539,18 @@ def _score_role(
     if not profile.is_named_score and profile.distinct == 1 and profile.present > _FEW_STEPS:
         return ColumnRole(name, "ignored", detail="the same everywhere", why="values")
     if not (profile.is_named_score or known):
-        return _unnamed(profile, metric, "column" if has_human or has_judge else "human")
+        # What numbers are whose name says nothing: counts are no metric, and others are one in doubt.
+        if profile.is_ordinal:
+            return replace(metric, doubtful=True, other=("column" if has_human or has_judge else "human"))
+        if profile.numbers is not None and (profile.numbers % 1 == 0).all():
+            return replace(metric, role="column", doubtful=True, other="metric", why="values")
+        return replace(metric, doubtful=True, other="column")
     if has_human or has_judge or not (profile.is_ordinal or known or set(profile.words) & MARKS):
         return metric
     # What is named after a bot is less likely to be people's.
     may_be_human = profile.is_ordinal and profile.is_named_score and not set(profile.words) & HEADS["model"]
     best, second = (human, "metric") if may_be_human else (metric, "human")
     return replace(best, doubtful=True, other=second)
-
-
-def _unnamed(profile: ColumnProfile, metric: ColumnRole, other: str) -> ColumnRole:
-    """Return what numbers are whose name says nothing: counts are no metric, and others are one in doubt."""
-    if profile.is_ordinal:
-        return replace(metric, doubtful=True, other=other)
-    if profile.numbers is not None and (profile.numbers % 1 == 0).all():
-        return replace(metric, role="column", doubtful=True, other="metric", why="values")
-    return replace(metric, doubtful=True, other="column")
 
 
 def _with_direction(part: ColumnRole, profile: ColumnProfile) -> ColumnRole:

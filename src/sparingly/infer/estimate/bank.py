@@ -476,7 +476,19 @@ def join_estimates(parts: Sequence[Estimate], data: EvalSet) -> Estimate:
     names = [name for part in parts for name in part.models]
     order = np.argsort([data.models.index(name) for name in names])
     pairs = [part.pairs for part in parts if part.pairs is not None]
-    sample = _joint_sample([pair.sample for pair in pairs], order, len(data))
+    # The judgements of all parts with their probabilities, for what pairs have in common.
+    samples = [pair.sample for pair in pairs]
+    rows = np.unique(np.concatenate([sample.rows for sample in samples]))
+    shape = (len(rows), sum(sample.models for sample in samples))
+    scores, probability, start = np.full(shape, np.nan), np.ones(shape), 0
+    for sample in samples:
+        columns = slice(start, start + sample.models)
+        places = np.searchsorted(rows, sample.rows)
+        scores[places, columns], probability[places, columns] = sample.scores, sample.probability
+        start += sample.models
+    of = samples[0]
+    weighted = {"weights": of.weights, "document": of.document}
+    sample = single_items(rows, scores[:, order], probability[:, order], len(data), **weighted)
     over_set = _ordered(join_separate_draws([pair.over_set for pair in pairs]), order)
     errors = over_set
     if parts[0].target != "set":
@@ -525,21 +537,6 @@ def _ordered(errors: ScoreErrors, order: Ints) -> ScoreErrors:
         shape=errors.shape[:, order],
         units_judged=errors.counts[order],
     )
-
-
-def _joint_sample(samples: Sequence[JudgedSample], order: Ints, size: int) -> JudgedSample:
-    """Return the judgements of all parts with their probabilities, for what pairs have in common."""
-    rows = np.unique(np.concatenate([sample.rows for sample in samples]))
-    shape = (len(rows), sum(sample.models for sample in samples))
-    scores, probability, start = np.full(shape, np.nan), np.ones(shape), 0
-    for sample in samples:
-        columns = slice(start, start + sample.models)
-        places = np.searchsorted(rows, sample.rows)
-        scores[places, columns], probability[places, columns] = sample.scores, sample.probability
-        start += sample.models
-    of = samples[0]
-    weighted = {"weights": of.weights, "document": of.document}
-    return single_items(rows, scores[:, order], probability[:, order], size, **weighted)
 
 
 def _shared_inputs(sample: JudgedSample) -> Floats:

@@ -402,7 +402,23 @@ class StratifiedMean(Estimator):
             # Small strata are more often empty, so the mean of the others would be biased for them; weights
             # by every item's own probability are not.
             return replace(difference_form(sample), notes=(EMPTY.format(empty),))
-        means, represented, notes = _stratum_means(sample, codes)
+        # The means of strata × models, how much of a stratum an item's share represents, and notes.
+        sample_codes, count = codes[sample.rows], int(codes.max()) + 1
+        weight = _padded(group_sums(sample.share, sample_codes), count)
+        total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
+        overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
+        means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
+        sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
+        represented = ratio(sizes[:, None], weight)
+        # All others represent a stratum that takes their mean.
+        unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
+        represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
+        # A model that nobody judged has no score.
+        incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
+        note = (
+            f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
+        )
+        means, represented, notes = means, represented, (note,) if incomplete else ()
         if self.by is not None:
             parameters = float(len(np.unique(codes[sample.rows])))
             return replace(difference_form(sample, means[codes], parameters=parameters), notes=notes)
@@ -412,24 +428,6 @@ class StratifiedMean(Estimator):
         residual = deviation * represented[codes[sample.rows]] * sample.share * sample.probability
         fixed = scores - (residual / sample.probability).sum(axis=0) / sample.size
         return LinearForm(fixed, residual, notes=notes)
-
-
-def _stratum_means(sample: JudgedSample, codes: Ints) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """Return the means of strata × models, how much of a stratum an item's share represents, and notes."""
-    sample_codes, count = codes[sample.rows], int(codes.max()) + 1
-    weight = _padded(group_sums(sample.share, sample_codes), count)
-    total = _padded(group_sums(sample.share * sample.values, sample_codes), count)
-    overall = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
-    means = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), overall)
-    sizes = np.bincount(codes, sample.weights, minlength=count).astype(np.float64)
-    represented = ratio(sizes[:, None], weight)
-    # All others represent a stratum that takes their mean.
-    unseen = np.where(weight > 0, 0.0, sizes[:, None]).sum(axis=0)
-    represented = np.where(weight > 0, represented + unseen / np.maximum(weight.sum(axis=0), 1e-300), 0.0)
-    # A model that nobody judged has no score.
-    incomplete = int((((weight == 0) & (weight.sum(axis=0) > 0)).any(axis=1) & (sizes > 0)).sum())
-    note = f"{incomplete} of {count} strata lack judgements of some model and take the mean of the others."
-    return means, represented, (note,) if incomplete else ()
 
 
 def _padded(values: Floats, count: int) -> Floats:

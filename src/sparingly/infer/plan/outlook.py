@@ -360,7 +360,14 @@ class PlanOutlook:
             if units >= FEWEST_UNITS:
                 count, share = len(part.rows), float(part.draw[0])
                 repeated = part if units == count else _as_drawn(part, np.arange(units) % count, share)
-                halves.append(self._halves(repeated, scores, errors))
+                values = values_of(repeated.scores[repeated.judged], self._scale)
+                basis = replace(
+                    interval_basis([str(model) for model in range(repeated.models)], scores, errors, False),
+                    scale=values.scale,
+                    proportions=proportions_of(repeated, errors, scores, values, "set"),
+                )
+                intervals = find_intervals(basis, self.goals.level, "auto", self.goals.seed)
+                halves.append(np.asarray((intervals.high - intervals.low) / 2.0))
         typical = float(np.nanmedian(halves)) if np.isfinite(halves).any() else float("nan")
         return PrintedPrecision(typical, np.mean(covariances, axis=0))
 
@@ -420,16 +427,6 @@ class PlanOutlook:
             return 1.0
         lost = self.pilot.learning_loss * (1.0 / n - 1.0 / count) / (1.0 / FEWEST - 1.0 / count)
         return 1.0 - float(np.sqrt(np.clip(lost, 0.0, 1.0)))
-
-    def _halves(self, part: JudgedSample, scores: Floats, errors: ScoreErrors) -> Floats:
-        values = values_of(part.scores[part.judged], self._scale)
-        basis = replace(
-            interval_basis([str(model) for model in range(part.models)], scores, errors, False),
-            scale=values.scale,
-            proportions=proportions_of(part, errors, scores, values, "set"),
-        )
-        intervals = find_intervals(basis, self.goals.level, "auto", self.goals.seed)
-        return np.asarray((intervals.high - intervals.low) / 2.0)
 
 
 def _as_drawn(sample: JudgedSample, places: Ints, share: float) -> JudgedSample:
