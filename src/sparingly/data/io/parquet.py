@@ -34,7 +34,15 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.columns import in_file
 from sparingly.data.io.format import Format, Head, Options
 from sparingly.data.io.frames import to_objects, to_series
-from sparingly.data.io.jsonl import FORMAT, VERSION, JsonLines
+from sparingly.data.io.jsonl import (
+    FORMAT,
+    PREFERENCE,
+    RATING,
+    VERSION,
+    JsonLines,
+    judgement_columns,
+    names_at,
+)
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_scale, check_version
@@ -354,15 +362,13 @@ def parquet_names(start: bytes, path: Path) -> list[str] | None:
 
 SINGLE = ("item", "source", "outputs", "references", "ratings", "preferences", "repeats")
 KINDS = ("metric", "aspect", "reference_aspect", "cell", "column")
-RATING = ("model", "reference", "rater", "aspect", "score", "seconds", "comment")
-PREFERENCE = ("first", "second", "value", "rater", "aspect", "seconds")
 
 
 def to_rows(data: EvalSet) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the rows in the order of the file that the set came from, and the header's further entries."""
     writer = _Writer(data)
     columns = [writer.items(), *writer.columns(), *writer.texts(), *writer.scores(), *writer.cells()]
-    columns += [*writer.ratings(), *writer.preferences(), *writer.repeats()]
+    columns += [*writer.judgements(), *writer.repeats()]
     header: dict[str, Any] = {
         "models": list(data.models),
         "references": list(data.references),
@@ -416,45 +422,21 @@ class _Writer:
     def cells(self) -> list[pl.Series]:
         return [self._lists(f"cell:{name}", values) for name, values in self.data.cells.items()]
 
-    def ratings(self) -> list[pl.Series]:
-        table = self.data.ratings
-        if not len(table):
-            return []
-        models = [*self.data.models, *[None] * len(self.data.references)]
-        references = [*[None] * len(self.data.models), *self.data.references]
-        columns = {
-            "model": _names_at(models, table.model),
-            "reference": _names_at(references, table.model),
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "score": table.score,
-            "seconds": table.seconds,
-        }
-        if table.comment is not None:
-            columns["comment"] = table.comment
-        return [self._table("ratings", table, columns, RATING)]
-
-    def preferences(self) -> list[pl.Series]:
-        table = self.data.preferences
-        if not len(table):
-            return []
-        columns = {
-            "first": _names_at(self.data.models, table.first),
-            "second": _names_at(self.data.models, table.second),
-            "value": table.value,
-            "rater": _names_at([*table.raters, None], table.rater),
-            "aspect": _names_at([*table.aspects, None], table.aspect),
-            "seconds": table.seconds,
-        }
-        return [self._table("preferences", table, columns, PREFERENCE)]
+    def judgements(self) -> list[pl.Series]:
+        tables: tuple[tuple[str, Ratings | Preferences, tuple[str, ...]], ...] = (
+            ("ratings", self.data.ratings, RATING),
+            ("preferences", self.data.preferences, PREFERENCE),
+        )
+        columns = judgement_columns(self.data)
+        return [self._table(name, table, columns[name], own) for name, table, own in tables if len(table)]
 
     def repeats(self) -> list[pl.Series]:
         table = self.data.repeats
         if not len(table):
             return []
         columns = {
-            "model": _names_at(self.data.models, table.model),
-            "epoch": _names_at(table.epochs, table.epoch),
+            "model": names_at(self.data.models, table.model),
+            "epoch": names_at(table.epochs, table.epoch),
             **({} if table.output is None else {"output": table.output}),
             **table.scores,
         }
@@ -512,10 +494,6 @@ class _Writer:
 def column_name(name: str) -> str:
     """Return the name of an item column in a file, kept apart from the names that the format uses."""
     return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
-
-
-def _names_at(names: Any, codes: NDArray[np.int32]) -> Objects:
-    return np.array(names, object)[codes]
 
 
 # --- Reading judgements ---------------------------------------------------------------------------
