@@ -67,15 +67,6 @@ def shares(
     )
 
 
-def domain_shares(data: EvalSet, rows: Ints) -> tuple[Share, ...]:
-    """Return the shares by domain, the largest first."""
-    codes, names = coded(data, fields.DOMAIN)
-    counts = np.bincount(codes[codes >= 0], minlength=len(names))
-    return shares(
-        codes, names, rows, sorted(range(len(names)), key=lambda code: (-counts[code], names[code]))
-    )
-
-
 def document_length_shares(data: EvalSet, rows: Ints, bands: Sequence[int]) -> tuple[Share, ...]:
     """Return the shares by the length of the document that items come from."""
     codes, names = coded(data, fields.DOCUMENT)
@@ -388,11 +379,16 @@ def representation(
         for metric, values in data.metrics.items()
         for model, *pair in zip(data.models, _column_means(values), _column_means(values[rows]), strict=True)
     )
+    # The shares by domain, the largest first.
+    codes, names = coded(data, fields.DOMAIN)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
     table = Representation(
         n=len(rows),
         of=len(data),
         coverage=tuple(_coverage(data, rows, None if callable(models_by_row) else models_by_row)),
-        domains=domain_shares(data, rows),
+        domains=shares(
+            codes, names, rows, sorted(range(len(names)), key=lambda code: (-counts[code], names[code]))
+        ),
         document_lengths=document_length_shares(data, rows, document_bands),
         source_lengths=source_length_shares(data, rows),
         metrics=metric_shares(data, rows),

@@ -400,7 +400,8 @@ class _Writer:
         if self.data.sources is not None:
             series.append(self._text("source", self.data.sources))
         for name, values in self.data.columns.items():
-            file_name = column_name(name)
+            # The name of an item column in a file, kept apart from the names that the format uses.
+            file_name = f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
             series.append(self._values(file_name, self._rows(values)))
             if values.dtype == object and series[-1].dtype.is_numeric():
                 self.as_objects.append(file_name)
@@ -489,11 +490,6 @@ class _Writer:
         )
         rows = pl.DataFrame({"row": np.arange(len(self.order))})
         return rows.join(grouped, on="row", how="left", maintain_order="left").get_column(name)
-
-
-def column_name(name: str) -> str:
-    """Return the name of an item column in a file, kept apart from the names that the format uses."""
-    return f"column:{name}" if name in SINGLE or name.partition(":")[0] in KINDS else name
 
 
 # --- Reading judgements ---------------------------------------------------------------------------

@@ -176,12 +176,6 @@ def guarded_form(linear: LinearForm, fallen_back: Mask, too_few: Mask) -> Linear
     return replace(linear, fallen_back=fallen_back, notes=notes)
 
 
-def fall_back(sample: JudgedSample) -> LinearForm:
-    """Return the weighted mean, with the note that there are too few units for a prediction."""
-    all_models = np.ones(sample.models, bool)
-    return guarded_form(difference_form(sample), all_models, all_models)
-
-
 def guard_predictions(sample: JudgedSample, predicted: Floats, parameters: float) -> LinearForm:
     """Return the estimate with predictions shrunk for each model by max(0, ρ̂² − 1/(n−2))/ρ̂².
 
@@ -563,7 +557,9 @@ class Greg(Estimator):
         if sample.is_complete:
             return difference_form(sample)
         if self.guard and sample.fewest_units < FEWEST:
-            return fall_back(sample)
+            # The weighted mean, with the note that there are too few units for a prediction.
+            all_models = np.ones(sample.models, bool)
+            return guarded_form(difference_form(sample), all_models, all_models)
         from sparingly.signals.predict import predict_scores
 
         labels, weights = labels_and_weights(sample, sample.scores)

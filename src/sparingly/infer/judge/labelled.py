@@ -60,11 +60,6 @@ class LabelledOutputs:
         """Which outputs the judge passed."""
         return self.score >= self.cut
 
-    @property
-    def judge_is_two_valued(self) -> bool:
-        """Whether the judge has no more than two scores."""
-        return len(np.unique(self.verdicts)) <= 2
-
     @cached_property
     def on_people_scale(self) -> Floats:
         """The judge's scores on people's scale: verdicts, or a straight line through both ends."""
@@ -117,7 +112,8 @@ class LabelledOutputs:
     def notes(self) -> tuple[str, ...]:
         """Say which cut and which scales were taken, and what has no verdict."""
         notes = []
-        if self.two_valued and not self.judge_is_two_valued:
+        # Whether the judge has no more than two scores.
+        if self.two_valued and not (len(np.unique(self.verdicts)) <= 2):
             hint = f"{argument('cut')} sets another"
             why = "as given" if self.cut_is_given else f"above the middle of its scale; {hint}"
             notes.append(f"{self.judge} counts as a pass from {number_text(self.cut)} on ({why}).")

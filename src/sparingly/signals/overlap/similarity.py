@@ -293,11 +293,7 @@ def count_bigrams(outputs: Objects) -> Bigrams:
     counts = np.zeros(outputs.shape, np.int64)
     counts[item, model] = tokens.lengths - 1
     bounds = np.concatenate([[0], np.cumsum(tokens.lengths - 1)])
-    return Bigrams(_features(tokens, model), bounds, item, model, counts)
-
-
-def _features(tokens: TokenCodes, model: Ints) -> Ints:
-    """Return a number per bigram of every text: the same for the same model, bigram and occurrence."""
+    # A number per bigram of every text: the same for the same model, bigram and occurrence.
     owner = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     inside = owner[1:] == owner[:-1]
     owner = owner[1:][inside]
@@ -312,7 +308,7 @@ def _features(tokens: TokenCodes, model: Ints) -> Ints:
     occurrence[by_key] = places - np.maximum.accumulate(np.where(new, places, 0))
     repeats = int(occurrence.max(initial=0)) + 1
     numbers = (model[owner] * len(distinct) + bigram) * repeats + occurrence
-    return np.unique(numbers, return_inverse=True)[1]
+    return Bigrams(np.unique(numbers, return_inverse=True)[1], bounds, item, model, counts)
 
 
 # --- how many n-grams every two texts of an item share, for many items at once ---
