@@ -187,27 +187,7 @@ class _LmEvalReader:
 
     def _take(self, run: _SampleFile, line: int, sample: LoggedSample) -> None:
         item = self.builder.item(f"{run.task}#{sample.doc_id}", "doc_id")
-        self._check(run, item, sample)
-        filters = self.responded.setdefault((item, run.model), set())
-        if sample.filter in filters:
-            raise InputError(
-                f"{self._item_text(item)} is there twice for the filter {shown(sample.filter)}",
-                field="doc_id",
-                fix="Keep one of them; if no filter is named, log the samples with a newer harness",
-            )
-        filters.add(sample.filter)
-        self.filters.setdefault(run.task, {})[sample.filter] = None
-        if len(filters) == 1:
-            self._take_response(run, item, sample)
-        scores = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
-        if sample.filtered is not None and sample.filtered != sample.response:
-            scores["filtered"] = sample.filtered
-        self.scores += [
-            _ResponseScore(run, line, item, sample.filter, name, value) for name, value in scores.items()
-        ]
-
-    def _check(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
-        """Remember what was asked, and check that every model was asked the same."""
+        # Remember what was asked, and check that every model was asked the same.
         if item not in self.prompts:
             self.prompts[item] = _ItemPrompts(
                 run.model, sample.document_hash, sample.prompt_hash, sample.document
@@ -235,6 +215,23 @@ class _LmEvalReader:
                 field="prompt_hash",
                 fix="Give all models the same prompt, or allow different ones with prompts=any",
             )
+        filters = self.responded.setdefault((item, run.model), set())
+        if sample.filter in filters:
+            raise InputError(
+                f"{self._item_text(item)} is there twice for the filter {shown(sample.filter)}",
+                field="doc_id",
+                fix="Keep one of them; if no filter is named, log the samples with a newer harness",
+            )
+        filters.add(sample.filter)
+        self.filters.setdefault(run.task, {})[sample.filter] = None
+        if len(filters) == 1:
+            self._take_response(run, item, sample)
+        scores = {name: value for name, value in sample.metrics.items() if name != _NOT_SCORED}
+        if sample.filtered is not None and sample.filtered != sample.response:
+            scores["filtered"] = sample.filtered
+        self.scores += [
+            _ResponseScore(run, line, item, sample.filter, name, value) for name, value in scores.items()
+        ]
 
     def _take_response(self, run: _SampleFile, item: int, sample: LoggedSample) -> None:
         model = self.builder.model(run.model)
