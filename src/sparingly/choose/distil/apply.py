@@ -11,8 +11,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import DataError, UsageError, listing
 from sparingly.base.registry import Method, methods_inside, parameter, register
-from sparingly.choose.distil.card import ModelCard, family_of
-from sparingly.choose.distil.model import DistilledModel, ScoredTexts, load_distilled
+from sparingly.choose.distil.model import DistilledModel, ModelCard, ScoredTexts, family_of, load_distilled
 from sparingly.choose.utility.base import Utility
 from sparingly.data.evalset import EvalSet
 

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sparingly.base.arrays import Mask
 from sparingly.base.errors import listing
 from sparingly.base.format import cell_text, counted
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import one_of_several
-from sparingly.base.tabular import Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import DocumentsSummary, TextsSummary, documents, domains, texts
 from sparingly.data.describe.epochs import EpochVariance, epoch_variances

@@ -15,8 +15,7 @@ from sparingly.base.checks import check_names
 from sparingly.base.errors import UsageError
 from sparingly.base.format import cell_text, counted
 from sparingly.base.stats.moments import row_means
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data import fields
 from sparingly.data.describe.documents import coded
 from sparingly.data.evalset import EvalSet

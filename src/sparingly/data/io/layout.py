@@ -21,8 +21,26 @@ from sparingly.base.syntax import role_argument
 from sparingly.data import files
 from sparingly.data.io.columns import TableSource, first_of_runs
 from sparingly.data.io.roles import (
+    ANY_MODEL,
+    FILLERS,
+    HEAD_WORDS,
+    HEADS,
+    ID_WORDS,
+    IDS_OF,
     ITEM_COLUMNS,
+    JUDGE_WORDS,
+    JUDGING,
+    JUDGING_WORDS,
+    NAMES,
+    NO_ITEMS,
+    NO_MODELS,
+    PREFERENCES,
     PREFIX,
+    SCORE_WORDS,
+    STRAYS,
+    TIES,
+    WEAK,
+    WEAK_INPUTS,
     ColumnProfile,
     best_column,
     id_rank,
@@ -35,26 +53,6 @@ from sparingly.data.io.roles import (
     said_roles,
     values_fit,
     words_of,
-)
-from sparingly.data.io.vocabulary import (
-    ANY_MODEL,
-    FILLERS,
-    HEAD_WORDS,
-    HEADS,
-    ID_WORDS,
-    IDS_OF,
-    JUDGE_WORDS,
-    JUDGING,
-    JUDGING_WORDS,
-    NAMES,
-    NO_ITEMS,
-    NO_MODELS,
-    PREFERENCES,
-    SCORE_WORDS,
-    STRAYS,
-    TIES,
-    WEAK,
-    WEAK_INPUTS,
 )
 from sparingly.data.roles import ColumnRole, SaidRoles
 

@@ -31,9 +31,8 @@ from sparingly.base.errors import DataError, InputError, UnknownNameError
 from sparingly.base.lazy import pl
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.columns import in_file
+from sparingly.data.io.columns import in_file, to_objects, to_series
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.frames import to_objects, to_series
 from sparingly.data.io.jsonl import (
     FORMAT,
     PREFERENCE,

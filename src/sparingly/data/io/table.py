@@ -37,12 +37,14 @@ from sparingly.data.io.columns import (
     numbers,
     parsed_texts,
     scores,
+    to_objects,
+    to_polars,
+    to_series,
     typed,
     written_scores,
 )
 from sparingly.data.io.excel import is_workbook
 from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.frames import to_objects, to_polars, to_series
 from sparingly.data.io.json_table import flatten
 from sparingly.data.io.layout import LongForm, lay_out
 from sparingly.data.io.opening import ARROW, is_dataset, source_of
@@ -50,7 +52,9 @@ from sparingly.data.io.parquet import MAGIC, is_ours, parquet_names
 from sparingly.data.io.records import digest_id, names_of_files
 from sparingly.data.io.roles import (
     ITEM_COLUMNS,
+    NAMES,
     PREFIX,
+    REASONS,
     ColumnProfile,
     are_samples,
     is_epoch,
@@ -59,7 +63,6 @@ from sparingly.data.io.roles import (
     rest_role,
     vectors,
 )
-from sparingly.data.io.vocabulary import NAMES, REASONS
 from sparingly.data.io.words import SCALE, word_kind
 from sparingly.data.roles import ColumnRole, TableRoles, check_said
 from sparingly.data.scale import Scale

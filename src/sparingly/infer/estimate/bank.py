@@ -15,7 +15,6 @@ from sparingly.base.registry import register
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
-from sparingly.infer.estimate.draw import sample_from, without_truth
 from sparingly.infer.estimate.estimators import (
     FEWEST,
     Estimator,
@@ -36,7 +35,9 @@ from sparingly.infer.estimate.sample import (
     LinearForm,
     difference_form,
     group_sums,
+    sample_from,
     single_items,
+    without_truth,
 )
 from sparingly.infer.estimate.variance import ScoreErrors, join_separate_draws, nearest_covariance
 

@@ -17,9 +17,9 @@ from sparingly.base.syntax import role_argument
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.values import plain
-from sparingly.infer.estimate.draw import frame_of
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
+from sparingly.infer.estimate.sample import frame_of
 from sparingly.infer.estimate.variance import nearest_covariance
 from sparingly.infer.estimate.widen import widened
 

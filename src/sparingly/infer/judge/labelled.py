@@ -14,8 +14,7 @@ from sparingly.base.format import counted, number_text
 from sparingly.base.syntax import argument, either
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Scale
-from sparingly.infer.estimate.draw import document_codes
-from sparingly.infer.estimate.sample import JudgedSample, dense
+from sparingly.infer.estimate.sample import JudgedSample, dense, document_codes
 from sparingly.infer.estimate.scale import values_of
 
 # Scales that scores are usually given on; the first that holds them all.

@@ -22,7 +22,6 @@ from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.probability_design import DrawDesign
 from sparingly.data.scale import Ends
 from sparingly.infer.estimate.assemble import TARGETS, Target
-from sparingly.infer.estimate.epochs import EpochNoise, epoch_noise
 from sparingly.infer.estimate.estimators import FEWEST
 from sparingly.infer.estimate.intervals import FEWEST_UNITS, find_intervals, student_quantile
 from sparingly.infer.estimate.pairs import PairErrors, interval_basis
@@ -30,6 +29,7 @@ from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
 from sparingly.infer.estimate.sample import JudgedSample, LinearForm, difference_form, single_items
 from sparingly.infer.estimate.scale import proportions_of, values_of
 from sparingly.infer.estimate.variance import ScoreErrors, joined_freedom, population_errors, set_errors
+from sparingly.infer.estimate.widen import EpochNoise, epoch_noise
 from sparingly.infer.plan.pilot import Pilot
 from sparingly.infer.plan.power import DocumentEffects, deciding_ratios, detectable, pair_level
 

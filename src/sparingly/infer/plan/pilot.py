@@ -21,14 +21,13 @@ from sparingly.data.describe.metrics import Correlation, correlation
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.roles import likeliest_metrics
 from sparingly.data.selection import Selection
-from sparingly.infer.estimate.draw import ASSUMED, frame_of, sample_from
 from sparingly.infer.estimate.estimators import (
     FEWEST,
     calibrate_predictions,
     fold_groups,
     labels_and_weights,
 )
-from sparingly.infer.estimate.sample import JudgedSample, difference_form
+from sparingly.infer.estimate.sample import ASSUMED, JudgedSample, difference_form, frame_of, sample_from
 from sparingly.infer.estimate.scale import ScoreValues, values_of
 from sparingly.infer.estimate.variance import set_errors
 from sparingly.infer.plan.power import DocumentEffects, document_effects, item_covariance, pair_total

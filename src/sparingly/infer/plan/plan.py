@@ -14,9 +14,8 @@ import numpy as np
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
 from sparingly.base.format import counted, decimals_for, error_text
 from sparingly.base.progress import tracked
-from sparingly.base.summary import Summary
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import argument
-from sparingly.base.tabular import Tabular
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields

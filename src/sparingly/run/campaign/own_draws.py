@@ -17,8 +17,8 @@ from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_scores
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.bank import WITH_BANK, draw_view, estimate_new_models, join_estimates
-from sparingly.infer.estimate.draw import without_truth
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw
 from sparingly.run.rounds.strategy import Finished, first_rows
 

@@ -14,8 +14,7 @@ from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
 from sparingly.base.stats.multiple_tests import holm
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.given import DataLike, as_evalset
 from sparingly.data.values import PlainFields, plain
