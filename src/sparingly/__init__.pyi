@@ -9,7 +9,7 @@ from sparingly.base.registry import methods as methods
 from sparingly.base.registry import parse_method as parse_method
 from sparingly.choose.distil.model import load_distilled as load_distilled
 from sparingly.choose.distil.train import distil as distil
-from sparingly.choose.pool.scored_pool import score_pool as score_pool
+from sparingly.choose.pool.score import score_pool as score_pool
 from sparingly.choose.pool.select import select_pool as select_pool
 from sparingly.choose.select import select as select
 from sparingly.data.demo import load_demo as load_demo

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.make_pool import SCRIPTS, write_pool
 from benchmarks.pool_scale import block_of, watched
-from sparingly.choose.pool.scored_pool import score_pool
+from sparingly.choose.pool.score import score_pool
 
 
 def test_a_pool_is_as_it_is_said_to_be(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sparingly import distil, make_evalset
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, EXIT_WRONG
-from sparingly.choose.pool.scored_pool import score_pool
+from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.select import select_pool
 from sparingly.cli.app import run
 from sparingly.data.selection import Selection

@@ -175,7 +175,7 @@ def score(
     sparingly pool score pool.parquet --by distilled:model=hard.skops --identify --jobs 2 --out scored
     ```
     """
-    from sparingly.choose.pool.scored_pool import score_pool
+    from sparingly.choose.pool.score import score_pool
     from sparingly.show.terminal.pool import show_scored
 
     with progress("reading") as on_progress:

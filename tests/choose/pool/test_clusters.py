@@ -10,7 +10,8 @@ import pytest
 
 from sparingly.base.errors import UsageError
 from sparingly.choose.pool.candidates import assign_leaves, build_tree, nearest_leaves, read_frame
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import PoolSelection, select_pool
 from sparingly.data.selection import Selection
 from sparingly.run.verify import verify_pool

@@ -12,7 +12,8 @@ import pytest
 
 from sparingly.base.errors import InputError, SparinglyError
 from sparingly.choose.pool.parts import CHECKSUM, NO_CHECKSUMS
-from sparingly.choose.pool.scored_pool import MANIFEST, ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import MANIFEST, ScoredPool
 from sparingly.choose.pool.select import select_pool
 from tests.choose.pool.pool_data import some_records, write_pool
 

@@ -10,7 +10,8 @@ import pytest
 
 import sparingly
 from sparingly.base.errors import DataError, InputError, UnknownNameError, UsageError
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.scorers import parse_scoring
 from sparingly.choose.pool.select import select_pool
 from sparingly.run.verify import verify_pool

@@ -22,7 +22,8 @@ from sparingly.choose.pool.embeddings import (
     vectors_at,
 )
 from sparingly.choose.pool.near_duplicates import cosines, ngram_hashes
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from tests.choose.pool.pool_data import some_records, write_pool
 
 TEXTS = ["The cat sat on the mat.", "the  cat SAT on the mat.", "The cat sits on the mat.", "Ein Haus am See"]

@@ -13,7 +13,8 @@ import pytest
 
 from sparingly.base.errors import InputError, UsageError
 from sparingly.choose.pool.records import pool_files
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import select_pool
 from tests.choose.pool.pool_data import some_records, write_pool
 

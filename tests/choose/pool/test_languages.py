@@ -10,7 +10,8 @@ import pytest
 
 from sparingly.base.errors import ExtraMissingError, UnknownNameError, UsageError
 from sparingly.choose.pool import sources
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import select_pool
 from sparingly.choose.pool.sources import Languages
 from sparingly.run.verify import verify_pool

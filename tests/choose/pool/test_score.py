@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparingly.base.errors import DataError, InputError, UsageError
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from tests.choose.pool.pool_data import some_records, write_pool
 
 LINES = st.lists(

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import sparingly
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.rng import keys_of
-from sparingly.choose.pool.scored_pool import ScoredPool, score_pool
+from sparingly.choose.pool.score import score_pool
+from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import PoolSelection, select_pool
 from sparingly.data.selection import Selection
 from sparingly.data.synthetic import load_invented

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sparingly.base.errors import ExtraMissingError, InputError, UsageError
-from sparingly.choose.pool.scored_pool import score_pool
+from sparingly.choose.pool.score import score_pool
 from sparingly.choose.pool.select import select_pool
 from sparingly.choose.pool.workers import map_in_order, open_executor
 from tests.choose.pool.pool_data import some_records, write_pool

@@ -14,6 +14,15 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.base.stats.correlation import pearson, spearman
 from sparingly.base.syntax import argument, either
+from sparingly.choose.distil.card import (
+    ENCODER,
+    NGRAMS,
+    HoldOut,
+    LearnedUtility,
+    ModelCard,
+    TrainingSet,
+    families_of,
+)
 from sparingly.choose.distil.corpus import (
     Corpus,
     Scale,
@@ -27,16 +36,7 @@ from sparingly.choose.distil.corpus import (
 from sparingly.choose.distil.encoder.fitted import EncoderFit
 from sparingly.choose.distil.encoder.network import EncoderTraining, check_packages
 from sparingly.choose.distil.learner import LightFit, fit_light
-from sparingly.choose.distil.model import (
-    ENCODER,
-    NGRAMS,
-    DistilledModel,
-    HoldOut,
-    LearnedUtility,
-    ModelCard,
-    TrainingSet,
-    families_of,
-)
+from sparingly.choose.distil.model import DistilledModel
 from sparingly.choose.distil.text_features import ngram_bits, script_shares, thresholds_of
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet

@@ -21,7 +21,7 @@ from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummary, preferences, ratings
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 
 _EXAMPLES = 5
 

@@ -16,7 +16,7 @@ from sparingly.base.lazy import sparse
 from sparingly.base.summary import IntervalCell, Summary, Tabular
 from sparingly.base.syntax import either
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences
 from sparingly.data.values import plain

@@ -14,7 +14,7 @@ from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.registry import Method
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.data.signature import digest_scores

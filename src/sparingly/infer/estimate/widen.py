@@ -11,8 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.lazy import special
-from sparingly.data.combine import HOW, Combination
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import HOW, Combination, EvalSet
 from sparingly.infer.estimate.intervals import EXACT, PROPORTION, IntervalSet, T, student
 from sparingly.infer.estimate.pairs import PairErrors
 from sparingly.infer.estimate.result import Estimate

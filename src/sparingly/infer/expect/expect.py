@@ -18,7 +18,7 @@ from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.infer.estimate.estimators import known_metrics
 from sparingly.infer.estimate.sample import without_truth
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features

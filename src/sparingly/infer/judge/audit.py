@@ -17,7 +17,7 @@ from sparingly.base.summary import Summary, Tabular
 from sparingly.base.text import format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.infer.estimate.estimate import estimate

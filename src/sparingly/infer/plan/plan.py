@@ -22,7 +22,7 @@ from sparingly.data import fields
 from sparingly.data.describe.epochs import EpochVariance, epoch_variances
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain

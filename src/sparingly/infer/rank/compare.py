@@ -22,7 +22,7 @@ from sparingly.choose.crowd import Judge, ModelSides, sides_of
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.select import as_selector, select
 from sparingly.data.evalset import EvalSet
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import RANKING_ONLY, Selection
 from sparingly.infer.rank import curve as curves
 from sparingly.infer.rank.agreement import (

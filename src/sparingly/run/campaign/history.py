@@ -16,7 +16,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
-from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
+from sparingly.infer.estimate.rater_effects import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, RATINGS, ROUNDS

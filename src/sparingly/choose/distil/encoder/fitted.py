@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import InputError
+from sparingly.choose.distil.card import ModelCard
 from sparingly.choose.distil.encoder.network import (
     EncoderTokenizer,
     EncoderTraining,
@@ -29,7 +30,6 @@ from sparingly.choose.distil.encoder.network import (
     load_package,
     preserve_random_state,
 )
-from sparingly.choose.distil.model import ModelCard
 from sparingly.choose.distil.text_features import SEEN_BITS, Spans
 from sparingly.data import files
 from sparingly.data.values import as_list, as_mapping, as_number, as_text, as_whole
