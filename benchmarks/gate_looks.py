@@ -30,7 +30,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bank import EarlierPredictions
-from sparingly.run.campaign.gate import BatchedModels, answer_over_looks
+from sparingly.run.campaign.own_draws import BatchedModels, answer_over_looks
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "coverage.md"
 ITEMS, BUDGET, EARLIER = 600, 200, 4

@@ -25,8 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def begin(*more: str) -> None:
-    line = "campaign new c.db data.jsonl -m uniform -b 8 -a overall --scale 0,100 --size 4 --seed 3"
-    assert run([*line.split(), *more]) == 0
+    line = "campaign new c.db data.jsonl -b 8 -a overall --scale 0,100 --size 4 --seed 3"
+    assert run([*line.split(), *(more or ("-m", "uniform"))]) == 0
 
 
 def fill(path: Path, rater: str = "ann", **changed: Any) -> None:
@@ -75,6 +75,17 @@ def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.C
     assert run(["campaign", "record", "c.db", "form.csv"]) == 2
 
 
+def test_the_budget_of_a_running_campaign(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin("-m", "auto")
+    capsys.readouterr()
+    assert run(["campaign", "budget", "c.db", "10"]) == 0
+    assert capsys.readouterr().out == "budget 10: campaign, at entry 2\n"
+    assert run(["campaign", "status", "c.db"]) == 0
+    assert "0 of 30" in capsys.readouterr().out
+    assert run(["campaign", "budget", "c.db", "9999"]) == 2
+    assert "9999" in capsys.readouterr().err
+
+
 def test_answers_are_acknowledged_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begin()
     run(["campaign", "next", "c.db", "-o", "form.csv"])
@@ -104,8 +115,8 @@ def test_several_data_sets_and_models_that_come_and_go(
     capsys.readouterr()
     assert run(["campaign", "status", "c.db"]) == 0
     shown = capsys.readouterr().out
-    assert "de: came late: Dogwood" in shown
-    assert "de: withdrawn: Ash" in shown
+    assert "de: added later: Dogwood." in shown
+    assert "de: withdrawn: Ash." in shown
     assert run(["estimate", "c.db", "--data", "de", "-e", "mean"]) == 0
     assert "Dogwood" in capsys.readouterr().out
 

@@ -137,7 +137,7 @@ def test_two_versions_have_one_decision_everywhere(command: Command, wins: int, 
     assert ("Won by the other" in shown) == (losses > 0)
 
 
-@pytest.mark.parametrize("command", ["rank", "estimate", "compare"])
+@pytest.mark.parametrize("command", ["rank", "estimate", "compare", "report"])
 def test_votes_are_counted_whole_or_not_at_all(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,4 +147,4 @@ def test_votes_are_counted_whole_or_not_at_all(
     assert run(["select", str(file), "--method", "random", "--budget", "10", "--out", str(chosen)]) == 0
     capsys.readouterr()
     assert run([command, str(file), str(chosen)]) == 2
-    assert "Comparisons are given without a selection: leave it out." in capsys.readouterr().err
+    assert "which are all counted, and a selection of items does not say" in capsys.readouterr().err

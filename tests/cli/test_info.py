@@ -128,7 +128,12 @@ def test_the_number_of_a_ticket_is_no_input_beside_a_text(
     ]
     table(Path("data.csv"), rows)
     assert run(["info", "data.csv"]) == 0
-    assert "ticket → item · customer_message → input · bot_reply → output" in capsys.readouterr().out
+    assert capsys.readouterr().out.split("\n\n")[1].splitlines() == [
+        " ticket            item",
+        " customer_message  input",
+        " bot_reply         output",
+        " all rows          model data (named after the file)",
+    ]
 
 
 def test_votes_are_planned_by_a_win_rate(

@@ -77,7 +77,7 @@ def test_verdicts_are_a_metric_of_every_command(command: Command) -> None:
         command(f"run-judge answers.csv --endpoint {server.url} --model m --rubric rubric.md")
     code, out, _ = command("info answers.csv -v")
     assert code == EXIT_DONE
-    assert "judge-m → judge (m, from answers.csv.judge-m.jsonl)" in out
+    assert "judge-m judge (m, from answers.csv.judge-m.jsonl)" in " ".join(out.split())
     assert "metrics (1)" in out
     code, out, _ = command("estimate answers.csv")
     assert code == EXIT_DONE

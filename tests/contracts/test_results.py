@@ -66,7 +66,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
         lambda _: "The 60 chosen items find ",
     ),
     "Representation": (lambda: sparingly.representation(DATA, CHOSEN), lambda result: result.headline),
-    "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: 240 items x 8 models"),
+    "Description": (lambda: sparingly.describe(DATA), lambda _: "invented: outputs of 8 models for 240"),
     "RaterReport": (lambda: sparingly.rater_report(DATA, "overall"), lambda result: result.headline),
     "Assignment": (
         lambda: sparingly.assign(CHOSEN, ["Ada", "Bo"], data=DATA),

@@ -65,7 +65,7 @@ def test_next_step_of_the_demo_works(demo_folder: Path) -> None:
 
 def test_info(folder: Path) -> None:
     shown = run("info", "data.jsonl", cwd=folder).stdout
-    assert "240 items x 8 models" in shown
+    assert "outputs of 8 models for 240 items, with human labels" in shown
     told = parsed(run("info", "data.jsonl", "--json", cwd=folder).stdout)
     assert told["items"] == 240
     assert len(told["models"]) == 8

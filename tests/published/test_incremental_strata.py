@@ -121,3 +121,12 @@ def test_a_budget_of_fewer_items_than_rounds_is_spent() -> None:
     data = load_invented()
     looks = list(sparingly.replay(data, "incremental_strata", 3, truth="overall"))
     assert [int(look.state.asked.any(axis=1).sum()) for look in looks] == [1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("spread", ["ratings", "knn,neighbours=3"])
+def test_the_spread_can_be_learned_after_every_item(spread: str) -> None:
+    found = counts(uneven(), f"{BY},update=rating,spread={spread}", 40)
+    assert len(found) == 40
+    assert {sum(one) for one in found} == {1}
+    calm, wild = np.sum(found[10:], axis=0)
+    assert wild > 3 * calm

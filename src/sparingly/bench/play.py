@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparingly._version import __version__
 from sparingly.base.cluster import cluster_client
 from sparingly.base.errors import InputError, SparinglyError, UsageError
+from sparingly.base.progress import listening
 from sparingly.bench import table as tables
 from sparingly.bench.grid import GridEntry, ReplayGrid, with_metric
 from sparingly.bench.replay import FAILED, replay_entry
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
 # How often a task is tried again when its worker is lost, and how long a cluster may take to answer.
 RETRIES = 3
 _PATIENCE = 30
-# How many seeds one task takes: lists are quick, the rest is not.
-_SEEDS, _SEEDS_OF_LISTS = 5, 25
+# How many seeds one task takes: lists are quick, slow methods are not.
+_SEEDS_OF_SLOW, _SEEDS, _SEEDS_OF_LISTS = 1, 5, 25
 GridProgress = Callable[[int, int, str], None]
 
 
@@ -115,7 +118,7 @@ def run_named_task(task: ReplayTask) -> tuple[ReplayTask, list[GridRow]]:
 
 
 def on_cluster(
-    tasks: Sequence[ReplayTask], address: str, workers: int
+    tasks: Iterable[ReplayTask], address: str, workers: int
 ) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as workers finish them; other workers take over the tasks of a lost one.
 
@@ -124,7 +127,7 @@ def on_cluster(
         address: Of the scheduler, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
         workers: How many local workers.
     """
-    if not tasks:
+    if not (tasks := [*tasks]):
         return
     with cluster_client(address, workers, "Playing a grid on a cluster", _PATIENCE) as client:
         from distributed import as_completed
@@ -141,11 +144,12 @@ def on_cluster(
 
 @dataclass(frozen=True, eq=False)
 class PlayReport:
-    """The rows of a grid's cells, how many were computed now, and why sets cannot be replayed."""
+    """The rows of a grid's cells, how many it lacked, why sets cannot be replayed, and tasks not begun."""
 
     table: pl.DataFrame
     computed: int
     left_out: dict[str, str]
+    tasks_left: int = 0
 
     def count(self, status: str) -> int:
         """Return how many cells have a status."""
@@ -168,6 +172,7 @@ def play(
     cluster: str | None = None,
     fresh: bool = False,
     progress: GridProgress | None = None,
+    until: float = inf,
 ) -> PlayReport:
     """Play a grid and write its table; only cells that are missing are computed.
 
@@ -180,6 +185,7 @@ def play(
         cluster: The address of a Dask scheduler, or ``local`` for one on this machine.
         fresh: Whether all cells are computed again.
         progress: Called after each task with the number done, the total, and the task.
+        until: The time, by ``time.monotonic``, after which no further task is begun.
     """
     if jobs < 1:
         raise UsageError(f"A grid is played by one process or more, not {jobs}.")
@@ -190,13 +196,16 @@ def play(
     grid_cells, left_out = _grid_cells(grid, files)
     open_cells = grid_cells if fresh else tables.missing_cells(grid_cells, saved)
     tasks = tasks_of(grid, files, open_cells)
-    for count, (task, rows) in enumerate(_run_tasks(tasks, jobs, cluster), start=1):
-        tables.save_part(out, rows)
-        if progress is not None:
-            progress(count, len(tasks), str(task))
+    count, in_time = 0, takewhile(lambda _: time.monotonic() < until, tasks)
+    # Work inside of a task is not counted on its own.
+    with listening(None):
+        for count, (task, rows) in enumerate(_run_tasks(in_time, jobs, cluster), start=1):
+            tables.save_part(out, rows)
+            if progress is not None:
+                progress(count, len(tasks), str(task))
     cells = tables.frame_of(grid_cells).select(tables.CELL)
     table = tables.merge_parts(out).join(cells, on=tables.CELL, how="semi", maintain_order="left")
-    return PlayReport(table, len(open_cells), left_out)
+    return PlayReport(table, len(open_cells), left_out, len(tasks) - count)
 
 
 def _grid_cells(grid: ReplayGrid, files: Sequence[SetFile]) -> tuple[list[GridRow], dict[str, str]]:
@@ -251,21 +260,21 @@ def _jobs(grid: ReplayGrid, places: dict[str, int], cells: Sequence[GridRow]) ->
         by_shares: dict[tuple[float, ...], list[int]] = {}
         for seed, run in groupby(of_entry, key=lambda row: int(row["seed"])):
             by_shares.setdefault(tuple(row["share"] for row in run), []).append(seed)
-        size = _SEEDS_OF_LISTS if entry.kind == "random" and entry.estimator is None else _SEEDS
+        size = _SEEDS_OF_SLOW if entry.slow else _SEEDS
+        size = _SEEDS_OF_LISTS if entry.kind == "random" and entry.estimator is None else size
         for shares, seeds in by_shares.items():
             for start in range(0, len(seeds), size):
                 yield ReplayJob(entry, tuple(seeds[start : start + size]), shares)
 
 
 def _run_tasks(
-    tasks: Sequence[ReplayTask], jobs: int, cluster: str | None
+    tasks: Iterable[ReplayTask], jobs: int, cluster: str | None
 ) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as they are finished."""
     if cluster is not None:
         yield from on_cluster(tasks, cluster, jobs)
-    elif jobs == 1 or len(tasks) < 2:
-        for task in tasks:
-            yield run_named_task(task)
+    elif jobs == 1:
+        yield from map(run_named_task, tasks)
     else:
         from joblib import Parallel, delayed, parallel_config
 
@@ -273,6 +282,5 @@ def _run_tasks(
         # The warning about a process that was replaced because it had grown is harmless.
         with parallel_config(backend="loky", inner_max_num_threads=1), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped while some jobs")
-            yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-                delayed(run_named_task)(task) for task in tasks
-            )
+            run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+            yield from run(delayed(run_named_task)(task) for task in tasks)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import Json, Seed, emit, parts_of, working
 from sparingly.cli.parameters import about
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def assign(
@@ -26,8 +26,7 @@ def assign(
     control_share: Annotated[float, about("How many of them, as a share of the chosen items.")] = 0.1,
     out: Annotated[Path | None, about("Where to write the assignment (JSON).", "--out", "-o")] = None,
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Assign the chosen items to raters.
@@ -45,9 +44,8 @@ def assign(
     from sparingly.run.raters.assignment import assign as hand_out
     from sparingly.show.terminal.raters import show_assignment
 
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         chosen, evalset = subject.what_to_judge(), subject.data
-    names = [name.strip() for name in raters.split(",") if name.strip()]
     with working("handing out"):
         hidden = None
         if controls_out is not None:
@@ -56,7 +54,14 @@ def assign(
             kinds = [kind for kind in KINDS if kind != "reference" or evalset.reference_texts is not None]
             hidden = control_items(evalset, chosen, kinds=kinds, share=control_share, seed=seed)
         assignment = hand_out(
-            chosen, names, data=evalset, overlap=overlap, load=load, unit=unit, controls=hidden, seed=seed
+            chosen,
+            parts_of(raters),
+            data=evalset,
+            overlap=overlap,
+            load=load,
+            unit=unit,
+            controls=hidden,
+            seed=seed,
         )
     if hidden is not None and controls_out is not None:
         io.save(hidden, controls_out)

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts.validators import Number
 
 from sparingly.base.errors import AnswerIsNo, UsageError, listing
-from sparingly.cli.options import Json, emit, progress
+from sparingly.cli.options import Json, emit, parts_of, working
 from sparingly.cli.parameters import about, flag
 
 _ONE_OR_MORE = Number(gte=1)
@@ -57,8 +57,8 @@ def bench(
 
     if out is None:
         raise UsageError("Say where the table goes: --out FILE.parquet.")
-    names, shares = _parts(sets, ","), _parts(budgets, ",")
-    with progress("starting") as report_progress:
+    names, shares = tuple(parts_of(sets)), parts_of(budgets)
+    with working("starting") as report_progress:
         if methods is None:
             base = standard_grid() if grid is None else read_grid(grid)
             counts = {"random": seeds, "stochastic": seeds, "resamples": resamples}
@@ -67,7 +67,7 @@ def bench(
                 base, sets=names or base.sets, shares=shares_of(shares) or base.shares, runs=runs
             )
         elif grid is None:
-            texts = _parts(methods, ";")
+            texts = parts_of(methods, ";")
             replay_grid = grid_of(texts, sets=names, budgets=shares, seeds=seeds, resamples=resamples)
         else:
             raise UsageError("Methods are those of the grid's file, or --methods, not both.")
@@ -91,7 +91,3 @@ def bench(
     if report.failures:
         count = len(report.failures)
         raise AnswerIsNo(f"{count} method{'s' * (count > 1)} failed: {listing(report.failures, 3)}")
-
-
-def _parts(text: str | None, sign: str) -> tuple[str, ...]:
-    return () if text is None else tuple(part.strip() for part in text.split(sign) if part.strip())

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.cli.estimate import Aspect, EstimatorText
 from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
     Json,
     ReadOptions,
     ScaleText,
@@ -20,7 +19,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Subject, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Subject
 
 Subjects = Annotated[
     tuple[str, ...],
@@ -45,8 +44,7 @@ def compare(
     scale: ScaleText = None,
     alpha: Annotated[float, about("The error rate of the test.")] = 0.05,
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> int:
@@ -62,6 +60,8 @@ def compare(
     From comparisons it counts wins, losses and ties; otherwise it uses scores. For many compared models it
     prints strengths and who beat whom.
     """
+    from sparingly.infer.compare.compare import compare as compare_models
+    from sparingly.infer.compare.compare import compares_outputs
     from sparingly.infer.compare.head_to_head import HeadToHead
     from sparingly.show.terminal.compare import show_win_matrix
     from sparingly.show.terminal.console import show_summary
@@ -70,26 +70,24 @@ def compare(
         raise UsageError("A gate needs a margin: write --gate --margin 2%.")
     files, names = split_sources(sources)
     how: dict[str, Any] = {"target": target or "population", "margin": margin, "alpha": alpha}
-    with subject_of(files, reading, campaign) as subject, working("comparing"):
+    how |= {"judge": judge, "estimator": estimator, "seed": seed}
+    with source.open(files) as subject, working("comparing"):
         if not names and len(files) == 2 and subject.campaign is None and len(subject.data.models) == 2:
-            names = in_order_of_files(files, subject, reading)
+            names = in_order_of_files(files, subject, source.reading)
         if gate and not names:
             raise UsageError(
                 "Name the models, the new one first: sparingly compare DATA NEW CURRENT --gate --margin 2%."
             )
-        if subject.campaign is not None:
-            result = _of_campaign(
-                subject, names, aspect, judge, {**how, "estimator": estimator, "seed": seed}
-            )
+        if (running := subject.campaign) is not None:
+            subject.aspect(aspect)
+            data_name = running.settings.data_named(subject.part.data)
+            result = running.compare(data_name, *names, at=subject.part.at, **how)
         else:
-            result = _of_data(
-                subject,
-                names,
-                aspect,
-                judge,
-                {**how, "estimator": estimator, "seed": seed},
-                scale_ends(scale),
-            )
+            about_aspect, data = aspect, subject.data
+            if not compares_outputs(data, aspect):
+                about_aspect, data = subject.scores(aspect)
+            how |= {"selection": subject.selection, "aspect": about_aspect, "scale": scale_ends(scale)}
+            result = compare_models(data, *(names or (None, None)), **how)
     if json:
         emit(result.to_dict())
     elif isinstance(result, HeadToHead):
@@ -117,33 +115,3 @@ def in_order_of_files(files: tuple[str, ...], subject: Subject, reading: ReadOpt
     first = reading.load(Path(files[0])).models
     models = sorted(subject.data.models, key=lambda name: not any(name.startswith(own) for own in first))
     return models if len(first) == 1 else []
-
-
-def _of_data(
-    subject: Subject, names: list[str], aspect: str | None, judge: str | None, how: dict[str, Any], scale: Any
-) -> Any:
-    from sparingly.infer.compare.compare import compare as compare_models
-    from sparingly.infer.compare.compare import compares_outputs
-
-    data = subject.data
-    if not compares_outputs(data, aspect):
-        aspect, data = subject.scores(aspect)
-    return compare_models(
-        data,
-        *(names or (None, None)),
-        selection=subject.selection,
-        aspect=aspect,
-        judge=judge,
-        scale=scale,
-        **how,
-    )
-
-
-def _of_campaign(
-    subject: Subject, names: list[str], aspect: str | None, judge: str | None, how: dict[str, Any]
-) -> Any:
-    if (running := subject.campaign) is None:
-        raise UsageError("There is no campaign.")
-    name = running.settings.data_named(subject.part.data)
-    subject.aspect(aspect)
-    return running.compare(name, *names, at=subject.part.at, judge=judge, **how)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import Json, Verbose, emit, working
-from sparingly.cli.parameters import about
+from sparingly.cli.parameters import about, repeatable
 from sparingly.cli.subject import DataName, Name, is_campaign, opened
 
 if TYPE_CHECKING:
@@ -27,11 +27,9 @@ def diff(
     *,
     at: Annotated[
         tuple[int, ...],
-        about("Of a campaign: an entry of its journal; give two.", negative="", show_default=False),
+        repeatable("Of a campaign: an entry of its journal; give two."),
     ] = (),
-    round: Annotated[
-        tuple[int, ...], about("Of a campaign: after which round; give two.", negative="", show_default=False)
-    ] = (),
+    round: Annotated[tuple[int, ...], repeatable("Of a campaign: after which round; give two.")] = (),
     data: DataName = None,
     name: Name = None,
     verbose: Verbose = False,

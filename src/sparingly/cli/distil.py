@@ -9,7 +9,7 @@ from cyclopts import App
 
 from sparingly.base.errors import UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working, write_rows
-from sparingly.cli.parameters import about, options, several
+from sparingly.cli.parameters import about, options, repeatable, several
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.encoder.network import EncoderTraining
@@ -155,7 +155,7 @@ def apply(
     out: Annotated[Path, about("An evaluation set (.jsonl, .parquet), or .csv, .tsv.", "--out", "-o")],
     utility: Annotated[
         tuple[str, ...],
-        about("A utility of the model; default: all.", "--utility", "-u", negative="", show_default=False),
+        repeatable("A utility of the model; default: all.", "--utility", "-u"),
     ] = (),
     kind: Annotated[
         Literal["column", "metric"], about("Columns, or metrics that are the same for all models.", "--as")

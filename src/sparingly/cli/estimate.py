@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError, listing
 from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
     Json,
     Level,
     OutFile,
-    ReadOptions,
     ScaleText,
     Seed,
     Target,
@@ -23,7 +21,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag, options
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 if TYPE_CHECKING:
     from sparingly.data.evalset import EvalSet
@@ -66,8 +64,7 @@ def estimate(
     seed: Seed = 0,
     intervals: IntervalOptions = DEFAULT_INTERVALS,
     out: OutFile = None,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -101,7 +98,7 @@ def estimate(
     settings["target"] = intervals.target or "set"
     settings["scale"] = scale_ends(intervals.scale)
     results: dict[str, Any] = {}
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         if subject.compares and aspect is None:
             check_strengths({**settings, "target": "set"}, format)
             check_unselected(subject.selection)
@@ -118,7 +115,7 @@ def estimate(
                 )
             subject.aspect(aspect)
             subject.check_answered()
-            at = running.last_seq() if campaign.at is None else campaign.at
+            at = running.last_seq() if source.campaign.at is None else source.campaign.at
             with working("estimating"):
                 for set_name in subject.set_names:
                     if running.compares(set_name):
@@ -188,8 +185,10 @@ def as_json(results: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_unselected(selection: Selection | None) -> None:
     """Refuse comparisons with a selection: all of them would be counted, drawn or not."""
+    from sparingly.infer.compare.compare import SELECTION_OF_ITEMS
+
     if selection is not None:
-        raise UsageError("Comparisons are given without a selection: leave it out.")
+        raise UsageError(SELECTION_OF_ITEMS)
 
 
 def check_strengths(options: Mapping[str, Any], format: str) -> None:

@@ -6,8 +6,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, ScaleText, Seed, emit, working
-from sparingly.cli.parameters import about, several
+from sparingly.cli.options import (
+    DEFAULT_READ_OPTIONS,
+    Json,
+    ReadOptions,
+    ScaleText,
+    Seed,
+    emit,
+    pairs_of,
+    working,
+)
+from sparingly.cli.parameters import about, repeatable, several
 from sparingly.cli.subject import InCampaign, Name, Sources, subject_of
 
 ToolOptions = Annotated[tuple[str, ...], several("An option of the tool, key=value", "--tool-option", "-T")]
@@ -31,12 +40,8 @@ def export(
     ] = None,
     aspect: Annotated[
         tuple[str, ...],
-        about(
-            "What people judge; repeat for several (default: overall; points for spans).",
-            "--aspect",
-            "-a",
-            negative="",
-            show_default=False,
+        repeatable(
+            "What people judge; repeat for several (default: overall; points for spans).", "--aspect", "-a"
         ),
     ] = (),
     scale: ScaleText = None,
@@ -126,15 +131,6 @@ def export(
                     **settings,
                 )
     emit(exported.to_dict()) if json else show_exported(exported)
-
-
-def pairs_of(arguments: tuple[str, ...]) -> dict[str, str]:
-    """Return options that are written key=value."""
-    parts = [text.partition("=") for text in arguments]
-    for name, sign, _ in parts:
-        if not sign or not name:
-            raise UsageError(f'The option "{name}" is not of the form key=value: -S language=de.')
-    return {name: value for name, _, value in parts}
 
 
 def campaign_key(address: str) -> Path | None:

@@ -11,9 +11,9 @@ from sparingly.base.errors import UsageError
 from sparingly.base.format import error_text
 from sparingly.base.syntax import command_with
 from sparingly.cli.estimate import Aspect
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, emit, working
+from sparingly.cli.options import Json, Seed, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources, Subject
 from sparingly.infer.rank.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def figure(
         int | None, about("Of curve: random draws behind it; default: 20.", validator=Number(gte=1))
     ] = None,
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Draw a result as a picture to share.
@@ -79,7 +78,7 @@ def figure(
         picture_kind(out)
     elif out is not None:
         raise UsageError("A picture is written with --out, or its data printed with --json, not both.")
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         subject.check_answered()
         options: dict[str, Any] = {"measure": measure, "runs": runs, "seed": seed}
         options = {name: value for name, value in options.items() if value is not None}

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
 from sparingly.base.syntax import command_with
-from sparingly.cli.export import ToolOptions, campaign_key, pairs_of
-from sparingly.cli.options import Json, ReadOptions, emit, working
+from sparingly.cli.export import ToolOptions, campaign_key
+from sparingly.cli.options import Json, ReadOptions, emit, pairs_of, parts_of, working
 from sparingly.cli.parameters import about, flag
 from sparingly.cli.subject import Name, is_campaign, opened, subject_of
 
@@ -78,7 +78,7 @@ def import_(
             key=key,
             tool=tool,
             scale=scale,
-            raters=pairs_of(tuple(pair for pair in raters.split(",") if pair)),
+            raters=pairs_of(parts_of(raters)),
             rater=rater,
             assigned=assigned,
             strict=strict,

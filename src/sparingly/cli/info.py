@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Verbose, emit
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.options import Json, Verbose, emit
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def info(
     sources: Sources,
     /,
     *,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -35,15 +34,14 @@ def info(
     from sparingly.data.describe import describe, representation
     from sparingly.show.terminal.describe import show_description, show_representation
 
-    with subject_of(sources, reading, campaign, show_roles=False) as subject:
+    with source.open(sources, show_roles=False) as subject:
         data = subject.data
     if subject.selection is not None:
         shares = representation(data, subject.selection)
-        emit(shares.to_dict()) if json else show_representation(shares)
+        emit(shares.to_dict()) if json else show_representation(shares, typed=subject.typed)
         return
     description = describe(data)
     if json:
-        roles = [] if data.roles is None else data.roles.to_dict()
-        emit({**description.to_dict(), "roles": roles})
+        emit(description.to_dict())
     else:
         show_description(description, data, typed=subject.typed, verbose=verbose)

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
+from sparingly.cli.options import Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def judge(
@@ -29,8 +29,7 @@ def judge(
     level: Annotated[float, about("The confidence level of intervals.")] = 0.95,
     verbose: Verbose = False,
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Estimate the true score, and check whether the judge can be trusted.
@@ -46,15 +45,15 @@ def judge(
     from sparingly.infer.judge.audit import judge as audit
     from sparingly.show.terminal.judge import show_audit
 
-    other = None if labels_from is None else ReadOptions(role=reading.role).load(labels_from)
+    other = None if labels_from is None else ReadOptions(role=source.reading.role).load(labels_from)
     settings: dict[str, Any] = {"judge": judge or None, "cut": cut, "level": level, "seed": seed}
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         data, selection, found, names = subject.data, subject.selection, None, subject.names
         name = aspect if other is not None else subject.aspect(aspect)
         if (running := subject.campaign) is not None:
             # Rounds after the first were drawn from what was left, so that only the campaign can estimate.
-            found = running.estimate(campaign.data, at=campaign.at, level=level, seed=seed)
-            rounds = running.rounds(campaign.data, at=campaign.at)
+            found = running.estimate(source.campaign.data, at=source.campaign.at, level=level, seed=seed)
+            rounds = running.rounds(source.campaign.data, at=source.campaign.at)
             selection = rounds[0] if len(rounds) == 1 else None
         with working("comparing the judge with people"):
             result = audit(data, selection, name, labels_from=other, true_scores=found, **settings)

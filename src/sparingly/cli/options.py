@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter
 
 from sparingly.base.errors import MissingDataError, UsageError, listing
 from sparingly.base.syntax import command_with
+from sparingly.cli.parameters import about, flag, repeatable, several
 from sparingly.data.files import csv_text, without_formulas
 
 if TYPE_CHECKING:
@@ -25,37 +26,24 @@ if TYPE_CHECKING:
 # --- options --------------------------------------------------------------------------------------
 
 
-Data = Annotated[Path, Parameter(help="The evaluation set: a file or a directory.")]
-SelectionFile = Annotated[Path, Parameter(help="The selection's file.")]
-Json = Annotated[
-    bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")
-]
-Verbose = Annotated[
-    bool,
-    Parameter(
-        name=["--verbose", "-v"], negative="", show_default=False, help="Also show details and the signature."
-    ),
-]
-OutFile = Annotated[
-    Path | None, Parameter(name=["--out", "-o"], help="Where to write the result (JSON), for verify.")
-]
-Seed = Annotated[int, Parameter(help="Decides ties and draws; the same seed gives the same answer.")]
+Data = Annotated[Path, about("The evaluation set: a file or a directory.")]
+SelectionFile = Annotated[Path, about("The selection's file.")]
+Json = Annotated[bool, flag("Print JSON for machines.", "--json", show_default=False)]
+Verbose = Annotated[bool, flag("Also show details and the signature.", "--verbose", "-v", show_default=False)]
+OutFile = Annotated[Path | None, about("Where to write the result (JSON), for verify.", "--out", "-o")]
+Seed = Annotated[int, about("Decides ties and draws; the same seed gives the same answer.")]
 
 Target = Annotated[
     Literal["set", "population"] | None,
-    Parameter(
-        help="What numbers describe: this set, or inputs like these (population); unless given, "
-        "scores of this set, comparisons of inputs like these.",
-        show_default=False,
+    about(
+        "What numbers describe: this set, or inputs like these (population); unless given, "
+        "scores of this set, comparisons of inputs like these."
     ),
 ]
-Level = Annotated[float, Parameter(help="The confidence level of intervals.")]
+Level = Annotated[float, about("The confidence level of intervals.")]
 ScaleText = Annotated[
     str | None,
-    Parameter(
-        name="--scale",
-        help="The lowest and highest possible score, such as 0,100; by default from the data.",
-    ),
+    about("The lowest and highest possible score, such as 0,100; by default from the data.", "--scale"),
 ]
 
 
@@ -64,37 +52,19 @@ ScaleText = Annotated[
 class ReadOptions:
     """How the data is read."""
 
-    format: Annotated[
-        str | None, Parameter(name="--from", help="The format of the data; detected by default.")
-    ] = None
-    lower_is_better: Annotated[
-        tuple[str, ...],
-        Parameter(
-            help="A metric or labels for which low is good; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
-    ] = ()
+    format: Annotated[str | None, about("The format of the data; detected by default.", "--from")] = None
+    lower_is_better: Annotated[tuple[str, ...], several("A metric or labels for which low is good")] = ()
     role: Annotated[
         tuple[str, ...],
-        Parameter(
-            help="What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file.",
-            negative="",
-            show_default=False,
-        ),
+        repeatable("What a column of a table holds, COLUMN=ROLE; repeat for several. Saved beside the file."),
     ] = ()
     option: Annotated[
         tuple[str, ...],
-        Parameter(
-            name=["--option", "-S"],
-            help="An option of the format, key=value; repeat for several.",
-            negative="",
-            show_default=False,
-        ),
+        several("An option of the format, key=value", "--option", "-S"),
     ] = ()
 
     labels: Annotated[
-        Path | None, Parameter(help="People's judgements in a file of their own: item, model, score, rater.")
+        Path | None, about("People's judgements in a file of their own: item, model, score, rater.")
     ] = None
 
     def load(self, path: Path, *more: Path) -> EvalSet:
@@ -110,7 +80,7 @@ class ReadOptions:
                 labels=self.labels,
                 roles=roles,
                 lower_is_better=self.lower_is_better,
-                **self.options,
+                **pairs_of(self.option, "-S sheet=2"),
             )
         if roles or self.lower_is_better:
             for each in paths:
@@ -118,17 +88,22 @@ class ReadOptions:
                     sys.stderr.write(f"note: {note}\n")
         return data
 
-    @property
-    def options(self) -> dict[str, str]:
-        """The options of the format by name."""
-        pairs = [text.partition("=") for text in self.option]
-        for name, sign, _ in pairs:
-            if not sign or not name:
-                raise UsageError(f'The option "{name}" is not of the form key=value: -S sheet=2.')
-        return {name: value for name, _, value in pairs}
-
 
 DEFAULT_READ_OPTIONS = ReadOptions()
+
+
+def pairs_of(arguments: Sequence[str], example: str = "-S language=de") -> dict[str, str]:
+    """Return options that are written key=value."""
+    parts = [text.partition("=") for text in arguments]
+    for name, sign, _ in parts:
+        if not sign or not name:
+            raise UsageError(f'The option "{name}" is not of the form key=value: {example}.')
+    return {name: value for name, _, value in parts}
+
+
+def parts_of(text: str | None, sign: str = ",") -> list[str]:
+    """Return the parts of a text between commas, or another sign, without spaces around them."""
+    return [part.strip() for part in (text or "").split(sign) if part.strip()]
 
 
 def print_roles(data: EvalSet) -> None:
@@ -185,9 +160,15 @@ def emit(values: Any) -> None:
     sys.stdout.write(json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
+OnProgress = Callable[[int, int, str], None]
+
+
 @contextmanager
-def working(message: str) -> Iterator[None]:
-    """Show on a terminal what is being done, for how long, and how long it will take; not in a pipe."""
+def working(message: str) -> Iterator[OnProgress | None]:
+    """Show on a terminal what is being done, for how long, and how long it will take; not in a pipe.
+
+    Yields what to call with the parts done, of how many, and the next one; what is tracked calls it, too.
+    """
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -195,20 +176,26 @@ def working(message: str) -> Iterator[None]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        yield None
         return
     left = TextColumn("{task.fields[left]}")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), left)
     with Progress(*columns, console=console, transient=True) as bar:
-        row, started = bar.add_task(message, total=None, left=""), [0.0]
+        row, first, last = bar.add_task(message, total=None, left=""), (monotonic(), 0), (0, 0)
 
-        def on_step(done: int, total: int) -> None:
-            started[0] = monotonic() if not done else started[0]
-            seconds = (monotonic() - started[0]) / max(done, 1) * (total - done)
-            bar.update(row, left=f"about {round(seconds)} s left" if done and seconds >= 1 else "")
+        def on_progress(done: int, total: int, text: str = "") -> None:
+            nonlocal first, last
+            # Other work has begun.
+            if total != last[1] or done < last[0]:
+                first = monotonic(), done
+            last = done, total
+            seconds = (monotonic() - first[0]) / max(done - first[1], 1) * (total - done)
+            time = f"{round(seconds)} s" if seconds < 100 else f"{round(seconds / 60)} min"
+            left = f"{done / total:.0%}, about {time} left" if done > first[1] and seconds >= 1 else ""
+            bar.update(row, description=text or message, left=left)
 
-        with listening(on_step):
-            yield
+        with listening(on_progress):
+            yield on_progress
 
 
 def read_ids(path: Path) -> list[str]:
@@ -226,32 +213,6 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
     write_atomically(path, write)
-
-
-# --- progress -------------------------------------------------------------------------------------
-
-
-OnProgress = Callable[[int, int, str], None]
-
-
-@contextmanager
-def progress(first: str) -> Iterator[OnProgress | None]:
-    """Yield what is told how many parts are done, of how many, and what comes next; None in a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as bar:
-        row = bar.add_task(first, total=None)
-
-        def on_progress(position: int, total: int, action: str) -> None:
-            bar.update(row, completed=position, total=total, description=action)
-
-        yield on_progress
 
 
 # --- tables to fill in ----------------------------------------------------------------------------

@@ -21,8 +21,13 @@ def flag(help: str, *names: str, **settings: Any) -> Parameter:
 
 
 def several(help: str, *names: str) -> Parameter:
+    """Return an option that may be given more than once, and whose help says so."""
+    return repeatable(f"{help}; repeat for several.", *names)
+
+
+def repeatable(help: str, *names: str) -> Parameter:
     """Return an option that may be given more than once."""
-    return about(f"{help}; repeat for several.", *names, negative="", show_default=False)
+    return about(help, *names, negative="", show_default=False)
 
 
 @dataclass_transform(frozen_default=True)

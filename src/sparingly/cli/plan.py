@@ -8,21 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import MissingDataError, UsageError
-from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
-    Json,
-    Level,
-    ReadOptions,
-    ScaleText,
-    Seed,
-    Target,
-    Verbose,
-    emit,
-    scale_ends,
-    working,
-)
+from sparingly.cli.options import Json, Level, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def plan(
@@ -67,8 +55,7 @@ def plan(
         tuple[str, ...], several("What one output costs: human=0.8, METRIC=0.01 for an LLM judge")
     ] = (),
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -111,7 +98,7 @@ def plan(
             raise UsageError(f"{options} is for plans without data: leave out {Path(sources[0]).name}.")
         if sources and pass_rate is not None and of is None and detect is None:
             # A pass rate takes the size of the set from it.
-            with subject_of(sources, reading) as subject:
+            with source.open(sources) as subject:
                 formula["of"] = len(subject.data)
         size = sample_size(**formula, **goals)
         if json:
@@ -122,7 +109,7 @@ def plan(
     from sparingly.infer.plan.pilot import FEWEST_JUDGED
     from sparingly.infer.plan.plan import plan as look_ahead
 
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         data, pilot = subject.data, subject.selection
         name = aspect
         if subject.compares:
@@ -134,7 +121,7 @@ def plan(
             name = None
         if subject.campaign is not None:
             name = subject.aspect(aspect)
-            rounds = subject.campaign.rounds(campaign.data, at=campaign.at)
+            rounds = subject.campaign.rounds(source.campaign.data, at=source.campaign.at)
             pilot = rounds[0] if len(rounds) == 1 else None
             judged = int(data.judged(name).any(axis=1).sum())
             if not judged or (judged < FEWEST_JUDGED and data.metrics):

@@ -9,8 +9,8 @@ from cyclopts import App
 from cyclopts.validators import Number
 
 from sparingly.base.errors import EXIT_DONE, EXIT_NO, UsageError
-from sparingly.cli.options import Json, Seed, emit, progress, read_ids, working
-from sparingly.cli.parameters import about, flag, options, several
+from sparingly.cli.options import Json, Seed, emit, parts_of, read_ids, working
+from sparingly.cli.parameters import about, flag, options, repeatable, several
 
 _HELP = """Choose sources from a large pool, before any model has run.
 
@@ -91,7 +91,11 @@ class SourceFilterOptions:
             ]
             for name in ("never", "anchors")
         }
-        return {**vars(self), **lists, "languages": _names(self.languages)}
+        return {
+            **vars(self),
+            **lists,
+            "languages": None if self.languages is None else parts_of(self.languages),
+        }
 
 
 @options
@@ -178,7 +182,7 @@ def score(
     from sparingly.choose.pool.score import score_pool
     from sparingly.show.terminal.pool import show_scored
 
-    with progress("reading") as on_progress:
+    with working("reading") as on_progress:
         scored = score_pool(
             paths,
             out,
@@ -188,7 +192,7 @@ def score(
             keep=keep or None,
             language=language,
             identify=identify,
-            languages=_names(languages) or (),
+            languages=parts_of(languages),
             against=corpus or None,
             near=near_duplicates,
             embed=embed,
@@ -222,12 +226,10 @@ def select(
     cluster: Cluster = None,
     out: Annotated[
         tuple[Path, ...],
-        about(
+        repeatable(
             "Where to write: .json the selection; .jsonl, .csv, .parquet the sources; repeatable.",
             "--out",
             "-o",
-            negative="",
-            show_default=False,
         ),
     ] = (),
     json: Json = False,
@@ -293,7 +295,3 @@ def verify(
         result = verify_pool(chosen, ScoredPool.load(scored))
     emit(result.to_dict()) if json else show_verification(result, chosen)
     return EXIT_DONE if result.ok else EXIT_NO
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

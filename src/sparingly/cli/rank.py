@@ -15,21 +15,9 @@ from sparingly.cli.estimate import (
     check_unselected,
     only_result,
 )
-from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
-    Json,
-    OutFile,
-    ReadOptions,
-    ScaleText,
-    Seed,
-    Target,
-    Verbose,
-    emit,
-    scale_ends,
-    working,
-)
+from sparingly.cli.options import Json, OutFile, ScaleText, Seed, Target, Verbose, emit, scale_ends, working
 from sparingly.cli.parameters import about, flag, options
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 if TYPE_CHECKING:
     from sparingly.infer.rank.ranking import Ranking
@@ -63,8 +51,7 @@ def rank(
     format: FormatOption = "text",
     deciding: DecisionOptions = DEFAULT_DECISIONS,
     out: OutFile = None,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -92,7 +79,7 @@ def rank(
         raise UsageError("What is expected is printed as text or JSON: leave out --expect or --format.")
     how = {**vars(deciding), "scale": scale_ends(deciding.scale), "estimator": estimator}
     rankings: dict[str, Ranking] = {}
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         if subject.compares and aspect is None:
             check_strengths(
                 {"estimator": estimator, "test": deciding.test if deciding.test != "t" else None}, "text"
@@ -119,7 +106,7 @@ def rank(
             subject.check_answered()
             with working("ranking"):
                 for set_name in subject.set_names:
-                    rankings[set_name] = running.rank(set_name, at=campaign.at, **how)
+                    rankings[set_name] = running.rank(set_name, at=source.campaign.at, **how)
     if out is not None:
         only_result(rankings, out).save(out)
     if json:

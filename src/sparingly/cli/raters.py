@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, Seed, Verbose, emit, working
+from sparingly.cli.options import Json, ReadOptions, Seed, Verbose, emit, working
 from sparingly.cli.parameters import about
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def raters(
@@ -24,8 +24,7 @@ def raters(
     ] = None,
     alpha: Annotated[float, about("The probability of any wrong flag.")] = 0.05,
     seed: Seed = 0,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -45,13 +44,13 @@ def raters(
     from sparingly.run.raters.report import rater_report
     from sparingly.show.terminal.raters import show_raters
 
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         subject.check_answered()
         evalset = subject.data
         aspect = aspect if subject.campaign is None else subject.aspect(aspect)
         drift = []
         if subject.campaign is not None:
-            from sparingly.run.campaign.drift import rater_drift
+            from sparingly.run.campaign.results import rater_drift
 
             drift = rater_drift(subject.campaign, subject.part.data, at=subject.part.at)
     checked = None if controls is None else ReadOptions().load(controls)

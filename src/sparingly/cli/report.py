@@ -8,10 +8,8 @@ from typing import Annotated, Literal
 
 from sparingly.cli.estimate import Aspect, EstimatorText
 from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
     Json,
     Level,
-    ReadOptions,
     ScaleText,
     Seed,
     SelectionFile,
@@ -21,7 +19,7 @@ from sparingly.cli.options import (
     working,
 )
 from sparingly.cli.parameters import about, flag, options, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 @options
@@ -52,8 +50,7 @@ def report(
         several("The file to write: .html, .md, .tex, .json, or a slide: .png, .svg", "--out", "-o"),
     ] = (Path("report.html"),),
     options: ReportOptions = DEFAULT_OPTIONS,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     json: Json = False,
 ) -> None:
     """Write a report of an evaluation as one HTML file.
@@ -76,7 +73,7 @@ def report(
     for target in out:
         report_kind(target)
     values = {**vars(options), "scale": scale_ends(options.scale)}
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         subject.check_answered()
         if subject.campaign is None:
             data = subject.data
@@ -88,7 +85,7 @@ def report(
                 page = tell(data, subject.selection, **values)
         else:
             with working("writing the report"):
-                page = tell(subject.campaign, data=campaign.data, at=campaign.at, **values)
+                page = tell(subject.campaign, data=source.campaign.data, at=source.campaign.at, **values)
     files = [path for target in out for path in page.save(target)]
     if json:
         emit({"written": [str(path) for path in files], **page.to_dict()})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import EXIT_DONE, DataError, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, progress
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, working
 from sparingly.cli.parameters import about
 from sparingly.cli.subject import Sources, is_campaign, subject_of
 
@@ -89,7 +89,7 @@ def run_judge(
     settings["token_price"] = None if token_price is None else TokenPrice.parse(token_price)
     settings["temperature"] = _temperature(temperature)
     file = verdict_file(Path(places[0]), title)
-    with _stopping() as stop, progress("judging") as on_progress:
+    with _stopping() as stop, working("judging") as on_progress:
         result = run(
             data,
             file,

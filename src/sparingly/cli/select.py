@@ -10,18 +10,9 @@ from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
 from sparingly.base.syntax import command_with
-from sparingly.cli.options import (
-    DEFAULT_READ_OPTIONS,
-    Json,
-    ReadOptions,
-    Seed,
-    Verbose,
-    emit,
-    read_ids,
-    working,
-)
-from sparingly.cli.parameters import about, flag
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, Subject, subject_of
+from sparingly.cli.options import Json, Seed, Verbose, emit, read_ids, working
+from sparingly.cli.parameters import about, flag, repeatable
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources, Subject
 
 
 def select(
@@ -34,12 +25,9 @@ def select(
             "The method, such as metric_var:metric=COMET; default: picked for your data.",
             "--method",
             "-m",
-            show_default=False,
         ),
     ] = None,
-    budget: Annotated[
-        str | None, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b", show_default=False)
-    ] = None,
+    budget: Annotated[str | None, about("100, 10%, cost:500, 2h, 90min.", "--budget", "-b")] = None,
     question: Annotated[
         Literal["ranking", "best", "scores", "judge"] | None,
         about("Without a method: what you want to know; default: the ranking."),
@@ -54,16 +42,11 @@ def select(
     never: Annotated[Path | None, about("A file of ids that must not be chosen, one a line.")] = None,
     crowd: Annotated[
         tuple[str, ...],
-        about(
-            "A model that the method may see; repeat for several. Default: all.",
-            negative="",
-            show_default=False,
-        ),
+        repeatable("A model that the method may see; repeat for several. Default: all."),
     ] = (),
     crowd_too: Annotated[bool, flag("With --crowd: judge its models, too, not only the others.")] = False,
     out: Annotated[Path | None, about("Where to write the selection (JSON).", "--out", "-o")] = None,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -97,7 +80,7 @@ def select(
         "unit": unit,
         "cost": cost,
     }
-    with subject_of(sources, reading, campaign) as subject:
+    with source.open(sources) as subject:
         if subject.campaign is not None:
             if given := [name for name, value in settings.items() if value is not None]:
                 known = f"A campaign knows its {given[0]}: leave out --{given[0]}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 from sparingly.base.errors import InputError, UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit
+from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
 from sparingly.data.files import naming_target, text_lines
@@ -39,13 +39,12 @@ class ServerOptions:
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
         Path | None,
-        about("The key that signs sessions; default: beside a campaign's file.", show_default=False),
+        about("The key that signs sessions; default: beside a campaign's file."),
     ] = None
     public: Annotated[
         str | None,
         about(
             "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
-            show_default=False,
         ),
     ] = None
     renew_organiser: Annotated[
@@ -53,7 +52,7 @@ class ServerOptions:
     ] = False
     once_links: Annotated[
         Path | None,
-        about("Write the links here, readable only by you, and not on the terminal.", show_default=False),
+        about("Write the links here, readable only by you, and not on the terminal."),
     ] = None
 
     @property
@@ -95,15 +94,13 @@ def serve(
         Path | None,
         about(
             "The guidelines: Markdown with a title, a scale in words, examples, consent.",
-            show_default=False,
         ),
     ] = None,
     form: Annotated[
         str | None,
         about(
-            "What raters fill in: pass_fail, rubric, stars, score, contrastive, esa or mqm (both mark "
-            "errors); pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have their own form.",
-            show_default=False,
+            "What raters fill in: pass_fail, rubric, stars, score, contrastive, ranking, esa or mqm (both "
+            "mark errors); default: pass_fail on a scale from 0 to 1, else score. --ask pairs has its own.",
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
@@ -125,35 +122,29 @@ def serve(
     ] = 0.1,
     tutorial: Annotated[
         Path | None,
-        about("Items with known answers (labels) that raters judge first, until right.", show_default=False),
+        about("Items with known answers (labels) that raters judge first, until right."),
     ] = None,
     controls: Annotated[
         Path | None,
-        about("Items with known answers, hidden among the others: one in ten pages.", show_default=False),
+        about("Items with known answers, hidden among the others: one in ten pages."),
     ] = None,
     images: Annotated[
         Path | None,
         about(
             "The folder of images: texts that name one, as a path or a Markdown image, show it.",
-            show_default=False,
         ),
     ] = None,
     repeats: Annotated[
         float,
         about("The share of pages that a rater judges a second time: how they agree with themselves."),
     ] = 0.0,
-    adjudicator: Annotated[
-        str | None,
-        about(
-            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
-            show_default=False,
-        ),
-    ] = None,
+    third_rater: Annotated[
+        bool, flag("Ask a third rater where two disagree, who decides; otherwise reviewers do.")
+    ] = False,
     help_from: Annotated[
         str | None,
         about(
             "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
-            show_default=False,
         ),
     ] = None,
     help_share: Annotated[
@@ -165,7 +156,6 @@ def serve(
         about(
             "Let people of Prolific or another panel in at /join; their completion code, or the address to "
             "send them back to.",
-            show_default=False,
         ),
     ] = None,
     panel_pages: Annotated[
@@ -173,7 +163,7 @@ def serve(
     ] = None,
     panel_screened: Annotated[
         str | None,
-        about("With --panel: the code, or address, for those who do not consent.", show_default=False),
+        about("With --panel: the code, or address, for those who do not consent."),
     ] = None,
     panel_pay: Annotated[
         float | None, about("With --panel: what one person is paid; your pages show what an hour comes to.")
@@ -182,7 +172,10 @@ def serve(
         float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
     ] = None,
     reviewers: Annotated[
-        str, about("Links for colleagues who read your pages; --adjudicator decides.", show_default=False)
+        str,
+        about(
+            "Links for colleagues who read your pages and decide where raters disagree.", show_default=False
+        ),
     ] = "",
     viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,
@@ -249,7 +242,7 @@ def serve(
                 rate=rate,
                 help_from=help_from,
                 help_share=help_share,
-                adjudicator=adjudicator,
+                third_rater=third_rater,
                 repeats=repeats,
                 images=images,
             )
@@ -275,7 +268,7 @@ def serve(
                     links[f"{what}panel"] = f"{start}/join?{EXAMPLE}"
                 roles: dict[Role, str] = {"rater": raters, "reviewer": reviewers, "viewer": viewers}
                 for role, people in roles.items():
-                    for person in filter(None, map(str.strip, people.split(","))):
+                    for person in parts_of(people):
                         opened = web.access.invite(role, person, by="command line")
                         links[f"{what}{role} {person}"] = (
                             f"{start}/{'r' if role == 'rater' else 'o'}/{opened}"

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from sparingly.base.errors import UsageError
-from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, Level, ReadOptions, Verbose, emit, working
+from sparingly.cli.options import Json, Level, Verbose, emit, working
 from sparingly.cli.parameters import about, several
-from sparingly.cli.subject import WHOLE_CAMPAIGN, InCampaign, Sources, subject_of
+from sparingly.cli.subject import DEFAULT_SOURCE, SourceOptions, Sources
 
 
 def strengths(
@@ -29,8 +29,7 @@ def strengths(
         tuple[Path, ...], several("Files of the rounds that drew the comparisons, to weigh them")
     ] = (),
     level: Level = 0.95,
-    campaign: InCampaign = WHOLE_CAMPAIGN,
-    reading: ReadOptions = DEFAULT_READ_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     verbose: Verbose = False,
     json: Json = False,
 ) -> None:
@@ -55,7 +54,7 @@ def strengths(
     from sparingly.infer.compare.strengths import judged_strengths
     from sparingly.show.terminal.console import show_summary
 
-    with subject_of(sources, reading, campaign) as subject, working("estimating"):
+    with source.open(sources) as subject, working("estimating"):
         data = subject.data
         if from_scores is not None:
             data = data.with_preferences_from(from_scores, tie)
@@ -72,10 +71,10 @@ def strengths(
         result: Any = None
         alpha, is_plain = round(1 - level, 12), not (covariate or drawn or ties or from_scores)
         if subject.campaign is not None:
-            name = subject.campaign.settings.data_named(campaign.data)
-            drawn += subject.campaign.rounds(name, at=campaign.at)
+            name = subject.campaign.settings.data_named(source.campaign.data)
+            drawn += subject.campaign.rounds(name, at=source.campaign.at)
             if len(data.models) == 2 and is_plain:
-                result = subject.campaign.compare(name, at=campaign.at, alpha=alpha)
+                result = subject.campaign.compare(name, at=source.campaign.at, alpha=alpha)
         elif len(data.models) == 2 and is_plain:
             result = compare_votes(data, aspect=aspect, alpha=alpha)
         if not isinstance(result, HeadToHead):

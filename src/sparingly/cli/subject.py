@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 
 from sparingly.base.errors import MissingDataError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, ReadOptions, print_roles, the_aspect
+from sparingly.cli.parameters import about, options
 from sparingly.data import files
 from sparingly.data.io.format import Head
 from sparingly.data.roles import likeliest_metrics
@@ -27,18 +28,16 @@ if TYPE_CHECKING:
 
 Sources = Annotated[
     tuple[str, ...],
-    Parameter(help="The data (several files join by item), data and a selection, or a campaign."),
+    about("The data (several files join by item), data and a selection, or a campaign."),
 ]
-Address = Annotated[str, Parameter(help="The campaign's file, or the URL of its database.")]
-Name = Annotated[
-    str | None, Parameter(help="The campaign's name, where the database holds several.", show_default=False)
-]
-DataName = Annotated[str | None, Parameter(help="The data set, where there are several.")]
+Address = Annotated[str, about("The campaign's file, or the URL of its database.")]
+Name = Annotated[str | None, about("The campaign's name, where the database holds several.")]
+DataName = Annotated[str | None, about("The data set, where there are several.")]
 Ask = Annotated[
     Literal["scores", "pairs"],
-    Parameter(help="What people give: scores of outputs, or which of two is better (pairs)."),
+    about("What people give: scores of outputs, or which of two is better (pairs)."),
 ]
-At = Annotated[int | None, Parameter(help="As it was at this entry of the journal.")]
+At = Annotated[int | None, about("As it was at this entry of the journal.")]
 
 
 @Parameter(name="*", group=Group("Of a campaign", sort_key=1))
@@ -52,6 +51,21 @@ class InCampaign:
 
 
 WHOLE_CAMPAIGN = InCampaign()
+
+
+@options
+class SourceOptions:
+    """How what a command is about is read, and what of a campaign is meant."""
+
+    campaign: InCampaign = WHOLE_CAMPAIGN
+    reading: ReadOptions = DEFAULT_READ_OPTIONS
+
+    def open(self, sources: Sequence[str], *, show_roles: bool = True) -> AbstractContextManager[Subject]:
+        """Return what the sources are; a campaign is open meanwhile."""
+        return subject_of(sources, self.reading, self.campaign, show_roles=show_roles)
+
+
+DEFAULT_SOURCE = SourceOptions()
 _OWN_FORMAT = re.compile(rb'"sparingly/(selection|estimate|ranking)"')
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, Self, cast
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.base.progress import report_progress
 from sparingly.data.values import as_mapping
 
 # --- how much a file may become -------------------------------------------------------------------
@@ -151,6 +152,8 @@ def _size(count: float) -> str:
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 MAX_LINE_BYTES = 128 * 2**20
+# After how many lines progress is reported.
+_REPORTED_LINES = 4096
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = {
@@ -268,7 +271,9 @@ def _check_name(path: Path) -> None:
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a UTF-8 text file with their numbers, without line ends and byte-order mark."""
     with naming(path), open_binary(path) as file:
-        number = 0
+        number = place = 0
+        # How far a compressed file is read cannot be known.
+        size = 0 if is_recoded(path) else path.stat().st_size
         while True:
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
@@ -281,7 +286,9 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                 ) from None
             if not raw:
                 return
-            number += 1
+            number, place = number + 1, place + len(raw)
+            if size and number % _REPORTED_LINES == 0:
+                report_progress(place, size)
             if len(raw) > MAX_LINE_BYTES:
                 raise InputError(
                     f"the line is longer than {MAX_LINE_BYTES / 2**20:.3g} MB",

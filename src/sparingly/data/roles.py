@@ -76,18 +76,22 @@ class TableRoles:
     notes: tuple[str, ...] = ()  # sentences about what was done to the values
     saved_in: str = ""  # the file beside the data that some roles came from
 
-    def lines(self) -> list[str]:
-        """Return a text for every column: ``prompt → input``."""
+    def rows(self) -> list[tuple[str, str]]:
+        """Return every column, and what it holds."""
         texts: dict[str, list[str]] = {}
         for part in self.columns:
             texts.setdefault(part.column, []).append(str(part))
-        lines = []
+        rows = []
         for text, names in groupby(texts, key=lambda column: " and ".join(texts[column])):
             # Many neighbours of one kind, such as the numbers of a vector: the first and the last are named.
             first, *following = names
             columns = [f"{first} … {following[-1]}"] if len(following) > 6 else [first, *following]
-            lines += [f"{column} → {text}" for column in columns]
-        return lines
+            rows += [(column, text) for column in columns]
+        return rows
+
+    def lines(self) -> list[str]:
+        """Return a text for every column: ``prompt → input``."""
+        return [f"{column} → {text}" for column, text in self.rows()]
 
     @property
     def is_guessed(self) -> bool:

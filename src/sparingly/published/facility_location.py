@@ -9,6 +9,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
+from sparingly.base.progress import tracked
 from sparingly.base.registry import parameter, register
 from sparingly.base.rng import Keys
 from sparingly.choose.design.budget import Budget
@@ -58,7 +59,7 @@ def greedy_cover(points: Floats, count: int, ties: Keys) -> tuple[Ints, Floats]:
         ]
         return np.concatenate(parts)
 
-    for place in range(count):
+    for place in tracked(range(count)):
         fresh, size = np.full(len(points), place == 0), _FEW_POINTS
         best = float(bounds[fresh].max(initial=-1.0))
         while len(old := np.flatnonzero(~fresh & (bounds >= best - equal))):

@@ -55,6 +55,9 @@ class IncrementalStrata(Strategy):
     by: str | None = parameter(None, "the strata, as in stratified")
     size: int = parameter(80, "how many items a bin has", minimum=1)
     rounds: int = parameter(5, "into how many rounds the budget is divided", minimum=2)
+    update: Literal["round", "rating"] = parameter(
+        "round", "learn the spread after every round, or after every item, as the paper does"
+    )
     neighbours: int = parameter(25, "with spread=knn: how many judged items predict one", minimum=1)
 
     def resolve(self, data: EvalSet, aspect: str, budget: Budget) -> Self:
@@ -77,7 +80,7 @@ class IncrementalStrata(Strategy):
         judged_count = int(state.asked.any(axis=1).sum())
         total = state.budget.count_of(len(state.data))
         # At least one more item a round, where there are fewer items than rounds.
-        even = max(total * state.number // self.rounds, judged_count + 1)
+        even = max(total * state.number // self.rounds * (self.update == "round"), judged_count + 1)
         upto = min(total, judged_count + state.size if state.size else even)
         if upto <= judged_count:
             return Finished("the budget is spent.")

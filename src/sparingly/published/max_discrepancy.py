@@ -10,6 +10,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError
+from sparingly.base.progress import tracked
 from sparingly.base.registry import parameter, register
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.choose.design.budget import Budget
@@ -106,7 +107,7 @@ def in_turn(distances: Floats, points: Floats, count: int, diversity: float, tie
     """Return the items that the columns of ``distances`` choose when they take turns."""
     order = np.empty(count, np.int64)
     nearest, open_rows = np.zeros(len(distances)), np.ones(len(distances), bool)
-    for place in range(count):
+    for place in tracked(range(count)):
         values = np.where(open_rows, distances[:, place % distances.shape[1]] + diversity * nearest, -np.inf)
         best = np.flatnonzero(values >= values.max() - _EQUAL)
         chosen = best[np.argmin(ties[best])]

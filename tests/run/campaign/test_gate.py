@@ -18,7 +18,7 @@ from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bank import EarlierPredictions, estimates_in_batches
 from sparingly.infer.estimate.result import Estimate
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.gate import look_ends
+from sparingly.run.campaign.own_draws import look_ends
 from sparingly.run.rounds.strategy import first_rows
 
 NEW, CURRENT, ITEMS, BUDGET = "new", "current", 150, 70

@@ -14,8 +14,8 @@ from sparingly.base.errors import UsageError
 from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 from sparingly.run.campaign.campaign import Campaign
-from sparingly.run.campaign.drift import rater_drift
 from sparingly.run.campaign.rater_pages import PageBoard
+from sparingly.run.campaign.results import rater_drift
 
 NEW = "Cedar-MT"
 

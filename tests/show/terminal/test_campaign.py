@@ -48,7 +48,7 @@ def test_a_status_and_its_verification(tmp_path: Path, capsys: pytest.CaptureFix
         show_status(campaign.status())
         show_campaign_verification(Verification(("The entry 3 was changed.",)), status)
     text = capsys.readouterr().out
-    assert "campaign: overall, at entry 14 of 15" in text
-    assert "campaign: overall, closed\n" in text
+    assert "campaign (overall, at entry 14 of 15): " in text
+    assert "campaign (overall, closed): 12 answers so far, 0 to come in this round" in text
     assert "stop: budget_spent" in text
     assert "NOT verified\n- The entry 3 was changed.\n" in text

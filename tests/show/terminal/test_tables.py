@@ -177,7 +177,7 @@ def test_draws(demo: EvalSet, shown: Shown) -> None:
 
 def test_a_description(demo: EvalSet, shown: Shown) -> None:
     text = shown(show_description, describe(demo))
-    assert f"240 items x {len(demo.models)} models" in text.splitlines()[0]
+    assert f"outputs of {len(demo.models)} models for 240 items" in text.splitlines()[0]
     for name in (*demo.metrics, *demo.aspects, "documents", "ratings", "seconds", "domains"):
         assert name in text
     assert "correlation of metrics with aspects" in text
@@ -185,7 +185,7 @@ def test_a_description(demo: EvalSet, shown: Shown) -> None:
 
 def test_a_description_of_almost_nothing(shown: Shown) -> None:
     text = shown(show_description, describe(EvalSet.from_arrays(["a"], ["[bold]x[/bold]"])))
-    assert text.startswith("1 item x 1 model\n")
+    assert text.startswith("This set: 1 model for 1 item; no human labels yet.\n")
     assert "[bold]x[/bold]" in text
     assert "correlation" not in text
 

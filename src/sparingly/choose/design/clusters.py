@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
+from sparingly.base.progress import report_progress
 from sparingly.base.registry import parameter, register
 from sparingly.choose.design.budget import Budget
 from sparingly.choose.design.selector import Chosen, WholeSetSelector, file_stamp, remembered
@@ -78,6 +79,7 @@ def _starts(points: Floats, count: int, generator: np.random.Generator) -> Ints:
         best = int(sums.argmin())
         chosen[-1] = int(batch[best])
         distances = squares[:, best : best + 1].copy()
+        report_progress(len(chosen), count)
         if len(chosen) == count or sums[best] == 0.0:
             return np.array(chosen)
         reach = np.cumsum(distances)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.errors import UsageError
+from sparingly.base.progress import report_progress
 
 # A draw moves probabilities by steps whose expectation is zero until every one is 0 or 1. So each unit is
 # taken with the probability it began with, whichever steps were made.
@@ -157,6 +158,7 @@ def draw_local_pivotal(
     near = _Neighbours(places, meeting - 1)
     active = undecided(values)
     while len(active) >= meeting:
+        report_progress(len(values) - len(active), len(values))
         groups = _next_meetings(active, near, costs is not None, generator)
         pairwise = np.tile([1.0, -1.0], (len(groups), 1))
         directions = pairwise if costs is None else _at_equal_cost(costs[groups])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Mask
 from sparingly.base.errors import listing
-from sparingly.base.format import cell_text, counted
+from sparingly.base.format import counted, share_text
 from sparingly.base.summary import Summary, Tabular
 from sparingly.base.syntax import one_of_several
 from sparingly.data import fields
@@ -22,6 +23,7 @@ from sparingly.data.describe.judgements import PreferencesSummary, RatingsSummar
 from sparingly.data.describe.metrics import Copy, Correlation, ScoreRange, copies, correlations, scores_of
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import DataLike, as_evalset
+from sparingly.data.roles import TableRoles
 
 _EXAMPLES = 5
 
@@ -103,36 +105,114 @@ class Description(Tabular):
     absent: tuple[str, ...]  # the kinds of things that the set has none of
     odd: tuple[Oddity, ...]  # what a user should look at, in sentences
     epochs: tuple[EpochVariance, ...] = ()  # how much of every repeated score is noise between epochs
-
-    @property
-    def _shape(self) -> str:
-        return f"{counted(self.items, 'item')} x {counted(len(self.models), 'model')}"
+    roles: TableRoles | None = None  # what the columns of a table were taken for
 
     def __repr__(self) -> str:
+        shape = f"{counted(self.items, 'item')} x {counted(len(self.models), 'model')}"
         kinds = f"{len(self.metrics)} metrics, {len(self.aspects)} aspects"
-        return f"Description({self._shape}; {kinds}; {len(self.odd)} oddities)"
+        return f"Description({shape}; {kinds}; {len(self.odd)} oddities)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description as plain values, for JSON."""
-        return asdict(self)
+        return {**asdict(self), "roles": [] if self.roles is None else self.roles.to_dict()}
 
     def summary(self) -> Summary:
-        """Return what there is and what is missing, how metrics agree with people, and what to do next."""
-        rows = (
-            (pair.metric, pair.aspect, *map(cell_text, (pair.pooled, pair.within, pair.differences)))
-            for pair in self.correlations
-        )
-        sentences = [f"{self.name or 'evaluation set'}: {self._shape}."]
-        if self.absent:
-            sentences.append(f"Not in this file: {', '.join(self.absent)}.")
+        """Return what there is, what every column holds or what fields there are, and what to do next."""
+        notes = [oddity.text for oddity in self.odd]
+        if self.epochs:
+            first = self.epochs[0]
+            shares = ", ".join(f"{part.score} {share_text(part.share, 0)}" for part in self.epochs)
+            repeats = f"{first.epochs:.3g} epochs of {first.cells:,} outputs"
+            notes.insert(0, f"Repeats: {repeats}. Noise between epochs: {shares}.")
+        rows = list(self.facts()) if self.roles is None else self.roles.rows()
+        if self.roles is not None:
+            if len(self.models) == 1 and all(part.role != "model" for part in self.roles.columns):
+                rows.append(("all rows", f"model {self.models[0]} (named after the file)"))
+            saved = f"The roles that you gave are saved in {self.roles.saved_in}."
+            notes[:0] = [*self.roles.notes, *self.roles.advice(), *([saved] * bool(self.roles.saved_in))]
+        command = self._next_command()
         return Summary(
-            tuple(sentences),
-            ("metric", "aspect", "r over all outputs", "r within items", "r of differences"),
+            (self.headline,),
+            ("", ""),
             tuple(rows),
             texts=2,
-            next_steps=("sparingly rank DATA" if self.aspects else "sparingly plan DATA",),
-            notes=tuple(oddity.text for oddity in self.odd),
+            next_steps=(" ".join(["sparingly", command, "DATA", *self._needed()]),) * bool(command),
+            notes=tuple(notes),
         )
+
+    @property
+    def headline(self) -> str:
+        """What is in the set, in one sentence."""
+        metrics, aspects = ([score.name for score in scores] for scores in (self.metrics, self.aspects))
+        pairs = 0 if self.preferences is None else self.preferences.count
+        parts = [
+            f"human labels ({listing(aspects, 3)})" if aspects else "",
+            counted(pairs, "comparison") if pairs else "",
+            f"{counted(len(metrics), 'metric')} ({listing(metrics, 3)})" if metrics else "",
+        ]
+        what = "" if "outputs" in self.absent else "outputs of "
+        size = f"{what}{counted(len(self.models), 'model')} for {counted(self.items, 'item')}"
+        given = " and ".join(filter(None, parts))
+        people = "" if aspects or pairs else "; no human labels yet"
+        return f"{self.name or 'This set'}: {size}{given and f', with {given}'}{people}."
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what kinds of things there are, and which."""
+        yield "models", listing(self.models)
+        rows = {
+            "metrics": [column.name for column in self.metrics],
+            "aspects": [column.name for column in self.aspects],
+            "references": self.references,
+            "columns": self.columns,
+            "cell columns": self.cells,
+        }
+        yield from ((f"{kind} ({len(names)})", listing(names)) for kind, names in rows.items() if names)
+        if (documents := self.documents) is not None:
+            order = "in order" if documents.in_order else "NOT in order"
+            length = f"{documents.shortest} to {documents.longest} items, median {documents.median:g}"
+            yield "documents", f"{documents.count} ({length}; {order} in the file)"
+        if self.domains:
+            yield "domains", listing(f"{name} {count}" for name, count in self.domains.items())
+        if (ratings := self.ratings) is not None:
+            repeated = f"{share_text(ratings.repeated_share)} of judged cells more than once"
+            remarks = f", {ratings.comments} comments" if ratings.comments else ""
+            yield (
+                "ratings",
+                f"{ratings.count} by {counted(len(ratings.raters), 'rater')}, {repeated}{remarks}",
+            )
+            if ratings.seconds is not None:
+                hours = f"{ratings.seconds.total / 3600:.1f} hours in all"
+                yield "seconds", f"median {ratings.seconds.median:.0f} a rating, {hours}"
+        if (pairs := self.preferences) is not None:
+            compared = f"{pairs.count} over {pairs.pairs} of {pairs.possible_pairs} pairs"
+            yield "preferences", f"{compared}, {share_text(pairs.ties_share)} ties"
+        texts = self.texts if len(self.models) > 1 else None
+        if texts is not None and texts.identical_share is not None:
+            shared = f"{share_text(texts.identical_share)} of cells share their text with another model"
+            yield "identical outputs", shared
+        if self.absent:
+            yield "not in this file", ", ".join(self.absent)
+
+    def _next_command(self) -> str:
+        """Return the command that answers what the set can tell."""
+        several, labelled = len(self.models) > 1, bool(self.aspects)
+        if self.preferences is not None and not labelled:
+            return "compare"
+        if labelled:
+            return "rank" if several else "judge" if self.metrics else "estimate"
+        if "outputs" in self.absent:
+            return ""
+        return "plan" if self.metrics else "serve"
+
+    def _needed(self) -> Iterator[str]:
+        """Yield what must be said with the next command: an aspect of several, and roles in doubt."""
+        if len(self.aspects) > 1:
+            yield f"--aspect {shlex.quote(self.aspects[0].name)}"
+        columns = () if self.roles is None else self.roles.columns
+        doubtful = {part.name or part.column: part for part in reversed(columns) if part.doubtful}
+        for part in reversed(doubtful.values()):
+            if part.role in ("human", "metric"):
+                yield f"--role {shlex.quote(f'{part.column}={part.role}')}"
 
 
 def describe(data: DataLike) -> Description:
@@ -195,6 +275,7 @@ def describe(data: DataLike) -> Description:
         absent=tuple(kind for kind, is_there in has.items() if not is_there),
         odd=odd,
         epochs=epoch_variances(data),
+        roles=data.roles,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.checks import check_names
 from sparingly.base.errors import UsageError
-from sparingly.base.format import cell_text, counted
+from sparingly.base.format import counted, share_text
 from sparingly.base.stats.moments import row_means
 from sparingly.base.summary import Summary, Tabular
 from sparingly.data import fields
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 WORDS = "words"
+_MOST_METRICS, _MOST_LEANINGS = 2, 6
 LENGTHS = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
 SCORES = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 
@@ -333,13 +334,36 @@ class Representation(Tabular):
 
     def summary(self) -> Summary:
         """Return whether the selection is like its set, group by group, and what to do next."""
+        # Of the metrics, only those whose quarters differ most from the set's.
+        metrics = sorted(self.metrics, key=lambda metric: (-metric.shift, metric.metric))[:_MOST_METRICS]
+        kinds = {"domain", "document of", "source", "metrics", *(f"metric {part.metric}" for part in metrics)}
+        rows = [
+            (
+                kind,
+                share.group,
+                *map(share_text, (share.full_share, share.selected_share)),
+                f"{share.ratio:.2f}",
+            )
+            for kind, shares in self.kinds.items()
+            if kind in kinds
+            for share in shares
+        ]
+        worst: dict[str, Leaning] = {}
+        for leaning in self.leanings:
+            worst.setdefault(leaning.by, leaning)
+        # Quarters of metrics last: a selection by metrics differs there on purpose.
+        leanings = sorted(worst.values(), key=lambda leaning: leaning.by.startswith("metric "))
+        hidden = len(self.leanings) - len(leanings[:_MOST_LEANINGS])
+        notes = [leaning.text for leaning in leanings[:_MOST_LEANINGS]]
+        if hidden:
+            notes.append(f"{counted(hidden, 'more group is', 'more groups are')} badly represented.")
         return Summary(
-            (self.headline, *(leaning.text for leaning in self.leanings)),
-            ("by", "group", "share of the set", "share of the selection", "ratio"),
-            tuple(tuple(map(cell_text, row.values())) for row in self.rows()),
+            (self.headline,),
+            ("", "group", "of the set", "of the chosen", "ratio"),
+            tuple(rows),
             texts=2,
             next_steps=("sparingly serve DATA",),
-            notes=self.notes,
+            notes=(*notes, *self.notes),
         )
 
 

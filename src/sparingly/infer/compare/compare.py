@@ -31,6 +31,11 @@ from sparingly.infer.plan.power import items_for
 from sparingly.infer.plan.sample_size import MOST_LABELS, comparisons_for
 from sparingly.infer.rank.rank import check_errors
 
+SELECTION_OF_ITEMS = (
+    "The data holds comparisons of two outputs, which are all counted, and a selection of items does not say "
+    "which of them to count: leave the selection out."
+)
+
 
 def compare(
     data: DataLike,
@@ -79,7 +84,7 @@ def compare(
     check_alpha(alpha)
     if compares_outputs(data, aspect):
         if selection is not None:
-            raise UsageError("Comparisons are given without a selection: leave it out.")
+            raise UsageError(SELECTION_OF_ITEMS)
         return compare_votes(
             data, first, second, aspect=aspect, target=target, margin=margin, judge=judge, alpha=alpha
         )

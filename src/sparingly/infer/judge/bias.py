@@ -16,6 +16,7 @@ import numpy as np
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.lazy import special
+from sparingly.base.progress import tracked
 from sparingly.base.stats.multiple_tests import holm
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
@@ -164,7 +165,7 @@ def _exceeded(columns: Floats, values: Floats, block: Ints, generator: np.random
     observed = np.abs(values @ columns) * (1.0 - 1e-9)
     counts = np.zeros(columns.shape[1])
     step = max(1, _BLOCK // len(values))
-    for start in range(0, DRAWS, step):
+    for start in tracked(range(0, DRAWS, step)):
         keys = block + generator.random((min(step, DRAWS - start), len(values)))
         counts += (np.abs(values[np.argsort(keys, axis=1)] @ columns) >= observed).sum(axis=0)
     return (1.0 + counts) / (DRAWS + 1.0)

@@ -15,6 +15,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.checks import check_level
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
+from sparingly.base.progress import report_progress
 from sparingly.base.stats.moments import cluster_correction
 from sparingly.base.syntax import argument, arguments, either
 from sparingly.choose.auto import automatic
@@ -60,6 +61,8 @@ def fewest_items(error_at: Callable[[int], float], goal: float, size: int) -> in
         return None
     low, high = 0, size
     while high - low > 1:
+        steps = size.bit_length()
+        report_progress(steps - (high - low).bit_length(), steps)
         middle = (low + high) // 2
         low, high = (low, middle) if error_at(middle) <= goal else (middle, high)
     return high

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
 from sparingly.base.errors import DataError
+from sparingly.base.progress import report_progress
 from sparingly.published.irt.abilities import DIAGONAL, Shared, SharedObjective, Sums, inverse
 from sparingly.published.irt.items import ItemFit, ItemPoints, NormalItems, Normals, PointItems, State
 from sparingly.published.irt.model import (
@@ -113,6 +114,7 @@ def climb(
     little = patience.gain * sum(block.shape[1] for block in blocks)
     damping, rounds = 0.0, 0
     while rounds < patience.rounds:
+        report_progress(rounds, patience.rounds)
         rounds += 1
         trial = objective.moved(shared, sums, damping)
         trial_states, trial_sums = sweep(states, trial)

@@ -24,7 +24,7 @@ from sparingly.base.errors import DataError, InputError, SparinglyError, Unknown
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.guidelines import version_at
+from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
 from sparingly.run.campaign.journal import Journal, as_json
 from sparingly.run.campaign.settings import Settings
@@ -210,18 +210,12 @@ _KEY = ("data", "round", "rater", "item", "model", "other", "aspect")
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """What became of one answer; where it was not refused, it is in the database for good.
+    """What became of one answer; where it was not refused, it is in the database for good."""
 
-    Attributes:
-        line: Its line in the file, or its place among the answers given, from 1.
-        seq: Its number in the journal; None where it was refused.
-        sentence: Why it was refused; None where it was not.
-    """
-
-    line: int
+    line: int  # its line in the file, or its place among the answers given, from 1
     what: Outcome
-    seq: int | None = None
-    sentence: str | None = None
+    seq: int | None = None  # its number in the journal; None where it was refused
+    sentence: str | None = None  # why it was refused; None where it was not
 
     def to_dict(self) -> dict[str, Any]:
         """Return what became of the answer as plain values."""
@@ -305,7 +299,7 @@ class AnswerBatch:
         if any(answer.skip for answer in readable):
             for skip in skips_at(connection, name, journal.last_seq):
                 self.skips[skip.data, skip.round, skip.rater, skip.item, skip.model, skip.other] = skip.seq
-        self.guidelines = version_at(connection, name)
+        self.guidelines = version_now(connection, name)
         self.adjudicated: set[tuple[Any, ...]] = set()
         self.start = journal.last_seq
         self.rows: list[dict[str, Any]] = []
@@ -331,7 +325,8 @@ class AnswerBatch:
             key = tuple(cell.values())
             is_new = key not in self.skips
             if is_new:
-                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip)
+                spent = {} if answer.seconds is None else {"seconds": answer.seconds}
+                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip, **spent)
             return Acknowledgement(line, "new" if is_new else "same", self.skips[key])
         earlier = self.by_client.get(_key(values, with_client=True))
         if earlier is not None and all(earlier[name] == values[name] for name in _CONTENT):

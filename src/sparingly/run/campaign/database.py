@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ from sparingly.base.errors import (
 from sparingly.data.files import naming_target
 from sparingly.run.campaign.soundness import first_problem
 from sparingly.run.campaign.sqlite_lock import SqliteWriteLock
-from sparingly.run.campaign.tables import SCHEMA
+from sparingly.run.campaign.tables import CAMPAIGNS, SCHEMA, TABLES
 
 BUSY_SECONDS = 60.0
 _HOW = "Give a file, or a URL such as postgresql+psycopg://user@host/name."
@@ -290,3 +291,42 @@ def _checked_version(database: Database, connection: Connection) -> int:
             "Update sparingly."
         )
     return version
+
+
+# --- Copies of a live campaign, from a file or a server, in a file of their own ---
+
+
+# Rows that are in memory at a time.
+_ROWS = 2000
+
+
+def back_up(database: Database, campaign: str, target: Path) -> int:
+    """Copy one state of a campaign into a new file while others work on it; return its journal's last entry.
+
+    The file appears whole or not at all.
+    """
+    if target.exists():
+        raise InputError("there is such a file already", file=target, fix="Give a new name")
+    with naming_target(target):
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    copy = Database(name, create=True)
+    try:
+        migrate(copy, create=True)
+        with database.reading() as source, copy.writing() as made:
+            for table in (table for table in TABLES if table is not SCHEMA):
+                owner = table.c.name if table is CAMPAIGNS else table.c.campaign
+                rows = source.execution_options(yield_per=_ROWS).execute(
+                    select(table).where(owner == campaign)
+                )
+                for part in rows.mappings().partitions(_ROWS):
+                    made.execute(insert(table), [dict(row) for row in part])
+            last_seq: int = made.execute(select(CAMPAIGNS.c.last_seq)).scalar_one()
+        copy.close()
+        # Linking refuses a file that somebody has made meanwhile; the database has synced what it wrote.
+        with naming_target(target):
+            os.link(name, target)
+    finally:
+        copy.close()
+        Path(name).unlink(missing_ok=True)
+    return last_seq

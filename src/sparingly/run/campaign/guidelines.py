@@ -14,7 +14,15 @@ from hashlib import sha256
 from sqlalchemy import Connection, func, insert, select
 
 from sparingly.run.campaign.database import Database
-from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, timestamp, utc_now
+from sparingly.run.campaign.journal import (
+    Clock,
+    Journal,
+    as_json,
+    events_at,
+    open_journal,
+    timestamp,
+    utc_now,
+)
 from sparingly.run.campaign.settings import Settings
 from sparingly.run.campaign.tables import ACCEPTED, EVENTS
 from sparingly.run.forms.guidelines import Guidelines
@@ -24,23 +32,15 @@ KIND = "guidelines"
 
 def guidelines_at(connection: Connection, campaign: str, seq: int | None = None) -> Guidelines | None:
     """Return the last version of the guidelines, now or at a number of the journal; None without any."""
-    table = EVENTS.c
-    mine = [table.campaign == campaign, table.kind == KIND]
-    if seq is not None:
-        mine.append(table.seq <= seq)
-    last = connection.execute(
-        select(table.detail).where(*mine).order_by(table.seq.desc()).limit(1)
-    ).scalar_one_or_none()
-    if last is None:
-        return None
-    return Guidelines.parse(json.loads(last)["text"], version_at(connection, campaign, seq))
+    versions = events_at(connection, campaign, [KIND], seq)
+    return Guidelines.parse(versions[-1]["text"], len(versions)) if versions else None
 
 
-def version_at(connection: Connection, campaign: str, seq: int | None = None) -> int:
-    """Return the number of the last version, now or at a number of the journal; 0 without any."""
+def version_now(connection: Connection, campaign: str) -> int:
+    """Return the number of the last version; 0 without any."""
     table = EVENTS.c
     query = select(func.count()).select_from(EVENTS).where(table.campaign == campaign, table.kind == KIND)
-    return int(connection.execute(query if seq is None else query.where(table.seq <= seq)).scalar_one())
+    return int(connection.execute(query).scalar_one())
 
 
 def write_guidelines(database: Database, settings: Settings, text: str, clock: Clock = utc_now) -> Guidelines:

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, and_, func, select
 
 from sparingly.base.errors import UsageError
+from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
@@ -18,12 +19,13 @@ from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
 from sparingly.infer.estimate.rater_effects import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
+from sparingly.run.campaign.journal import events_at
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, PLACEMENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
-PAUSED, RESUMED, SKIPPED = "paused", "resumed", "skipped"
+PAUSED, RESUMED, SKIPPED, BUDGET = "paused", "resumed", "skipped", "budget"
 ADJUDICATED, RATER_WITHDRAWN, RATER_RETURNED = "adjudicated", "rater withdrawn", "rater returned"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
@@ -56,6 +58,7 @@ class DataSnapshot:
     # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
     finished: Finished | None  # why no more is asked; None while it goes on
+    budget: Budget  # what may be spent over all rounds
     own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
     round_count: int = 0  # how many rounds there are of all kinds
 
@@ -115,6 +118,7 @@ class History:
             rounds=tuple(selection for _, selection, _ in rounds),
             numbers=tuple(number for number, _, _ in rounds),
             finished=self.finished(connection, data, seq),
+            budget=self.budget(connection, data, seq),
             own_draws=own_draws,
             round_count=len(all_rounds),
         )
@@ -127,7 +131,7 @@ class History:
         self, connection: Connection, data: str, seq: int, rounds: Sequence[tuple[Selection, int]]
     ) -> tuple[OwnDraw, ...]:
         draws = []
-        for event in self.events(connection, "arrived", seq):
+        for event in events_at(connection, self.settings.name, ["arrived"], seq):
             if event["data"] == data and "budget" in event:
                 models = tuple(sorted(event["models"]))
                 of_draw = [
@@ -205,21 +209,17 @@ class History:
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
 
     def finished(self, connection: Connection, data: str, seq: int) -> Finished | None:
-        """Return why a data set asks no more, where it was finished by a number."""
-        for event in self.events(connection, "finished", seq):
-            if event["data"] == data:
-                return Finished(event["reason"], event["answer"])
-        return None
+        """Return why a data set asks no more, where it was finished by a number and has no new budget."""
+        events = events_at(connection, self.settings.name, ["finished", BUDGET], seq)
+        last = [event for event in events if event["data"] == data][-1:]
+        ended = [event for event in last if event["event"] != BUDGET]
+        return Finished(ended[0]["reason"], ended[0]["answer"]) if ended else None
 
-    def events(self, connection: Connection, kind: str, seq: int) -> list[dict[str, Any]]:
-        """Return what the events of a kind say, up to a number, in order."""
-        table = EVENTS.c
-        rows = connection.execute(
-            select(table.seq, table.at, table.detail)
-            .where(table.campaign == self.settings.name, table.kind == kind, table.seq <= seq)
-            .order_by(table.seq)
-        )
-        return [{**json.loads(row.detail), "seq": row.seq, "at": row.at} for row in rows]
+    def budget(self, connection: Connection, data: str, seq: int) -> Budget:
+        """Return what a data set may spend over all rounds, at a number."""
+        events = events_at(connection, self.settings.name, [BUDGET], seq)
+        changes = [event["budget"] for event in events if event["data"] == data]
+        return Budget.parse(changes[-1]) if changes else self.settings.budgets[data]
 
 
 def is_own(selection: Selection) -> bool:
@@ -238,21 +238,9 @@ class Anchor(NamedTuple):
 
 def anchors_at(connection: Connection, campaign: str, data: str, seq: int) -> list[Anchor]:
     """Return which judged outputs were asked for again up to a number, to see whether raters have changed."""
-    table = EVENTS.c
-    rows = connection.execute(
-        select(table.detail)
-        .where(
-            table.campaign == campaign,
-            table.kind == "round",
-            table.seq <= seq,
-            table.detail.contains('"anchors":'),
-        )
-        .order_by(table.seq)
-    )
-    events = [json.loads(text) for text in rows.scalars()]
     return [
         Anchor(item, model, event["number"], event["anchor_probability"])
-        for event in events
+        for event in events_at(connection, campaign, ["round"], seq)
         if event["data"] == data
         for item, model in event.get("anchors", ())
     ]
@@ -260,14 +248,8 @@ def anchors_at(connection: Connection, campaign: str, data: str, seq: int) -> li
 
 def withdrawn_raters(connection: Connection, campaign: str, seq: int) -> set[str]:
     """Return whose answers were withdrawn at a number of the journal."""
-    table = EVENTS.c
-    kinds = (RATER_WITHDRAWN, RATER_RETURNED)
-    rows = connection.execute(
-        select(table.kind, table.detail)
-        .where(table.campaign == campaign, table.kind.in_(kinds), table.seq <= seq)
-        .order_by(table.seq)
-    )
-    last = {json.loads(row.detail)["rater"]: row.kind for row in rows}
+    events = events_at(connection, campaign, [RATER_WITHDRAWN, RATER_RETURNED], seq)
+    last = {event["rater"]: event["event"] for event in events}
     return {rater for rater, kind in last.items() if kind == RATER_WITHDRAWN}
 
 
@@ -275,13 +257,7 @@ def adjudicators(
     connection: Connection, campaign: str, data: str, seq: int
 ) -> dict[tuple[str, str, str], str]:
     """Return by item and models whose answer decided where two raters disagreed, at a number."""
-    table = EVENTS.c
-    rows = connection.execute(
-        select(table.detail)
-        .where(table.campaign == campaign, table.kind == ADJUDICATED, table.seq <= seq)
-        .order_by(table.seq)
-    )
-    events = [json.loads(text) for text in rows.scalars()]
+    events = events_at(connection, campaign, [ADJUDICATED], seq)
     withdrawn = withdrawn_raters(connection, campaign, seq) if events else set()
     return {
         (event["item"], event["model"], event["other"]): event["rater"]
@@ -310,13 +286,8 @@ class Skip(NamedTuple):
 
 def skips_at(connection: Connection, campaign: str, seq: int, after: int = 0) -> list[Skip]:
     """Return the questions that raters said cannot be judged, up to a number and after another one."""
-    table = EVENTS.c
-    rows = connection.execute(
-        select(table.detail, table.seq)
-        .where(table.campaign == campaign, table.kind == SKIPPED, table.seq <= seq, table.seq > after)
-        .order_by(table.seq)
-    )
-    skips = [Skip(**json.loads(row.detail), seq=row.seq) for row in rows]
+    events = events_at(connection, campaign, [SKIPPED], seq, after)
+    skips = [Skip(**{name: event[name] for name in Skip._fields}) for event in events]
     withdrawn = withdrawn_raters(connection, campaign, seq) if skips else set()
     return [skip for skip in skips if skip.rater not in withdrawn]
 
@@ -350,16 +321,10 @@ def checked_seq(seq: int | None, last: int) -> int:
 
 def paused_at(connection: Connection, campaign: str, seq: int | None = None) -> Pause | None:
     """Return the pause at a number of the journal, or now; None while questions are handed out."""
-    table = EVENTS.c
-    query = select(table.seq, table.at, table.kind, table.detail).where(
-        table.campaign == campaign, table.kind.in_((PAUSED, RESUMED))
-    )
-    if seq is not None:
-        query = query.where(table.seq <= seq)
-    last = connection.execute(query.order_by(table.seq.desc()).limit(1)).one_or_none()
-    if last is None or last.kind == RESUMED:
+    events = events_at(connection, campaign, [PAUSED, RESUMED], seq)
+    if not events or events[-1]["event"] == RESUMED:
         return None
-    return Pause(last.seq, last.at, json.loads(last.detail).get("reason", ""))
+    return Pause(events[-1]["seq"], events[-1]["at"], events[-1].get("reason", ""))
 
 
 def spent_at(connection: Connection, campaign: str, data: str, models: Sequence[str], seq: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -60,6 +60,18 @@ def check_end(connection: Connection, campaign: str, database: str) -> None:
             f"{database} is damaged: its journal should have {end.last_seq} entries, and {count} are there. "
             "Take another copy of it."
         )
+
+
+def events_at(
+    connection: Connection, campaign: str, kinds: Sequence[str], seq: int | None = None, after: int = 0
+) -> list[dict[str, Any]]:
+    """Return what the events of some kinds say, in order, up to a number of the journal or until now."""
+    table = EVENTS.c
+    conditions = [table.campaign == campaign, table.kind.in_(kinds), table.seq > after]
+    conditions += [] if seq is None else [table.seq <= seq]
+    query = select(table.seq, table.at, table.kind, table.detail).where(*conditions).order_by(table.seq)
+    rows = connection.execute(query)
+    return [{**json.loads(row.detail), "seq": row.seq, "at": row.at, "event": row.kind} for row in rows]
 
 
 class Journal:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +12,26 @@ from sqlalchemy import Connection
 
 from sparingly._version import __version__
 from sparingly.base import rng
+from sparingly.base.arrays import Mask
 from sparingly.base.errors import UsageError
 from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_scores
+from sparingly.infer.compare.margin import MarginAnswer, MarginLook
 from sparingly.infer.estimate.assemble import EstimateRequest
-from sparingly.infer.estimate.bank import WITH_BANK, draw_view, estimate_new_models, join_estimates
+from sparingly.infer.estimate.bank import (
+    WITH_BANK,
+    EarlierPredictions,
+    draw_view,
+    estimate_new_models,
+    estimates_in_batches,
+    join_estimates,
+)
 from sparingly.infer.estimate.result import Estimate
 from sparingly.infer.estimate.sample import without_truth
-from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw
+from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw, skipped_cells
+from sparingly.run.rounds.stop.sequential import group_sequential
 from sparingly.run.rounds.strategy import Finished, first_rows
 
 _REQUEST = ("target", "level", "interval", "scale", "seed")
@@ -139,3 +151,127 @@ def with_own_draws(
         )
     estimator = f"{joint.estimator}, new models by bank"
     return replace(joint, notes=(*joint.notes, *notes), signature=signature, estimator=estimator)
+
+
+# --- A question with a margin about a new model that may be asked again while its labels come in ---
+
+
+FIRST_LOOK, MOST_LOOKS, LEAST_BATCH = 40, 20, 5
+
+
+def look_ends(items: int) -> tuple[int, ...]:
+    """Return after how many items there is a look: 20 at most, from 40 on, the last after all of them.
+
+    Examples:
+        >>> from sparingly.run.campaign.own_draws import look_ends
+        >>> look_ends(60), len(look_ends(500)), look_ends(25)
+        ((40, 45, 50, 55, 60), 20, (25,))
+    """
+    if items <= FIRST_LOOK:
+        return (items,)
+    count = min(MOST_LOOKS, 1 + (items - FIRST_LOOK) // LEAST_BATCH)
+    ends = np.round(np.linspace(FIRST_LOOK, items, max(count, 2)))
+    return tuple(int(end) for end in ends)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedModels:
+    """What looks at new models go by."""
+
+    data: EvalSet  # all models with the labels of now
+    # What labels predict of the new models that were there before their first round.
+    predictions: EarlierPredictions
+    full: Selection  # all items that the new models may be judged on, in the order of the rounds
+    drawn_from: EvalSet  # what they were drawn from, with those models that were not withdrawn
+    # Which outputs (items × these models) cannot be judged, as raters said: no look waits for any.
+    skipped: Mask
+    start: EvalSet  # the set with all models of that time, also those that were withdrawn since
+    # The scores of the earlier models at that time; None where both models are new.
+    estimate: Estimate | None = None
+
+
+def batched_models(
+    connection: Connection, history: History, snapshot: DataSnapshot, draw: OwnDraw
+) -> BatchedModels:
+    """Return what looks at the models of a draw go by, without the scores of earlier models."""
+    seq = draw.first_as_of
+    start = snapshot if seq is None else history.at(connection, snapshot.name, seq)
+    view = drawn_from(connection, history, snapshot, draw)
+    whole_draw = full_draw(view, draw, history.settings.seed)
+    view = view.take(models=[name for name in view.models if name in snapshot.data.models])
+    predictions = EarlierPredictions.learn(start.data, view, history.settings.aspect, history.settings.seed)
+    cells = skipped_cells(connection, history.settings.name, snapshot.name, snapshot.seq)
+    skipped = np.zeros(view.shape, bool)
+    for _, item, model, _ in sorted(cells):
+        if model in view.models:
+            skipped[view.positions([item])[0], view.models.index(model)] = True
+    return BatchedModels(snapshot.data, predictions, whole_draw, view, skipped, start.data)
+
+
+def answer_over_looks(
+    batched: BatchedModels, question: MarginAnswer, aspect: str, request: EstimateRequest, alpha: float
+) -> MarginAnswer:
+    """Return the answer of the first look that gives one, else that of the last look so far.
+
+    Looks come after fixed numbers of items in the order in which they were drawn, so that the answer does not
+    depend on when, or how often, the question is asked. ``yes`` and ``no`` are each wrong with probability α
+    at most over all looks together: after n of N items, α·n/N may be spent (Kim and DeMets 1987).
+    """
+    columns = [batched.data.models.index(name) for name in batched.drawn_from.models]
+    places = batched.data.positions(batched.full.items)
+    is_open = np.isnan(batched.data.truth(aspect)[:, columns]) & ~batched.skipped
+    is_judged = np.asarray(~is_open[places].any(axis=1))
+    count = len(is_judged) if is_judged.all() else int(np.argmin(is_judged))
+    ends = look_ends(len(places))
+    answer = replace(question, low=-math.inf, high=math.inf, look=MarginLook(0, len(ends), 0, ends[0], count))
+    due, information = [end for end in ends if end <= count], list[float]()
+    for number, result in enumerate(_estimates(batched, due, aspect, request), 1):
+        low, high = _interval(result, question, information, [end / ends[-1] for end in ends[:number]], alpha)
+        following = ends[number] if number < len(ends) else None
+        look = MarginLook(number, len(ends), ends[number - 1], following, count)
+        answer = replace(question, low=low, high=high, look=look)
+        if answer.answer != "not yet":
+            break
+    return answer
+
+
+def _estimates(
+    batched: BatchedModels, ends: Sequence[int], aspect: str, request: EstimateRequest
+) -> Iterator[Estimate]:
+    """Yield the scores of all models at every look."""
+    looks = (first_rows(batched.full, end) for end in ends)
+    # Only the interval of one difference is needed, at a level of its own.
+    options = batched.drawn_from, aspect, replace(request, interval="none")
+    for result in estimates_in_batches(batched.predictions, batched.data, looks, *options):
+        if batched.estimate is None:
+            yield result
+            continue
+        yield join_estimates([batched.estimate, result], batched.start)
+
+
+def _interval(
+    found: Estimate, question: MarginAnswer, information: list[float], clock: Sequence[float], alpha: float
+) -> tuple[float, float]:
+    """Return the ends of the difference's interval at a look, each wrong with probability α over all looks.
+
+    ``information`` is that of earlier looks, to which this one's is added: one over the variance.
+    """
+    from scipy.special import ndtr
+
+    pairs = found.pairs
+    row, column = (np.array([found.models.index(name)]) for name in (question.model, question.against))
+    centre = found.scores[row] - found.scores[column]
+    if pairs is None or np.isnan(centre[0]):
+        return -math.inf, math.inf
+    variance = float(pairs.errors.of_pairs(row, column)[0][0]) ** 2
+    if not variance > 0.0:
+        # All alike tells no error, unless everything was judged.
+        is_exact = bool((pairs.exact[row] & pairs.exact[column])[0])
+        return (float(centre[0]),) * 2 if is_exact else (-math.inf, math.inf)
+    information.append(1.0 / variance)
+    shares = tuple(clock[-len(information) :])
+    critical = group_sequential(shares, tuple(information), 2.0 * alpha, "even")
+    at_look = replace(pairs, level=1.0 - 2.0 * float(ndtr(-critical)), interval="auto")
+    ends = at_look.intervals(row, column, centre, [f"{question.model} − {question.against}"])[1]
+    low, high = float(ends.low[0]), float(ends.high[0])
+    return (-math.inf if math.isnan(low) else low), (math.inf if math.isnan(high) else high)

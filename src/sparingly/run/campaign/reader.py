@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, select
 
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
-from sparingly.base.summary import html_table
+from sparingly.base.summary import Summary
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -37,10 +37,10 @@ from sparingly.infer.estimate.rater_effects import (
     without_help,
 )
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
-from sparingly.run.campaign.gate import answer_over_looks, batched_models
 from sparingly.run.campaign.guidelines import guidelines_at
 from sparingly.run.campaign.history import (
     DataSnapshot,
@@ -56,7 +56,7 @@ from sparingly.run.campaign.history import (
     with_answers,
 )
 from sparingly.run.campaign.journal import check_end
-from sparingly.run.campaign.own_draws import with_own_draws
+from sparingly.run.campaign.own_draws import answer_over_looks, batched_models, with_own_draws
 from sparingly.run.campaign.settings import Settings, compares, limit_of, read_settings, saved_strategy
 from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
@@ -108,20 +108,58 @@ class Status:
         """Return the status as plain values."""
         return dict(plain(asdict(self)))
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                status.data,
-                status.rounds,
-                f"{status.spent} of {status.limit} {status.unit}",
-                status.answers,
-                status.outstanding,
-                status.corrections,
-            )
-            for status in self.sets
+    def summary(self) -> Summary:
+        """Return how far it is, what was asked and answered of every data set, and what to do next."""
+        answers, outstanding = (
+            sum(getattr(part, name) for part in self.sets) for name in ("answers", "outstanding")
+        )
+        units = {part.unit for part in self.sets}
+        unit = units.pop() if len(units) == 1 else "questions"
+        spent, limit = sum(part.spent for part in self.sets), sum(part.limit for part in self.sets)
+        at = "" if self.seq == self.last_seq else f", at entry {self.seq} of {self.last_seq}"
+        state = ", closed" if self.closed else ", paused" if self.paused else ""
+        done = f"{counted(answers, 'answer')} so far, {outstanding:,} to come in this round"
+        done = done if answers or spent else "no questions yet"
+        sentences = [
+            f"{self.campaign} ({self.aspect}{at}{state}): {done}. "
+            f"{spent:,} of {limit:,} {unit} of the budget are used."
         ]
-        columns = ("data set", "rounds", "asked for", "answers", "outstanding", "corrections")
-        return html_table(columns, rows, self.campaign, f"entry {self.seq}; {self.strategy}")
+        for part in self.sets:
+            name = f"{part.data}: " if len(self.sets) > 1 else ""
+            if part.finished is not None:
+                answer = "" if part.answer is None else f" Answer: {part.answer}."
+                sentences.append(f"{name}finished: {part.finished}{answer}")
+            sentences += [
+                f"{name}{what}: {', '.join(models)}."
+                for what, models in (("added later", part.late), ("withdrawn", part.withdrawn))
+                if models
+            ]
+        steps = []
+        if not self.closed and not all(part.finished for part in self.sets):
+            steps.append(
+                "sparingly serve DATA" if outstanding or not spent else "sparingly campaign next DATA"
+            )
+        if answers:
+            votes = unit == "comparisons" and all(len(part.models) == 2 for part in self.sets)
+            steps.append(f"sparingly {'compare' if votes else 'rank'} DATA")
+        return Summary(
+            tuple(sentences),
+            ("data set", "rounds", f"budget used, {unit}", "answers", "to come", "corrections", "raters"),
+            tuple(
+                (
+                    part.data,
+                    str(part.rounds),
+                    f"{part.spent:,} of {part.limit:,}",
+                    *map(str, (part.answers, part.outstanding, part.corrections, part.raters)),
+                )
+                for part in self.sets
+            ),
+            next_steps=tuple(steps),
+            method=(f"strategy: {self.strategy}", *(f"stop: {rule}" for rule in self.stops)),
+        )
+
+    def _repr_html_(self) -> str:
+        return self.summary().html()
 
 
 def set_status(connection: Connection, history: History, data: str, seq: int) -> SetStatus:
@@ -147,7 +185,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
         rounds=snapshot.round_count,
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
-        limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
+        limit=limit_of(snapshot.budget, first_set, pairs=pairs),
         asked=len(questions) * len(settings.aspects),
         outstanding=sum(len(question.aspects) for question in missing),
         answers=len(history.answers(connection, data, seq)),
@@ -177,7 +215,7 @@ class DrawnBefore(OneShot):
 
 def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[State, Strategy]:
     """Return what is known of the present models, and the strategy as it was resolved at the start."""
-    budget = settings.budgets[snapshot.name]
+    budget = snapshot.budget
     unlabelled = snapshot.drawn_from.without_labels()
     strategy: Strategy = saved_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
@@ -267,11 +305,16 @@ class CampaignReader:
                 aspects=tuple(settings.aspects),
                 strategy=settings.strategy,
                 stops=settings.stops,
-                budget=settings.budget,
+                budget=", ".join(dict.fromkeys(self.budgets(at).values())),
                 closed=closed is not None and closed <= seq,
                 sets=tuple(set_status(connection, self.history, name, seq) for name in settings.budgets),
                 paused=paused_at(connection, settings.name, seq) is not None,
             )
+
+    def budgets(self, at: int | None = None) -> dict[str, str]:
+        """Return what each data set may spend over all rounds, now or at a number of the journal."""
+        with self._reading(at) as (connection, seq):
+            return {name: str(self.history.budget(connection, name, seq)) for name in self.settings.budgets}
 
     def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
         """Return a data set with the answers that count, now or at a number of the journal."""
@@ -336,15 +379,20 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
+        effects = help_effects(snapshot.data, self.settings.aspect)
+        scale = self.settings.aspects.get(self.settings.aspect)
+        if effects is not None and options.get("scale") is not None:
+            # Scores without help may lie a little beyond the scale that raters keep to: it bounds the result.
+            scale = options.pop("scale")
+            values_of(snapshot.data.ratings.score, scale)
         estimate = strategy.estimate(state, **options)
         estimate = replace(estimate, notes=(*estimate.notes, *self._notes(snapshot)))
         if snapshot.own_draws:
             unaided = replace(snapshot, data=without_help(snapshot.data))
             with self.database.reading() as connection:
                 estimate = with_own_draws(estimate, connection, self.history, unaided, options)
-        effects = help_effects(snapshot.data, self.settings.aspect)
         if effects is not None:
-            return with_help_errors(estimate, effects, self.settings.aspects.get(self.settings.aspect))
+            return with_help_errors(estimate, effects, scale)
         more = (HELP_UNKNOWN,) if was_helped(snapshot.data) else ()
         return replace(estimate, notes=(*estimate.notes, *more))
 

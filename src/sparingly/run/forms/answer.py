@@ -32,21 +32,14 @@ _LOST = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Placement:
-    """Where an output, or a pair of outputs, was shown.
+    """Where an output, or a pair of outputs, was shown."""
 
-    Attributes:
-        place: Its place on the page, from 1; equal outputs share one.
-        cards: How many places the page had.
-        turned: Whether the second output of a pair was shown first.
-        helped: Whether a suggestion was filled in, by chance; None where there was none to show.
-        help_probability: The probability that it would be.
-    """
-
-    place: int
-    cards: int
-    turned: bool = False
+    place: int  # its place on the page, from 1; equal outputs share one
+    cards: int  # how many places the page had
+    turned: bool = False  # whether the second output of a pair was shown first
+    # Whether a suggestion was filled in, by chance; None where there was none to show.
     helped: bool | None = None
-    help_probability: float | None = None
+    help_probability: float | None = None  # the probability that it would be
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sparingly.data.describe.judgements import ratings as summarised
 from sparingly.data.evalset import EvalSet, the_only
 from sparingly.data.selection import Selection
 from sparingly.data.tables import JudgementTable
-from sparingly.infer.compare.compare import compare_votes, compares_outputs
+from sparingly.infer.compare.compare import SELECTION_OF_ITEMS, compare_votes, compares_outputs
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix
 from sparingly.infer.estimate.assemble import Target, Targets, targets_of
@@ -145,6 +145,8 @@ def from_selection(data: EvalSet, selection: Selection | None, request: ReportRe
     rounds = () if selection is None else (selection,)
     aspect = request.aspect
     if (selection is not None and selection.pairs is not None) or compares_outputs(data, aspect):
+        if selection is not None and selection.pairs is None:
+            raise UsageError(SELECTION_OF_ITEMS)
         is_sample = selection is None or selection.probability is not None
         how: dict[str, Any] = {"rounds": rounds if is_sample else (), "sampled": is_sample}
         how |= {"target": request.targets.decisions, "alpha": request.alpha}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sparingly.base.format import counted
 from sparingly.run.exchange.tool import PHRASES, AnnotationTool
 from sparingly.run.rounds.auto import CHANCE
-from sparingly.show.terminal.console import line, notes, show_path, show_table, wrapped
+from sparingly.show.terminal.console import line, notes, show_path, show_summary, show_table, wrapped
 
 if TYPE_CHECKING:
     from sparingly.run.campaign.answers import RecordedCounts
@@ -21,50 +21,26 @@ if TYPE_CHECKING:
     from sparingly.run.verification import Verification
 
 _MOST_SENTENCES = 20
-_HOURS_FORMATS = {"answers": "g", "corrections": "g", "without_time": "g", "hours": ".2f"}
+_HOURS_FORMATS = {
+    "answers": "g",
+    "corrections": "g",
+    "without_time": "g",
+    "hours": ".2f",
+    "other_seconds": "g",
+}
 _HOURS_FORMATS |= {"seconds_per_answer": "g", "days": "g", "amount": ".2f"}
 
 
 def show_status(
     status: Status, why: Mapping[str, str] | None = None, typed: str = "CAMPAIGN", *, verbose: bool = False
 ) -> None:
-    """Print what was asked for, what came back, and what to do next; why it is done so if ``verbose``."""
-    then = "" if status.seq == status.last_seq else f", at entry {status.seq} of {status.last_seq}"
-    state = ", closed" if status.closed else ", paused" if status.paused else ""
-    line(f"{status.campaign}: {status.aspect}{then}{state}", style="bold")
-    rows = [
-        (
-            set_status.data,
-            str(set_status.rounds),
-            f"{set_status.spent:,} of {set_status.limit:,}",
-            str(set_status.answers),
-            str(set_status.outstanding),
-            str(set_status.corrections),
-            str(set_status.raters),
-        )
-        for set_status in status.sets
-    ]
-    units = {set_status.unit for set_status in status.sets}
-    budget = f"budget used, {units.pop() if len(units) == 1 else 'questions'}"
-    columns = ("data set", "rounds", budget, "answers", "outstanding", "corrections", "raters")
-    show_table(columns, rows, numbers=6)
-    for set_status in status.sets:
-        if set_status.late:
-            line(f"{set_status.data}: came late: {', '.join(set_status.late)}")
-        if set_status.withdrawn:
-            line(f"{set_status.data}: withdrawn: {', '.join(set_status.withdrawn)}")
-        if set_status.finished is not None:
-            answer = "" if set_status.answer is None else f" Answer: {set_status.answer}."
-            line(f"{set_status.data}: finished: {set_status.finished}{answer}")
-    for name, sentences in (why or {}).items():
-        wrapped(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
-    is_judged = any(set_status.answers for set_status in status.sets)
-    line(f"Next: sparingly {'rank' if is_judged else 'serve'} {typed}")
-    if not verbose:
-        return
-    wrapped(f"strategy: {status.strategy}", style="dim")
-    for rule in status.stops:
-        wrapped(f"stop: {rule}", style="dim")
+    """Print what was asked for, what came back, and what to do next; then why it is done so."""
+
+    def show_reasons() -> None:
+        for name, sentences in (why or {}).items():
+            wrapped(sentences if len(status.sets) == 1 else f"{name}: {sentences}")
+
+    show_summary(status.summary(), typed, verbose=verbose, details=show_reasons)
 
 
 def show_steps(steps: tuple[NextStep, ...], path: str | None, *, verbose: bool = False) -> None:
@@ -108,9 +84,13 @@ def show_recorded(recorded: RecordedCounts) -> None:
 def show_campaign_verification(result: Verification, status: Status) -> None:
     """Print whether every round of a campaign follows from what was known before it."""
     if result.ok:
+        from sparingly.run.verification import EARLIER_RULE
+
         rounds = sum(set_status.rounds for set_status in status.sets)
+        rounds -= sum(EARLIER_RULE in note for note in result.notes)
+        entries = counted(status.last_seq, "entry", "entries")
         line(
-            f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "
+            f"verified{' in part' if result.partial else ''}: {entries} are as they were written, and "
             f"{counted(rounds, 'round')} {'follows' if rounds == 1 else 'follow'}",
             style="bold green",
         )
@@ -127,6 +107,8 @@ def show_hours(rows: Sequence[Mapping[str, Any]], path: str | None) -> None:
         line("nobody has answered yet")
     else:
         columns = [name for name in _HOURS_FORMATS if name in rows[0]]
+        if not any(row["other_seconds"] for row in rows):
+            columns.remove("other_seconds")
         cells = []
         for row in rows:
             texts = ["-" if row[name] is None else f"{row[name]:{_HOURS_FORMATS[name]}}" for name in columns]

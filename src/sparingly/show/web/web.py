@@ -22,7 +22,7 @@ from sparingly.run.campaign.group_commit import GroupCommit
 from sparingly.run.campaign.guidelines import Acceptances
 from sparingly.run.campaign.help import Help
 from sparingly.run.campaign.known import KnownAnswers, KnownItems, KnownKind
-from sparingly.run.campaign.rater_pages import THIRD, Drafts, PageBoard
+from sparingly.run.campaign.rater_pages import Drafts, PageBoard
 from sparingly.run.forms.form import REASONS, Form, form_named
 from sparingly.run.forms.question import Question
 from sparingly.run.forms.spans import SpansForm
@@ -63,56 +63,37 @@ def place_of(public: str | None) -> tuple[str | None, str]:
 
 @dataclass(frozen=True, eq=False)
 class Web:
-    """What is served.
+    """What is served."""
 
-    Attributes:
-        campaign: The campaign, open.
-        secret: What sessions and handles are signed with.
-        form: What raters fill in where single outputs are judged; ``pass_fail`` on a scale from 0 to 1 and
-            ``score`` on others, unless given.
-        texts: How outputs are shown: as they are, or as Markdown.
-        assignment: Who judges what; without one, every rater is given open questions.
-        help_from: A metric of the data, or a file, with the suggestions that are filled in for raters.
-        help_share: The probability with which a rater sees a suggestion, drawn for each question.
-        repeats: The share of pages that raters judge a second time, unasked, to see how they agree with
-            themselves.
-        images: The folder of the images that texts name; nothing is shown as an image without it.
-        adjudicator: Who decides where two raters disagree: a rater, who sees both answers, or any ``third``.
-        overlap: Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
-        tutorial: Items with known answers that are judged first, each until the answer is right.
-        controls: Items with known answers that are hidden among the others.
-        language: What the pages speak to raters, such as ``de``.
-        panel: What people of a panel get who come in by its address; default: nobody does.
-        one_by_one: Whether the outputs of an item are shown one after the other.
-        reference: Whether the reference is shown as well.
-        public: What the links begin with, where a proxy stands in front; default: the address asked for.
-        base: The path below which the pages are: empty, or such as ``/judge``.
-        list_at: Where the list of the server's campaigns is; None where this is the only one.
-        rate: What an hour is paid, from which the cost follows.
-        advance: Whether a page with one aspect is sent as soon as every output on it has a score.
-    """
-
-    campaign: Campaign
-    secret: str
+    campaign: Campaign  # the campaign, open
+    secret: str  # what sessions and handles are signed with
+    # What raters fill in where single outputs are judged; ``pass_fail`` on a scale from 0 to 1 and ``score``
+    # on others, unless given.
     form: str | None = None
-    texts: Texts = "plain"
-    assignment: Assignment | None = None
+    texts: Texts = "plain"  # how outputs are shown: as they are, or as Markdown
+    assignment: Assignment | None = None  # who judges what; without one, every rater is given open questions
+    # Without an assignment, the share of outputs that two raters judge (at least 20 outputs).
     overlap: float = OVERLAP
-    one_by_one: bool = False
-    reference: bool = False
+    one_by_one: bool = False  # whether the outputs of an item are shown one after the other
+    reference: bool = False  # whether the reference is shown as well
+    # Items with known answers that are judged first, each until the answer is right.
     tutorial: EvalSet | None = None
-    controls: EvalSet | None = None
-    panel: Panel | None = None
-    language: str = "en"
+    controls: EvalSet | None = None  # items with known answers that are hidden among the others
+    panel: Panel | None = None  # what people of a panel get who come in by its address; default: nobody does
+    language: str = "en"  # what the pages speak to raters, such as ``de``
+    # What the links begin with, where a proxy stands in front; default: the address asked for.
     public: str | None = None
-    advance: bool = False
-    base: str = ""
-    list_at: str | None = None
-    rate: float | None = None
+    advance: bool = False  # whether a page with one aspect is sent as soon as every output on it has a score
+    base: str = ""  # the path below which the pages are: empty, or such as ``/judge``
+    list_at: str | None = None  # where the list of the server's campaigns is; None where this is the only one
+    rate: float | None = None  # what an hour is paid, from which the cost follows
+    # A metric of the data, or a file, with the suggestions that are filled in for raters.
     help_from: str | None = None
-    help_share: float = 0.5
-    adjudicator: str | None = None
+    help_share: float = 0.5  # the probability with which a rater sees a suggestion, drawn for each question
+    third_rater: bool = False  # whether a third rater decides where two disagree, without their answers
+    # The share of pages that raters judge a second time, unasked, to see how they agree with themselves.
     repeats: float = 0.0
+    # The folder of the images that texts name; nothing is shown as an image without it.
     images: Path | None = None
 
     def __post_init__(self) -> None:
@@ -123,8 +104,8 @@ class Web:
             raise UsageError(f"The overlap is a share from 0 to 1, not {self.overlap:g}.")
         if not 0 <= self.repeats <= 0.5:
             raise UsageError(f"The share of repeated pages is from 0 to 0.5, not {self.repeats:g}.")
-        if self.adjudicator == THIRD and self.assignment is not None:
-            raise UsageError("With an assignment nobody else is asked: name the rater who adjudicates.")
+        if self.third_rater and self.assignment is not None:
+            raise UsageError("With an assignment no third rater is asked: let reviewers decide.")
         if self.texts not in get_args(Texts):
             raise UnknownNameError("kind of texts", self.texts, get_args(Texts))
         self.single_form.check(self.campaign.settings.aspects)
@@ -194,7 +175,7 @@ class Web:
     def board(self) -> PageBoard:
         """What is asked and answered, followed along the journal."""
         overlap = self.overlap if self.assignment is None else 0.0
-        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.adjudicator)
+        return PageBoard(self.campaign.database, self.campaign.settings, overlap, self.third_rater)
 
     @cached_property
     def acceptances(self) -> Acceptances:
@@ -224,7 +205,7 @@ class Web:
     def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
         if data is None:
             return None
-        if self.campaign.compares(next(iter(self.campaign.settings.budgets))):
+        if self.single_form.compares or self.campaign.compares(next(iter(self.campaign.settings.budgets))):
             raise UsageError("Items with known answers are scored, and this campaign compares outputs.")
         return KnownItems(data, kind, self.campaign.settings)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparingly.base.arrays import Floats, Mask
+from sparingly.base.progress import tracked
 from sparingly.base.stats.pairs import pair_indices
 
 _EQUAL = 1e-12
@@ -33,7 +34,7 @@ def stacked_differences(vectors: Floats, present: Mask) -> Floats:
     firsts = vectors[np.arange(items), present.argmax(axis=1)]
     stacked = np.empty((items, models - 1, dimensions))
     step = max(1, _CACHED_CELLS // max(1, models * dimensions))
-    for start in range(0, items, step):
+    for start in tracked(range(0, items, step)):
         block = slice(start, start + step)
         # Contrasts do not see what is taken off all models alike; equal outputs are then exactly 0.
         offsets = vectors[block] - firsts[block, None]
@@ -61,7 +62,7 @@ def pair_distances(vectors: Floats, present: Mask) -> Floats:
     first, second = pair_indices(vectors.shape[1])
     result = np.empty((len(vectors), len(first)))
     step = max(1, _BLOCK_CELLS // max(1, vectors[0].size if len(vectors) else 1))
-    for start in range(0, len(vectors), step):
+    for start in tracked(range(0, len(vectors), step)):
         block = vectors[start : start + step]
         products = block @ block.transpose(0, 2, 1)
         lengths = np.diagonal(products, axis1=1, axis2=2)

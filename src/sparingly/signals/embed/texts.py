@@ -31,6 +31,7 @@ from sparingly.base.errors import (
     nearest,
     one_line,
 )
+from sparingly.base.progress import report_progress
 from sparingly.data.files import write_atomically
 from sparingly.signals.embed import tfidf
 
@@ -122,31 +123,23 @@ def _fit_tfidf(distinct: list[str], cache: bool) -> Floats:
 
 def _encode(distinct: list[str], model: Embedder, batch: int, cache: bool) -> Floats:
     """Embed the texts that are not cached, shortest first; cache every few batches."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     keys = text_keys(distinct)
     vector_cache = VectorCache.of_model(model, cache)
     vectors_at = vector_cache.find(keys) if vector_cache else {}
     missing = sorted(set(range(len(distinct))) - set(vectors_at), key=lambda place: len(distinct[place]))
-    # On a terminal, a bar shows how many texts are embedded.
-    console = Console(stderr=True)
-    hidden = not (missing and console.is_terminal)
-    with Progress(console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("embedding texts", total=len(missing))
-        for start in range(0, len(missing), batch * _BATCHES_PER_FILE):
-            part = missing[start : start + batch * _BATCHES_PER_FILE]
-            rows: list[Any] = []
-            for vectors in _batches([distinct[place] for place in part], model, batch):
-                rows += list(vectors)
-                bar.advance(task, len(vectors))
-            vectors_at |= dict(zip(part, rows, strict=True))
-            if len({len(row) for row in (*rows, next(iter(vectors_at.values())))}) > 1:
-                raise DataError("The embedding gives some texts longer vectors than others.")
-            # A model that was fetched just now has its digest only now.
-            vector_cache = vector_cache or VectorCache.of_model(model, cache)
-            if vector_cache:
-                vector_cache.add(keys[part], np.stack(rows))
+    for start in range(0, len(missing), batch * _BATCHES_PER_FILE):
+        part = missing[start : start + batch * _BATCHES_PER_FILE]
+        rows: list[Any] = []
+        for vectors in _batches([distinct[place] for place in part], model, batch):
+            report_progress(start + len(rows), len(missing))
+            rows += list(vectors)
+        vectors_at |= dict(zip(part, rows, strict=True))
+        if len({len(row) for row in (*rows, next(iter(vectors_at.values())))}) > 1:
+            raise DataError("The embedding gives some texts longer vectors than others.")
+        # A model that was fetched just now has its digest only now.
+        vector_cache = vector_cache or VectorCache.of_model(model, cache)
+        if vector_cache:
+            vector_cache.add(keys[part], np.stack(rows))
     return _in_order(vectors_at) if vectors_at else np.zeros((0, 1))
 
 

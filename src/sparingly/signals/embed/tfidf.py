@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats
 from sparingly.base.lazy import sparse
+from sparingly.base.progress import report_progress
 from sparingly.base.stats.moments import principal_axes
 
 if TYPE_CHECKING:
@@ -123,8 +124,11 @@ def singular_axes(matrix: csr_array, count: int) -> Floats:
         random_bytes = rng.generator(0, VERSION).bytes(-(-shape[0] * shape[1] // 8))
         bits = np.unpackbits(np.frombuffer(random_bytes, np.uint8))[: shape[0] * shape[1]]
         signs = np.asarray(2.0 * bits.reshape(shape) - 1.0, np.float64)
+        report_progress(0, 4)
         basis, _ = np.linalg.qr(matrix @ signs)
+        report_progress(1, 4)
         basis, _ = np.linalg.qr(matrix @ (transposed @ basis))
+        report_progress(3, 4)
         projected = transposed @ basis
         inner = projected.T @ projected
     axes = np.asarray(projected @ principal_axes(inner, count, 1e-12))

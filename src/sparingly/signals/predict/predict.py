@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, UsageError
+from sparingly.base.progress import tracked
 from sparingly.base.stats.correlation import pearson
 from sparingly.data.evalset import EvalSet
 from sparingly.signals.predict.features import Features, FeatureTable, prepare_features
@@ -177,7 +178,7 @@ def cross_fit(
     rows = np.flatnonzero((weights > 0).any(axis=1))
     x = table.at(rows)
     models, totals = [], []
-    for number in range(int(fold.max()) + 1):
+    for number in tracked(range(int(fold.max()) + 1)):
         in_training = fold[rows] != number
         training_rows = rows[in_training]
         fold_labels, fold_weights = labels[training_rows], weights[training_rows]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sparingly.base.arrays import Floats, Ints
 from sparingly.base.errors import DataError, InputError, UsageError
+from sparingly.base.progress import report_progress
 from sparingly.base.rng import keys_of, stream
 from sparingly.choose.distil.encoder.fitted import EncoderFit
 from sparingly.choose.distil.encoder.network import (
@@ -189,6 +190,7 @@ class Trainer:
             rows = self._texts.training[np.argsort(stream(keys, self._seed, f"encoder {progress.epoch}"))]
             self._network.train(True)
             for start in range(progress.updates * self._training.batch, len(rows), self._training.batch):
+                report_progress(progress.epoch * len(rows) + start, self._training.epochs * len(rows))
                 self._update(rows[start : start + self._training.batch])
                 progress.updates += 1
                 if progress.updates % self._training.every == 0:
