@@ -42,7 +42,7 @@ from sparingly.base.arrays import Floats, Ints
 from sparingly.base.stats.pairs import pair_indices
 from sparingly.base.stats.sign_flip import prefix_pair_p_values
 from sparingly.bench.sets import open_set, set_files
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.infer.expect.expect import (
     USUAL_PRIOR,
     BeliefPrior,

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 import sparingly
 from benchmarks.auto_variants import MEASURES, SHARES, Played, Variant, draws, expected, left_out, needs
 from sparingly.data.synthetic import load_invented
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.infer.rank.compare import full_set
 from sparingly.run.rounds.auto import Auto, spread_order
 
