@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from sparingly.infer.estimate.result import Estimate
     from sparingly.infer.expect.expect import Expected
     from sparingly.infer.plan.plan import Plan
-    from sparingly.infer.rank.compare import Comparison, CurveComparison
+    from sparingly.infer.rank.compare import Comparison, CurveComparison, Draws
     from sparingly.infer.rank.curve import Parity
     from sparingly.infer.rank.ranking import Ranking
-    from sparingly.infer.rank.stability import Draws
     from sparingly.run.raters.agreement import RaterAgreement
     from sparingly.run.raters.controls import ControlReport
     from sparingly.run.raters.report import RaterReport
@@ -90,13 +89,14 @@ def _show_pairs(ranking: Ranking) -> None:
 
 
 def show_expected(expected: Expected, ranking: Ranking | None = None) -> None:
-    """Print what judging everything is expected to say: the order, and neighbours with expected p-values.
+    """Print what judging everything is expected to say: scores, and neighbours with expected p-values.
 
     An expected p-value comes with its 95 % interval; beside a ranking, with the p-value of its test, too.
     """
     from sparingly.infer.expect.expect import EVERY_LABEL
 
-    wrapped(f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
+    scores = ", ".join(f"{row['model']} {number(row['score'], 3)}" for row in expected.rows())
+    wrapped(f"Expected scores if everything were judged: {scores}", style="bold")
     tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
     middle, (low, high) = expected.two_sided, expected.two_sided_range()
     rows = []
