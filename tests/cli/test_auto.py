@@ -88,10 +88,10 @@ def test_rank_says_what_is_expected_beside_the_tests(capsys: pytest.CaptureFixtu
 def test_a_campaign_without_a_strategy_is_auto(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["campaign", "new", "c.db", "data.jsonl", "-b", "20", "-a", "overall"]) == 0
     shown = said(capsys)
-    assert "auto judges items in an order fixed at random beforehand, spread over 3 metrics" in shown
+    assert "in an order fixed at random beforehand, spread over 3 metrics" in shown
     assert "Next: sparingly serve c.db" in shown
     assert run(["campaign", "status", "c.db", "-v"]) == 0
-    assert "strategy: auto:question=ranking," in said(capsys)
+    assert "strategy: auto:rounds=5," in said(capsys)
     assert run(["campaign", "new", "c.db", "a=data.jsonl", "b=data.jsonl", "-b", "40", "-a", "overall",
                 "--name", "two", "--json"]) == 0  # fmt: skip
     assert set(json.loads(capsys.readouterr().out)["why"]) == {"a", "b"}

@@ -25,8 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def begin(*more: str) -> None:
-    line = "campaign new c.db data.jsonl -m uniform -b 8 -a overall --scale 0,100 --size 4 --seed 3"
-    assert run([*line.split(), *more]) == 0
+    line = "campaign new c.db data.jsonl -b 8 -a overall --scale 0,100 --size 4 --seed 3"
+    assert run([*line.split(), *(more or ("-m", "uniform"))]) == 0
 
 
 def fill(path: Path, rater: str = "ann", **changed: Any) -> None:
@@ -73,6 +73,17 @@ def test_a_campaign_from_its_beginning_to_its_end(folder: Path, capsys: pytest.C
     assert "verified: 28 entries are as they were written, and 2 rounds follow" in capsys.readouterr().out
     assert run(["campaign", "close", "c.db"]) == 0
     assert run(["campaign", "record", "c.db", "form.csv"]) == 2
+
+
+def test_the_budget_of_a_running_campaign(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin("-m", "auto")
+    capsys.readouterr()
+    assert run(["campaign", "budget", "c.db", "10"]) == 0
+    assert capsys.readouterr().out == "budget 10: campaign, at entry 2\n"
+    assert run(["campaign", "status", "c.db"]) == 0
+    assert "0 of 30" in capsys.readouterr().out
+    assert run(["campaign", "budget", "c.db", "9999"]) == 2
+    assert "9999" in capsys.readouterr().err
 
 
 def test_answers_are_acknowledged_one_by_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

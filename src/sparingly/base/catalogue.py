@@ -64,7 +64,6 @@ CATALOGUE: dict[str, dict[str, str]] = {
     },
     "strategy": {
         "active_testing": "sparingly.run.rounds.active_testing:ActiveTesting",
-        "allocate": "sparingly.run.rounds.allocate:Allocate",
         "auto": "sparingly.run.rounds.auto:Auto",
         "casf": "sparingly.published.casf:Casf",
         "d_optimal": "sparingly.run.rounds.pairs:DOptimal",

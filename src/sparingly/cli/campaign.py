@@ -304,6 +304,29 @@ def add_models(
 
 
 @campaign.command
+def budget(
+    address: Address,
+    amount: Annotated[
+        str, about("Items to judge on all models (or comparisons), over all rounds: 300, 20%.")
+    ],
+    /,
+    *,
+    data: DataName = None,
+    name: Name = None,
+    json: Json = False,
+) -> None:
+    """Change what a running campaign may spend; one that had finished goes on.
+
+    ```
+    sparingly campaign budget wmt.db 300
+    ```
+    """
+    with opened(address, name) as running:
+        seq = running.set_budget(amount, data)
+        _report_action(f"budget {amount}", running.name, seq, json)
+
+
+@campaign.command
 def withdraw(address: Address, model: str, /, *, data: DataName = None, name: Name = None) -> None:
     """Take a model out of a campaign and its results.
 

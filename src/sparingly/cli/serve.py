@@ -99,8 +99,8 @@ def serve(
     form: Annotated[
         str | None,
         about(
-            "What raters fill in: pass_fail, rubric, stars, score, contrastive, esa or mqm (both mark "
-            "errors); pass_fail on a scale from 0 to 1, else score. Pairs (--ask pairs) have their own form.",
+            "What raters fill in: pass_fail, rubric, stars, score, contrastive, ranking, esa or mqm (both "
+            "mark errors); default: pass_fail on a scale from 0 to 1, else score. --ask pairs has its own.",
         ),
     ] = None,
     one_by_one: Annotated[bool, flag("Show the outputs of an item one after the other.")] = False,
@@ -138,12 +138,9 @@ def serve(
         float,
         about("The share of pages that a rater judges a second time: how they agree with themselves."),
     ] = 0.0,
-    adjudicator: Annotated[
-        str | None,
-        about(
-            "Who decides where two raters disagree: a rater, who sees both answers, or third (any other).",
-        ),
-    ] = None,
+    third_rater: Annotated[
+        bool, flag("Ask a third rater where two disagree, who decides; otherwise reviewers do.")
+    ] = False,
     help_from: Annotated[
         str | None,
         about(
@@ -175,7 +172,10 @@ def serve(
         float | None, about("What an hour of a rater is paid; your pages show the cost so far.")
     ] = None,
     reviewers: Annotated[
-        str, about("Links for colleagues who read your pages; --adjudicator decides.", show_default=False)
+        str,
+        about(
+            "Links for colleagues who read your pages and decide where raters disagree.", show_default=False
+        ),
     ] = "",
     viewers: Annotated[str, about("Links for people who only read your pages.", show_default=False)] = "",
     serving: ServerOptions = DEFAULT_SERVER,
@@ -242,7 +242,7 @@ def serve(
                 rate=rate,
                 help_from=help_from,
                 help_share=help_share,
-                adjudicator=adjudicator,
+                third_rater=third_rater,
                 repeats=repeats,
                 images=images,
             )

@@ -159,3 +159,34 @@ def rater_page(app: FastAPI) -> str:
     organiser = Visitor(app)
     organiser.client.get(f"/o/{organiser.web.access.invite('organiser')}")
     return organiser.page("/organiser/raters")
+
+
+def test_hours_hold_the_tutorial_repeats_and_what_could_not_be_judged(tmp_path: Path) -> None:
+    options = {"tutorial": known_set([90]), "repeats": 0.5}
+    with served(tmp_path, made_set(12), budget=12, size=12, options=options) as app:
+        anna, campaign = Visitor(app, "anna"), web_of(app).campaign
+        page = anna.page()
+        (score,) = (name for name in fields_of(page) if name.startswith("score:"))
+        again = anna.client.post(action_of(page), data={**fields_of(page), score: "10", "seconds": "20"}).text
+        # A page that is shown again goes on counting, as the browser does.
+        assert 'data-seconds="20.0"' in again
+        assert campaign.hours()[0].seconds == campaign.overview().cost.seconds == 20
+        anna.client.post(action_of(page), data={**fields_of(again), score: "90", "seconds": "35"})
+        (hours,) = campaign.hours()
+        assert (hours.answers, hours.seconds, hours.other_seconds) == (0, 35, 35)
+        assert hours.seconds_per_answer is None
+        question = anna.question()
+        skips = [{"output": output["output"], "skip": "knowledge"} for output in question["outputs"]]
+        assert anna.answer(question, 0, cards=skips, seconds=9).status_code == 200
+        assert campaign.hours()[0].seconds == pytest.approx(44)
+        while (question := anna.question())["page"] is not None:
+            assert anna.answer(question, 50, seconds=30).status_code == 200
+        (hours,), overview = campaign.hours(), campaign.overview()
+        repeated = sum(row["kind"] == "repeat" for row in web_of(app).known_answers.rows()) // 3
+        assert repeated >= 2
+        assert hours.other_seconds == pytest.approx(44 + 30 * repeated)
+        assert hours.seconds == pytest.approx(44 + 30 * repeated + 11 * 30)
+        assert hours.seconds_per_answer == pytest.approx(10)
+        assert overview.cost.seconds == pytest.approx(hours.seconds)
+        assert overview.cost.seconds_per_answer == pytest.approx(10)
+        assert campaign.verify().ok

@@ -63,8 +63,10 @@ class Audit:
 # --- Links ---
 
 Role = Literal["rater", "organiser", "reviewer", "viewer"]
-# Whom the organiser's pages open to; reviewers and viewers only read.
+# Whom the organiser's pages open to; viewers only read, and reviewers decide where raters disagree.
 STAFF: tuple[Role, ...] = ("organiser", "reviewer", "viewer")
+# What a reviewer is called as a rater.
+REVIEWER = "reviewer: "
 _BYTES = 32
 _LONGEST_NAME = 100
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -107,8 +109,9 @@ class Access:
             if rater not in names:
                 raise UnknownNameError(role, rater, names)
             links = self._retire(connection, table.role == role, table.rater == rater)
-            if role == "rater":
-                self.give_back(connection, rater)
+            if role == "reviewer":
+                self._retire(connection, table.role == "rater", table.rater == REVIEWER + rater)
+            self.give_back(connection, rater if role == "rater" else REVIEWER + rater)
             self._audit.note(connection, by, f"{role} retired", rater=rater, links=links)
         return links
 
@@ -182,6 +185,11 @@ class Access:
 def digest_of(token: str) -> str:
     """Return what is stored of a token; it is random, so that a plain digest cannot be reversed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_reviewer(rater: str) -> bool:
+    """Say whether a rater decides where two others disagree, and is asked nothing else."""
+    return rater.startswith(REVIEWER)
 
 
 def checked_rater(name: str) -> str:

@@ -325,7 +325,8 @@ class AnswerBatch:
             key = tuple(cell.values())
             is_new = key not in self.skips
             if is_new:
-                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip)
+                spent = {} if answer.seconds is None else {"seconds": answer.seconds}
+                self.skips[key] = self.journal.event(SKIPPED, **cell, reason=answer.skip, **spent)
             return Acknowledgement(line, "new" if is_new else "same", self.skips[key])
         earlier = self.by_client.get(_key(values, with_client=True))
         if earlier is not None and all(earlier[name] == values[name] for name in _CONTENT):

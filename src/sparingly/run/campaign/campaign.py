@@ -303,7 +303,7 @@ class Campaign(CampaignReader):
 
     def hours(self, at: int | None = None) -> tuple[RaterHours, ...]:
         """Return how long every rater worked, by the seconds that came with the answers."""
-        return rater_hours(self.ratings(at=at))
+        return rater_hours(self, at)
 
     def release(
         self,
@@ -483,6 +483,14 @@ class Campaign(CampaignReader):
                 raise UsageError(f'The answers of "{rater}" are {state}.')
             journal.event(kind, rater=rater, **detail)
             journal.finish()
+
+    def set_budget(self, budget: BudgetLike, data: str | None = None) -> int:
+        """Change what may be spent over all rounds, at any time; what is asked for already stays spent.
+
+        A data set that was finished goes on. A strategy that chose its items at once (``uniform``, ``top`` …)
+        can have more only where these are the first that the new budget chooses.
+        """
+        return self._drawer.set_budget(self.settings.data_named(data), budget)
 
     def pause(self, reason: str = "") -> int:
         """Hand out no more questions until ``resume``; answers are still taken."""

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, and_, func, select
 
 from sparingly.base.errors import UsageError
+from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
@@ -24,7 +25,7 @@ from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS,
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
-PAUSED, RESUMED, SKIPPED = "paused", "resumed", "skipped"
+PAUSED, RESUMED, SKIPPED, BUDGET = "paused", "resumed", "skipped", "budget"
 ADJUDICATED, RATER_WITHDRAWN, RATER_RETURNED = "adjudicated", "rater withdrawn", "rater returned"
 _COLUMNS = ("rater", "item", "model", "other", "aspect", "score", "seconds", "comment")
 RATING_COLUMNS = (
@@ -57,6 +58,7 @@ class DataSnapshot:
     # Their numbers in the campaign, which also counts the rounds of models with own draws.
     numbers: tuple[int, ...]
     finished: Finished | None  # why no more is asked; None while it goes on
+    budget: Budget  # what may be spent over all rounds
     own_draws: tuple[OwnDraw, ...] = ()  # models that came with a budget of their own
     round_count: int = 0  # how many rounds there are of all kinds
 
@@ -116,6 +118,7 @@ class History:
             rounds=tuple(selection for _, selection, _ in rounds),
             numbers=tuple(number for number, _, _ in rounds),
             finished=self.finished(connection, data, seq),
+            budget=self.budget(connection, data, seq),
             own_draws=own_draws,
             round_count=len(all_rounds),
         )
@@ -206,11 +209,17 @@ class History:
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
 
     def finished(self, connection: Connection, data: str, seq: int) -> Finished | None:
-        """Return why a data set asks no more, where it was finished by a number."""
-        for event in events_at(connection, self.settings.name, ["finished"], seq):
-            if event["data"] == data:
-                return Finished(event["reason"], event["answer"])
-        return None
+        """Return why a data set asks no more, where it was finished by a number and has no new budget."""
+        events = events_at(connection, self.settings.name, ["finished", BUDGET], seq)
+        last = [event for event in events if event["data"] == data][-1:]
+        ended = [event for event in last if event["event"] != BUDGET]
+        return Finished(ended[0]["reason"], ended[0]["answer"]) if ended else None
+
+    def budget(self, connection: Connection, data: str, seq: int) -> Budget:
+        """Return what a data set may spend over all rounds, at a number."""
+        events = events_at(connection, self.settings.name, [BUDGET], seq)
+        changes = [event["budget"] for event in events if event["data"] == data]
+        return Budget.parse(changes[-1]) if changes else self.settings.budgets[data]
 
 
 def is_own(selection: Selection) -> bool:

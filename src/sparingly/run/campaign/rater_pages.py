@@ -14,6 +14,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from sparingly.data import fields
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import marks_by_seq
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.datasets import DataSets
@@ -173,8 +174,6 @@ def _drawn_place(seed: int, data: str, unit: str) -> bytes:
 MOST_SKIPS = 2
 # Two raters disagree where their scores are further apart than this share of the scale.
 FAR = 0.25
-# Anybody but the two who disagree adjudicates.
-THIRD = "third"
 # So many outputs (or comparisons) two raters judge, where the share of the overlap is fewer.
 LEAST_OVERLAP = 20
 
@@ -209,14 +208,14 @@ class PageBoard:
     """
 
     def __init__(
-        self, database: Database, settings: Settings, overlap: float = 0.0, adjudicator: str | None = None
+        self, database: Database, settings: Settings, overlap: float = 0.0, third_rater: bool = False
     ) -> None:
         """Follow a campaign in which two raters judge a share of the outputs, at least ``LEAST_OVERLAP``.
 
-        Where they disagree, the adjudicator decides: a rater, or any ``THIRD`` one.
+        Where they disagree, reviewers decide, or a ``third_rater`` does.
         """
         self.database, self.settings, self.overlap = database, settings, overlap
-        self.adjudicator = adjudicator
+        self.third_rater = third_rater
         self.withdrawn: set[str] = set()
         # Who disagrees about which cell, and nobody has decided.
         self._disputed: dict[Cell, set[str]] = {}
@@ -282,8 +281,7 @@ class PageBoard:
         touched = {page for _, page in answers}
         self._open -= {page for page in touched if not any(map(self.missing, self._index.questions[page]))}
         self._open_again -= {page for page in touched if not any(map(self._lacks_second, self.pages[page]))}
-        if self.adjudicator is not None:
-            self._read_disputes(connection, {key for _, key in new if self._judges[key] > 1}, last)
+        self._read_disputes(connection, {key for _, key in new if self._judges[key] > 1}, last)
         for rater, page in answers:
             pages = self._done.setdefault(rater, {})
             pages.pop(page, None)
@@ -434,13 +432,13 @@ class PageBoard:
     def is_open_to(self, rater: str, page: Page) -> bool:
         """Say whether a page may be given to a rater: something on it wants a first or a second answer."""
         is_open = page in self._open or page in self._open_again
-        if page not in self._disputed_pages and (rater == self.adjudicator or not is_open):
+        if page not in self._disputed_pages and (is_reviewer(rater) or not is_open):
             return False
         return any(self._is_open_question(rater, page, question) for question in self.pages[page])
 
     def _is_open_question(self, rater: str, page: Page, question: Question) -> bool:
-        """Say whether a rater may be asked a question; who adjudicates is asked nothing else."""
-        if rater == self.adjudicator:
+        """Say whether a rater may be asked a question; reviewers are asked nothing else."""
+        if is_reviewer(rater):
             return self.adjudicates(rater, question)
         is_open = self.missing(question) or (page in self._open_again and self._lacks_second(question))
         return (is_open and not self._is_done(rater, question)) or self.adjudicates(rater, question)
@@ -448,7 +446,7 @@ class PageBoard:
     def adjudicates(self, rater: str, question: Question) -> bool:
         """Say whether a rater's answer to a question would decide where two others disagree."""
         return (
-            self.adjudicator in (rater, THIRD)
+            (self.third_rater or is_reviewer(rater))
             and question.cell in self._disputed
             and not self._is_done(rater, question)
         )

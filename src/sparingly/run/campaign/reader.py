@@ -37,6 +37,7 @@ from sparingly.infer.estimate.help_effect import (
     without_help,
 )
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.scale import values_of
 from sparingly.infer.expect.expect import Expected, expect
 from sparingly.run.campaign.database import Database, migrate
 from sparingly.run.campaign.datasets import DataSets, models_of
@@ -184,7 +185,7 @@ def set_status(connection: Connection, history: History, data: str, seq: int) ->
         withdrawn=tuple(name for name in sorted(withdrawn) if withdrawn[name] <= seq),
         rounds=snapshot.round_count,
         spent=spent_at(connection, settings.name, data, first_set.models, seq),
-        limit=limit_of(settings.budgets[data], first_set, pairs=pairs),
+        limit=limit_of(snapshot.budget, first_set, pairs=pairs),
         asked=len(questions) * len(settings.aspects),
         outstanding=sum(len(question.aspects) for question in missing),
         answers=len(history.answers(connection, data, seq)),
@@ -214,7 +215,7 @@ class DrawnBefore(OneShot):
 
 def state_for_estimates(settings: Settings, snapshot: DataSnapshot) -> tuple[State, Strategy]:
     """Return what is known of the present models, and the strategy as it was resolved at the start."""
-    budget = settings.budgets[snapshot.name]
+    budget = snapshot.budget
     unlabelled = snapshot.drawn_from.without_labels()
     strategy: Strategy = saved_strategy(settings.strategy).resolve(unlabelled, settings.aspect, budget)
     if isinstance(strategy, OneShot):
@@ -304,11 +305,16 @@ class CampaignReader:
                 aspects=tuple(settings.aspects),
                 strategy=settings.strategy,
                 stops=settings.stops,
-                budget=settings.budget,
+                budget=", ".join(dict.fromkeys(self.budgets(at).values())),
                 closed=closed is not None and closed <= seq,
                 sets=tuple(set_status(connection, self.history, name, seq) for name in settings.budgets),
                 paused=paused_at(connection, settings.name, seq) is not None,
             )
+
+    def budgets(self, at: int | None = None) -> dict[str, str]:
+        """Return what each data set may spend over all rounds, now or at a number of the journal."""
+        with self._reading(at) as (connection, seq):
+            return {name: str(self.history.budget(connection, name, seq)) for name in self.settings.budgets}
 
     def data(self, data: str | None = None, *, at: int | None = None, judged: bool = True) -> EvalSet:
         """Return a data set with the answers that count, now or at a number of the journal."""
@@ -373,15 +379,20 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         state, strategy = state_for_estimates(self.settings, snapshot)
+        effects = help_effects(snapshot.data, self.settings.aspect)
+        scale = self.settings.aspects.get(self.settings.aspect)
+        if effects is not None and options.get("scale") is not None:
+            # Scores without help may lie a little beyond the scale that raters keep to: it bounds the result.
+            scale = options.pop("scale")
+            values_of(snapshot.data.ratings.score, scale)
         estimate = strategy.estimate(state, **options)
         estimate = replace(estimate, notes=(*estimate.notes, *self._notes(snapshot)))
         if snapshot.own_draws:
             unaided = replace(snapshot, data=without_help(snapshot.data))
             with self.database.reading() as connection:
                 estimate = with_own_draws(estimate, connection, self.history, unaided, options)
-        effects = help_effects(snapshot.data, self.settings.aspect)
         if effects is not None:
-            return with_help_errors(estimate, effects, self.settings.aspects.get(self.settings.aspect))
+            return with_help_errors(estimate, effects, scale)
         more = (HELP_UNKNOWN,) if was_helped(snapshot.data) else ()
         return replace(estimate, notes=(*estimate.notes, *more))
 

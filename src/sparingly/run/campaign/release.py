@@ -326,7 +326,7 @@ def release_files(
         "aspects": {name: None if ends is None else list(ends) for name, ends in settings.aspects.items()},
         "strategy": settings.strategy,
         "stops": list(settings.stops),
-        "budgets": {name: str(budget) for name, budget in settings.budgets.items()},
+        "budgets": campaign.budgets(seq),
         "seed": settings.seed,
         "raters": len(numbers),
         "answers": len(rows),
@@ -387,7 +387,7 @@ def bundle_files(campaign: CampaignReader) -> dict[str, bytes]:
     progress = overview(campaign)
     seq = progress.seq
     ratings = campaign.ratings(at=seq)
-    columns, rows = hours_table(rater_hours(ratings))
+    columns, rows = hours_table(rater_hours(campaign))
     content = {"answers.csv": csv_bytes(ratings, RATING_COLUMNS), "hours.csv": csv_bytes(rows, columns)}
     table = EVENTS.c
     events = (

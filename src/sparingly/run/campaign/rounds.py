@@ -12,10 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from sparingly.base.errors import DataError, SparinglyError, UnknownNameError, UsageError
+from sparingly.choose.select import select as select_items
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
 from sparingly.run.campaign.database import Database
 from sparingly.run.campaign.history import (
+    BUDGET,
     PAUSED,
     RESUMED,
     DataSnapshot,
@@ -32,11 +34,11 @@ from sparingly.run.campaign.history import (
 from sparingly.run.campaign.journal import Clock, Journal, as_json, open_journal, utc_now
 from sparingly.run.campaign.own_draws import Anchors, next_anchors, next_own_round
 from sparingly.run.campaign.reader import CampaignReader, set_status, state_for_estimates
-from sparingly.run.campaign.settings import Settings, limit_of, saved_strategy
+from sparingly.run.campaign.settings import BudgetLike, Settings, checked_budget, limit_of, saved_strategy
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, ROUNDS
 from sparingly.run.rounds.next_round import next_round
 from sparingly.run.rounds.stop.base import Progress, first_stop
-from sparingly.run.rounds.strategy import Finished
+from sparingly.run.rounds.strategy import Finished, OneShot
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,37 @@ class RoundDrawer:
         missing = unanswered(connection, self.settings, snapshot.seq, questions)
         return sum(len(question.aspects) for question in missing)
 
+    def set_budget(self, data: str, value: BudgetLike) -> int:
+        """Change what a data set may spend over all rounds; return the number of the entry."""
+        budget = checked_budget(value)
+        with self.database.reading() as connection:
+            snapshot = self.history.at(connection, data, self.history.last_seq(connection))
+            status = set_status(connection, self.history, data, snapshot.seq)
+        limit = limit_of(budget, snapshot.drawn_from, pairs=status.unit == "comparisons")
+        if limit < status.spent:
+            raise UsageError(
+                f"{status.spent} {status.unit} are asked for already, and a budget of {budget} is {limit}."
+            )
+        unlabelled = snapshot.drawn_from.without_labels()
+        strategy = saved_strategy(self.settings.strategy).resolve(unlabelled, self.settings.aspect, budget)
+        if isinstance(strategy, OneShot) and snapshot.rounds:
+            # What was chosen at once must be the beginning of what the new budget chooses.
+            chosen = select_items(unlabelled, strategy.selector, budget, seed=self.settings.seed)
+            chosen_rows = [(row.item, row.models) for row in chosen]
+            asked = [(row.item, row.models) for selection in snapshot.rounds for row in selection]
+            if asked != chosen_rows[: len(asked)]:
+                raise UsageError(
+                    f"{strategy.selector} chose its items at once, for a budget of {snapshot.budget}; for "
+                    f"{budget} it would choose others. Begin a campaign with that budget, or with auto."
+                )
+        with self.database.writing() as connection:
+            journal = open_journal(connection, self.settings.name, self.clock)
+            if self.history.round_count(connection, data) != snapshot.round_count:
+                raise UsageError("A round was drawn meanwhile: look at it, then change the budget.")
+            seq = journal.event(BUDGET, data=data, budget=str(budget))
+            journal.finish()
+        return seq
+
     def decide(self, snapshot: DataSnapshot) -> Selection | Finished:
         """Return what follows from what is known: the next round, or the reason to stop."""
         if (reason := _reason_to_stop(self.settings, snapshot)) is not None:
@@ -182,7 +215,7 @@ class RoundDrawer:
         return next_round(
             snapshot.drawn_from,
             saved_strategy(self.settings.strategy),
-            self.settings.budgets[snapshot.name],
+            snapshot.budget,
             aspect=self.settings.aspect,
             rounds=snapshot.rounds,
             size=self.settings.size,
@@ -263,7 +296,7 @@ class RoundDrawer:
             return
         # No round spends more than there is, whatever the strategy says.
         first_set, pairs = snapshot.drawn_from, selection.pairs is not None
-        limit = limit_of(self.settings.budgets[data], first_set, pairs=pairs)
+        limit = limit_of(self.history.budget(connection, data, seq), first_set, pairs=pairs)
         spent = spent_at(connection, self.settings.name, data, first_set.models, seq)
         cost = len(cells_of_round(selection, first_set.models))
         if spent + cost > limit:

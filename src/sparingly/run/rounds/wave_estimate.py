@@ -1,4 +1,4 @@
-"""The estimator behind ``waves``, ``allocate`` and ``auto``: waves of judgements, combined, with errors."""
+"""The estimator behind ``waves`` and ``auto``: waves of judgements, combined, with errors."""
 
 from __future__ import annotations
 

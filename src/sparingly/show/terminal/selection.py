@@ -23,8 +23,8 @@ def show_selection(
 def show_verification(result: Verification, verified: VerifiedResult, *, verbose: bool = False) -> None:
     """Print whether a selection, estimate or ranking is what its signature says, and what differs."""
     if result.ok and result.partial:
-        verdict = "verified in part: scores and standard errors follow from the signature"
-        line(verdict, style="bold yellow")
+        numbers = ": scores and standard errors follow from the signature"
+        line(f"verified in part{'' if isinstance(verified, Selection) else numbers}", style="bold yellow")
     elif result.ok:
         from sparingly.infer.estimate.result import Estimate
 

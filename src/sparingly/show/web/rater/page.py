@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sparingly.data.scale import Scale
 from sparingly.data.texts import same_text
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.known import KnownItems
 from sparingly.run.campaign.rater_pages import Page
 from sparingly.run.forms.question import Output, Question, QuestionTexts, output_label
@@ -162,6 +163,8 @@ class PageViews:
             return keyed(session.id, *parts)
 
         exact = self.web.single_form.answers == "spans"
+        # An order is of all outputs, whoever has judged some of them.
+        everything = everything or self.web.single_form.answers == "ranking"
         bare = board.pages[page] if everything else self.queue.questions(session.rater, page)
         if judged:
             bare = [one for one in bare if board.last_answers(session.rater, one.cell, one.round)]
@@ -209,8 +212,11 @@ class PageViews:
             key=lambda question: keyed("order of cards", *parts, question.model),
         )
 
-    def known_view(self, session: Session, known: KnownItems, item: str) -> PageView:
-        """Return the page of an item with a known answer; a control item looks like any other."""
+    def known_view(self, session: Session, known: KnownItems, item: str, seconds: float = 0.0) -> PageView:
+        """Return the page of an item with a known answer; a control item looks like any other.
+
+        After a try that was wrong the time goes on from its seconds.
+        """
         texts = known.texts.fill(Question(item), before=ITEMS_BEFORE, after=ITEMS_AFTER)
         previous = None if known.kind == "tutorial" else self.queue.before(session.rater, None)
         return self._page(
@@ -218,7 +224,7 @@ class PageViews:
             self.known_handle(known, item),
             self.known_questions(session, known, item),
             texts,
-            Draft(),
+            Draft(seconds=seconds),
             previous=None if previous is None else self.handle(previous),
             tutorial=(known.items.index(item) + 1, len(known.items)) if known.kind == "tutorial" else None,
         )
@@ -342,17 +348,19 @@ class PageViews:
         if images is None:
             return _turns(text, markdown=markdown)
         shown: list[DisplayText] = []
-        for words, path in images.parts(text or ""):
+        for speaker, words, path in images.parts(text):
             name = None if path is None else images.name_of(path)
-            shown += (
-                _turns(words or path, markdown=markdown) if name is None else [DisplayText(words, image=name)]
+            shown.append(
+                display_text(words or path, markdown=markdown, speaker=speaker)
+                if name is None
+                else DisplayText(words, speaker=speaker, image=name)
             )
         return shown
 
     def _earlier(self, question: Question, rater: str) -> tuple[str, ...]:
-        """Return, for the one who adjudicates, what those who disagree said of an output."""
+        """Return, for a reviewer, what those who disagree said of an output."""
         board, asked = self.web.board, asked_as(question)
-        if rater != board.adjudicator or not board.adjudicates(rater, asked):
+        if not is_reviewer(rater) or not board.adjudicates(rater, asked):
             return ()
         sides = question.model == first_models(question)[0]
         shown = []

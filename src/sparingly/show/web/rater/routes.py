@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import RefusedError
 from sparingly.show.web.entry import Fields, RaterForm, RaterProgram, RaterSession
 from sparingly.show.web.images import KINDS
@@ -50,6 +51,7 @@ def show_current(session: RaterSession, service: Served) -> Response:
         why=service.why_nothing(session.rater),
         progress=service.queue.progress(session.rater),
         previous=None if previous is None else service.views.handle(previous),
+        reviews=is_reviewer(session.rater),
         panel=web.panel if service.queue.may_complete(session.rater) else None,
     )
 
@@ -127,7 +129,8 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         if (guide := service.guide(session.rater)) is not None:
             return _guidelines_page(session, service, guide, status=422, problem=str(error))
         if known is not None:
-            view = service.views.known_view(session, *known)
+            spent = 0.0 if page_sent is None else page_sent.seconds or 0.0
+            view = service.views.known_view(session, *known, spent)
         elif again is not None:
             view = service.views.view(session, again, again=True)
         elif page is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sparingly.base.errors import UsageError
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.answers import JUDGED, OUTDATED, Acknowledgement, cell_of, check_score
 from sparingly.run.campaign.known import TOLERANCE, KnownAnswer, KnownItems
 from sparingly.run.campaign.rater_pages import Page
@@ -74,8 +75,8 @@ class RaterService:
         """Return what a rater is to judge now: the tutorial, a control item that is due, or a page."""
         page = self.queue.current(session.rater)
         # Nobody does the tutorial for nothing: it comes where there is something to judge.
-        if page is None:
-            return None
+        if page is None or is_reviewer(session.rater):
+            return None if page is None else self.views.view(session, page)
         known = self.web.known_tutorial
         if known is not None:
             passed = self.web.known_answers.items(session.rater, "passed")
@@ -221,7 +222,8 @@ class RaterService:
         """Return the guidelines where a rater has to accept them before anything is shown."""
         self.web.board.refresh()
         guidelines = self.web.board.guidelines
-        if guidelines is None:
+        # Reviewers decide for the organiser, whose guidelines these are.
+        if guidelines is None or is_reviewer(rater):
             return None
         unread, consent, details = self.web.acceptances.missing(rater, guidelines)
         if not unread:
@@ -258,6 +260,8 @@ class RaterService:
     def why_nothing(self, rater: str) -> str:
         """Say to a rater why there is nothing to judge."""
         board = self.web.board
+        if is_reviewer(rater):
+            return "No two raters disagree at the moment."
         if self.guide(rater) is not None:
             return "Read and accept the guidelines first, on the page /rate."
         if self.queue.has_done_enough(rater):
