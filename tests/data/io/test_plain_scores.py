@@ -49,7 +49,7 @@ Change = Callable[[list[Scores]], object]
 CHANGES: dict[str, Change] = {
     "nothing": lambda scores: None,
     "a missing model": lambda scores: scores[3].pop("b"),
-    "a new model": lambda scores: scores[4].update(d={"human": 1, "BLEU": 0.5}),
+    "a new model": lambda scores: scores[4].__setitem__("d", {"human": 1, "BLEU": 0.5}),
     "models in another order": lambda scores: scores.__setitem__(3, dict(reversed(scores[3].items()))),
     "a missing score": lambda scores: scores[2]["c"].pop("BLEU"),
     "null": lambda scores: scores[2]["c"].update(BLEU=None),
@@ -101,9 +101,12 @@ def test_mistakes_are_named_as_they_are_one_by_one(
 
 def test_most_lines_of_a_large_file_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain, answers = EvalSetBuilder.plain_scores, []
-    monkeypatch.setattr(
-        EvalSetBuilder, "plain_scores", lambda *given: answers.append(plain(*given)) or answers[-1]
-    )
+
+    def noted(*given: Any) -> bool:
+        answers.append(plain(*given))
+        return answers[-1]
+
+    monkeypatch.setattr(EvalSetBuilder, "plain_scores", noted)
     sparingly.load(written(tmp_path / "data.jsonl", lines(20), "subset2evaluate"))
     assert answers == [False] + [True] * 19
 
