@@ -26,7 +26,7 @@ _CLASSES: dict[str, dict[str, type[Any]]] = {}
 CATALOGUE: dict[str, dict[str, str]] = {
     "utility": {
         "comet_instant_confidence": "sparingly.choose.distil.external_models:InstantConfidence",
-        "distilled": "sparingly.choose.distil.apply:Distilled",
+        "distilled": "sparingly.choose.distil.model:Distilled",
         "diversity": "sparingly.choose.utility.diversity:Diversity",
         "irt": "sparingly.published.irt.utility:Irt",
         "max_norm": "sparingly.published.diffuse:MaxNorm",

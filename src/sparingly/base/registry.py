@@ -333,13 +333,13 @@ class MethodList(list[dict[str, Any]]):
 
     def to_polars(self) -> pl.DataFrame:
         """Return the methods as a polars frame."""
-        from sparingly.base.tabular import frame_of_rows
+        from sparingly.base.summary import frame_of_rows
 
         return frame_of_rows(self.rows())
 
     def to_pandas(self) -> Any:
         """Return the methods as a pandas frame; pandas is no dependency of ours."""
-        from sparingly.base.tabular import pandas_of_rows
+        from sparingly.base.summary import pandas_of_rows
 
         return pandas_of_rows(self.rows())
 

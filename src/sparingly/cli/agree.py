@@ -50,7 +50,7 @@ def agree(
     ```
     """
     from sparingly.infer.rank import compare
-    from sparingly.infer.rank.stability import draws as run_draws
+    from sparingly.infer.rank.compare import draws as run_draws
     from sparingly.show.terminal.agreement import show_comparison, show_curve, show_draws, show_parity
 
     with subject_of(sources, reading) as subject:

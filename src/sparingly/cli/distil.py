@@ -177,8 +177,7 @@ def apply(
     sparingly select new.jsonl -m distilled:model=model.skops -b 100
     ```
     """
-    from sparingly.choose.distil.apply import SUFFIX, UNLIKE, apply_distilled
-    from sparingly.choose.distil.model import load_distilled
+    from sparingly.choose.distil.model import SUFFIX, UNLIKE, apply_distilled, load_distilled
     from sparingly.data import files, io
     from sparingly.data.evalset import EvalSet
     from sparingly.data.io.records import line_id, read_lines

@@ -13,7 +13,7 @@ from sparingly._version import __version__
 from sparingly.base.errors import InputError, SparinglyError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.text import Bare, Items, Quoted, Value, parse_call
-from sparingly.choose.distil.apply import is_of_judged
+from sparingly.choose.distil.model import is_of_judged
 from sparingly.choose.pool.scored_pool import ScoredPool
 from sparingly.choose.pool.select import ANCHOR, METHOD, select_pool
 from sparingly.choose.select import select

@@ -108,18 +108,7 @@ class _RatingRows(_JudgementRows):
         """Return the table, in which references come after the models."""
         if not self.rows:
             return Ratings()
-        self._read_words()
-        columns = self.columns(
-            item=np.int32, model=np.int32, rater=None, aspect=None, score=float, seconds=float, comment=object
-        )
-        codes = columns["model"]
-        columns["model"] = np.where(codes >= 0, codes, models - 1 - codes).astype(np.int32)
-        if all(text is None for text in columns["comment"]):
-            del columns["comment"]
-        return Ratings(**columns)
-
-    def _read_words(self) -> None:
-        """Put in the numbers that words stand for; other texts become comments."""
+        # Put in the numbers that words stand for; other texts become comments.
         with_numbers = {row[3] for row in self.rows if row[4] == row[4]}
         numbers, self.worded = rating_numbers(self.words, with_numbers)
         for word in self.words:
@@ -130,6 +119,14 @@ class _RatingRows(_JudgementRows):
                 comment = str(word.score) if comment is None else f"{word.score} | {comment}"
             self.rows[word.row] = (*start, score, seconds, comment)
         self.words = []
+        columns = self.columns(
+            item=np.int32, model=np.int32, rater=None, aspect=None, score=float, seconds=float, comment=object
+        )
+        codes = columns["model"]
+        columns["model"] = np.where(codes >= 0, codes, models - 1 - codes).astype(np.int32)
+        if all(text is None for text in columns["comment"]):
+            del columns["comment"]
+        return Ratings(**columns)
 
 
 class _PreferenceRows(_JudgementRows):

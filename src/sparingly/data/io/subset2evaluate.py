@@ -58,7 +58,12 @@ class Subset2Evaluate(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""
-        builder, by_order = EvalSetBuilder(path), _by_order(options)
+        ids = options.get("ids")
+        if ids not in (None, "order"):
+            raise UsageError(
+                f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".'
+            )
+        builder, by_order = EvalSetBuilder(path), (ids == "order")
         chosen = names_in(options["aspects"]) if "aspects" in options else None
         is_aspect = looks_human if chosen is None else frozenset(chosen).__contains__
         score_names: set[str] = set()
@@ -103,13 +108,6 @@ def _mistaken(data: EvalSet) -> list[str]:
     ]
     hint = f"which scores people gave (read it with aspects={','.join(data.aspects)})"
     return [*mistaken, hint] if mistaken else []
-
-
-def _by_order(options: Options) -> bool:
-    ids = options.get("ids")
-    if ids not in (None, "order"):
-        raise UsageError(f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".')
-    return ids == "order"
 
 
 def _new_item(builder: EvalSetBuilder, record: dict[str, Any], by_order: bool) -> int:

@@ -16,12 +16,11 @@ from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, UnknownNameError, UsageError
 from sparingly.base.format import cell_text
 from sparingly.base.stats.pairs import pair_indices
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
-from sparingly.infer.estimate.draw import without_truth
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.infer.estimate.estimators import known_metrics
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.signals.predict.features import FeatureTable, feature_arrays, prepare_features
 from sparingly.signals.predict.regressors import Ridge, fit_ridge, model_intercepts
 

@@ -17,7 +17,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.tables import Preferences, Ratings
-from sparingly.infer.estimate.help_effect import HELP_PROBABILITY, HELPED
+from sparingly.infer.estimate.rater_effects import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.journal import events_at
 from sparingly.run.campaign.settings import Settings

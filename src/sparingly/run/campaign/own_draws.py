@@ -28,8 +28,8 @@ from sparingly.infer.estimate.bank import (
     estimates_in_batches,
     join_estimates,
 )
-from sparingly.infer.estimate.draw import without_truth
 from sparingly.infer.estimate.result import Estimate
+from sparingly.infer.estimate.sample import without_truth
 from sparingly.run.campaign.history import DataSnapshot, History, OwnDraw, skipped_cells
 from sparingly.run.rounds.stop.sequential import group_sequential
 from sparingly.run.rounds.strategy import Finished, first_rows

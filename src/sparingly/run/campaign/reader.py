@@ -28,7 +28,7 @@ from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
 from sparingly.infer.compare.votes import SHOWN_FIRST
 from sparingly.infer.estimate.assemble import EstimateRequest, Target
 from sparingly.infer.estimate.bradley_terry import BradleyTerry
-from sparingly.infer.estimate.help_effect import (
+from sparingly.infer.estimate.rater_effects import (
     HELP_UNKNOWN,
     HelpEffects,
     help_effects,

@@ -13,8 +13,7 @@ import numpy as np
 
 from sparingly.base import rng
 from sparingly.base.errors import MissingDataError, UnknownNameError, UsageError
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data import fields, schema
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import OwnFile

@@ -12,7 +12,7 @@ import numpy as np
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted, p_text
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Tabular
 from sparingly.data.describe.description import Description
 from sparingly.data.describe.representation import Representation
 from sparingly.data.selection import Selection

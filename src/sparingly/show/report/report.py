@@ -12,12 +12,11 @@ from sparingly._version import __version__
 from sparingly.base.errors import UnknownNameError, UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.data.describe import describe
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import write_bytes
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.scale import Ends
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain

@@ -17,9 +17,8 @@ from sparingly.show.terminal.console import (
 )
 
 if TYPE_CHECKING:
-    from sparingly.infer.rank.compare import Comparison, CurveComparison
+    from sparingly.infer.rank.compare import Comparison, CurveComparison, Draws
     from sparingly.infer.rank.curve import Parity
-    from sparingly.infer.rank.stability import Draws
 
 _SHARES = {"soft_pairwise_accuracy", "pairwise_accuracy", "top1_percentile", "top_group_dice"}
 _SHARES |= {"significance_retained_05", "significance_retained_001"}

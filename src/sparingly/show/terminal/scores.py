@@ -65,11 +65,12 @@ def _show_pairs(ranking: Ranking) -> None:
 
 
 def show_expected(expected: Expected, ranking: Ranking | None = None) -> None:
-    """Print what judging everything is expected to say: the order, and neighbours with expected p-values.
+    """Print what judging everything is expected to say: scores, and neighbours with expected p-values.
 
     An expected p-value comes with its 95 % interval; beside a ranking, with the p-value of its test, too.
     """
-    wrapped(f"Expected order if everything were judged: {', '.join(expected.order)}", style="bold")
+    scores = ", ".join(f"{row['model']} {number(row['score'], 3)}" for row in expected.rows())
+    wrapped(f"Expected scores if everything were judged: {scores}", style="bold")
     tested = {} if ranking is None else {model.model: place for place, model in enumerate(ranking.models)}
     middle, (low, high) = expected.two_sided, expected.two_sided_range()
     rows = []
