@@ -15,7 +15,7 @@ from sparingly.base.errors import InputError
 from sparingly.data.io.builder import EvalSetBuilder
 
 MODELS = ("a", "b", "c")
-Scores = dict[str, dict[str, Any]]
+Scores = dict[str, Any]
 
 
 def lines(count: int = 6) -> list[Scores]:
@@ -62,7 +62,7 @@ MISTAKES: dict[str, Change] = {
     "true": lambda scores: scores[3]["a"].update(human=True),
     "infinity": lambda scores: scores[3]["a"].update(BLEU=float("inf")),
     "a list": lambda scores: scores[3]["a"].update(BLEU=[1]),
-    "no mapping": lambda scores: scores[3].update(a=3),
+    "no mapping": lambda scores: scores.__setitem__(3, {"a": 3}),
     "too large": lambda scores: scores[3]["a"].update(human=10**400),
 }
 
