@@ -122,10 +122,7 @@ def on_cluster(
 ) -> Iterator[tuple[ReplayTask, list[GridRow]]]:
     """Yield tasks with their rows as workers finish them; other workers take over the tasks of a lost one.
 
-    Args:
-        tasks: What is to be computed.
-        address: Of the scheduler, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
-        workers: How many local workers.
+    The address is the scheduler's, such as ``tcp://10.0.0.1:8786``, or ``local`` for workers on this machine.
     """
     if not (tasks := [*tasks]):
         return
