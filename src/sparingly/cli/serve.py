@@ -125,8 +125,11 @@ def serve(
         about("Items with known answers (labels) that raters judge first, until right."),
     ] = None,
     controls: Annotated[
-        Path | None,
-        about("Items with known answers, hidden among the others: one in ten pages."),
+        str | None,
+        about(
+            "One in ten pages: items with known answers from a file; or damaged: outputs judged before, with "
+            "words replaced, which must not score higher.",
+        ),
     ] = None,
     images: Annotated[
         Path | None,
@@ -212,6 +215,7 @@ def serve(
     from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
     from sparingly.show.web.several import create_several, path_names
+    from sparingly.show.web.web import DAMAGED
 
     are_campaigns = all(map(is_campaign, sources))
     addresses = sources if are_campaigns else (_new_campaign(sources, budget, reading, ask),)
@@ -232,7 +236,7 @@ def serve(
                 one_by_one=one_by_one,
                 reference=reference,
                 tutorial=None if tutorial is None else load(tutorial),
-                controls=None if controls is None else load(controls),
+                controls=DAMAGED if controls == DAMAGED else load(controls) if controls else None,
                 language=language,
                 panel=None if panel is None else Panel(panel, panel_pages, panel_screened, panel_pay),
                 hosts=serving.hosts,
