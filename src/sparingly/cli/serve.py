@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.cli.campaign import set_guidelines
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target, text_lines
+from sparingly.data.files import naming_target
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -301,11 +302,7 @@ def _begin(web: Web, instructions: Path | None) -> None:
     if not status.closed and not any(set_status.rounds for set_status in status.sets):
         web.campaign.next()
     if instructions is not None:
-        text = "\n".join(line for _, line in text_lines(instructions))
-        try:
-            web.campaign.set_guidelines(text)
-        except InputError as error:
-            raise error.at(file=instructions) from None
+        set_guidelines(web.campaign, instructions)
     web.board.refresh()
 
 
