@@ -24,9 +24,8 @@ from benchmarks.resume import code_digest
 from sparingly.base.arrays import Floats
 from sparingly.base.errors import UsageError
 from sparingly.choose.design.budget import Budget
-from sparingly.data.combine import Combination
 from sparingly.data.describe import describe
-from sparingly.data.evalset import EvalSet
+from sparingly.data.evalset import Combination, EvalSet
 from sparingly.data.io import load
 from sparingly.data.synthetic import load_invented
 from sparingly.infer.rank.compare import curve, full_set, judged_part

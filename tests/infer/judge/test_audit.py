@@ -11,7 +11,7 @@ import pytest
 import sparingly
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.data import fields
-from sparingly.infer.estimate.draw import sample_from
+from sparingly.infer.estimate.sample import sample_from
 from sparingly.infer.judge.audit import LabelsNeeded, labels_worth
 from sparingly.infer.judge.error_rates import corrected_score
 from sparingly.infer.judge.labelled import labelled_outputs

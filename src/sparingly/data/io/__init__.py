@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -255,3 +255,28 @@ def flipped(data: EvalSet, scores: Iterable[str]) -> EvalSet:
         repeats=replace(data.repeats, scores=repeated),
         roles=roles,
     )
+
+
+# --- Data as people hand it to a function ---
+
+
+class NativeFrame(Protocol):
+    """A frame of pandas or polars, or an Arrow table: something with columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns."""
+
+
+DataLike = EvalSet | str | Path | NativeFrame
+
+
+def as_evalset(data: DataLike) -> EvalSet:
+    """Return the evaluation set that is meant: as it is, read from a file, or made from a frame."""
+    if isinstance(data, EvalSet):
+        return data
+    if isinstance(data, str | Path):
+        return load(data)
+    from sparingly.data.io.table import from_frame
+
+    return from_frame(data)

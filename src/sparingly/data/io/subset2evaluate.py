@@ -58,7 +58,12 @@ class Subset2Evaluate(Format):
 
     def read(self, path: Path, options: Options) -> EvalSet:
         """Read the file line by line."""
-        builder, by_order = EvalSetBuilder(path), _by_order(options)
+        ids = options.get("ids")
+        if ids not in (None, "order"):
+            raise UsageError(
+                f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".'
+            )
+        builder, by_order = EvalSetBuilder(path), (ids == "order")
         chosen = names_in(options["aspects"]) if "aspects" in options else None
         is_aspect = looks_human if chosen is None else frozenset(chosen).__contains__
         score_names: set[str] = set()
@@ -105,13 +110,6 @@ def _mistaken(data: EvalSet) -> list[str]:
     return [*mistaken, hint] if mistaken else []
 
 
-def _by_order(options: Options) -> bool:
-    ids = options.get("ids")
-    if ids not in (None, "order"):
-        raise UsageError(f'The option ids of the format subset2evaluate is "order" or absent, not "{ids}".')
-    return ids == "order"
-
-
 def _new_item(builder: EvalSetBuilder, record: dict[str, Any], by_order: bool) -> int:
     if by_order:
         return builder.new_item(str(len(builder.items)), "i")
@@ -137,7 +135,12 @@ def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> N
 def _take_scores(
     builder: EvalSetBuilder, item: int, scores: Any, is_aspect: Callable[[str], bool]
 ) -> Iterator[str]:
-    for model, values in as_mapping(scores, "scores").items():
+    cells = as_mapping(scores, "scores")
+    if builder.plain_scores(item, cells, lambda name: "aspect" if is_aspect(name) else "metric"):
+        # All models have the same names then.
+        yield from next(iter(cells.values()))
+        return
+    for model, values in cells.items():
         code = builder.model(model, "scores")
         for name, value in as_mapping(values, f"scores.{model}").items():
             take = builder.aspect if is_aspect(name) else builder.metric

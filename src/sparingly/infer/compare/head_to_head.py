@@ -16,8 +16,7 @@ from sparingly.base.format import (
     p_text,
     score_text,
 )
-from sparingly.base.summary import IntervalCell, Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import IntervalCell, Summary, Tabular
 from sparingly.data.values import plain
 from sparingly.infer.compare.margin import MarginAnswer
 from sparingly.infer.compare.wins import PositionBias, WinTally, percents

@@ -51,11 +51,6 @@ class MarginAnswer:
             return "yes"
         return "no" if self.high < -self.margin else "not yet"
 
-    @property
-    def is_equivalent(self) -> bool:
-        """Whether the two are within the margin of each other, by two one-sided tests (Schuirmann 1987)."""
-        return -self.margin < self.low and self.high < self.margin
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; an end that is not known is None."""
         ends = {
@@ -83,7 +78,8 @@ class MarginAnswer:
         head = f"Is {self.model} at most {self._amount(self.margin)} worse than {self.against}?"
         over = "" if self.look is None else " over all looks"
         confidence = f"with {number_text(100 * self.level)} % confidence{over}"
-        if self.is_equivalent:
+        # Whether the two are within the margin of each other, by two one-sided tests (Schuirmann 1987).
+        if -self.margin < self.low and self.high < self.margin:
             return f"{head} Yes: the two are within {self._amount(self.margin)} of each other, {confidence}."
         if self.answer == "no":
             return f"{head} No: at least {self._amount(-self.high, down=True)} worse, {confidence}."

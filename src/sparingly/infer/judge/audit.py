@@ -13,20 +13,25 @@ import numpy as np
 from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.lazy import special
-from sparingly.base.summary import Summary
-from sparingly.base.tabular import Tabular
+from sparingly.base.summary import Summary, Tabular
 from sparingly.base.text import format_value, text_value
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet, the_only
-from sparingly.data.io.given import DataLike, as_evalset
+from sparingly.data.io import DataLike, as_evalset
 from sparingly.data.selection import Selection
 from sparingly.data.values import plain
-from sparingly.infer.estimate.draw import frame_of, sample_from, without_truth
 from sparingly.infer.estimate.estimate import estimate
 from sparingly.infer.estimate.estimators import FEWEST, calibrate_predictions
 from sparingly.infer.estimate.rater_effects import RaterScores, rater_scores
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.estimate.sample import JudgedSample, difference_form, group_sums
+from sparingly.infer.estimate.sample import (
+    JudgedSample,
+    difference_form,
+    frame_of,
+    group_sums,
+    sample_from,
+    without_truth,
+)
 from sparingly.infer.judge.agreement import (
     AgreementWithPeople,
     AlternativeAnnotator,

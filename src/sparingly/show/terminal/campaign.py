@@ -84,9 +84,13 @@ def show_recorded(recorded: RecordedCounts) -> None:
 def show_campaign_verification(result: Verification, status: Status) -> None:
     """Print whether every round of a campaign follows from what was known before it."""
     if result.ok:
+        from sparingly.run.verification import EARLIER_RULE
+
         rounds = sum(set_status.rounds for set_status in status.sets)
+        rounds -= sum(EARLIER_RULE in note for note in result.notes)
+        entries = counted(status.last_seq, "entry", "entries")
         line(
-            f"verified: {counted(status.last_seq, 'entry', 'entries')} are as they were written, and "
+            f"verified{' in part' if result.partial else ''}: {entries} are as they were written, and "
             f"{counted(rounds, 'round')} {'follows' if rounds == 1 else 'follow'}",
             style="bold green",
         )

@@ -293,11 +293,7 @@ def count_bigrams(outputs: Objects) -> Bigrams:
     counts = np.zeros(outputs.shape, np.int64)
     counts[item, model] = tokens.lengths - 1
     bounds = np.concatenate([[0], np.cumsum(tokens.lengths - 1)])
-    return Bigrams(_features(tokens, model), bounds, item, model, counts)
-
-
-def _features(tokens: TokenCodes, model: Ints) -> Ints:
-    """Return a number per bigram of every text: the same for the same model, bigram and occurrence."""
+    # A number per bigram of every text: the same for the same model, bigram and occurrence.
     owner = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
     inside = owner[1:] == owner[:-1]
     owner = owner[1:][inside]
@@ -312,7 +308,7 @@ def _features(tokens: TokenCodes, model: Ints) -> Ints:
     occurrence[by_key] = places - np.maximum.accumulate(np.where(new, places, 0))
     repeats = int(occurrence.max(initial=0)) + 1
     numbers = (model[owner] * len(distinct) + bigram) * repeats + occurrence
-    return np.unique(numbers, return_inverse=True)[1]
+    return Bigrams(np.unique(numbers, return_inverse=True)[1], bounds, item, model, counts)
 
 
 # --- how many n-grams every two texts of an item share, for many items at once ---
@@ -354,7 +350,23 @@ def ngram_totals(tokens: TokenCodes, places: TextPlaces, n: int) -> Ints:
 
 def shared_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> Iterator[Ints]:
     """Yield Σ_g min(count_a(g), count_b(g)) over the n-grams g, items x slots x slots, for n = 1 … order."""
-    run = _sort_ngrams(tokens, places, order)
+    texts, total = len(tokens.lengths), len(tokens.codes)
+    owner = np.repeat(np.arange(texts), tokens.lengths)
+    at = np.arange(total) + owner
+    codes = np.full(total + texts + order, _END, np.int64)
+    codes[at] = tokens.codes + 1
+    keys = np.repeat(places.item, tokens.lengths + 1)
+    size = places.items
+    for step in range(order):
+        if size * (tokens.kinds + 1) >= _KEY_LIMIT:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys = keys * (tokens.kinds + 1) + codes[step : step + len(keys)]
+        size *= tokens.kinds + 1
+    by_key = np.argsort(keys[at])
+    owner = owner[by_key]
+    item = places.item[owner]
+    run = SortedNgrams(codes, at[by_key], item, places.slot[owner], _starts(item))
     for n in range(1, order + 1):
         # From n − 1 to n tokens: n-grams that occur once, or that run over the end of a text, are dropped.
         token = run.codes[run.at + (n - 1)]
@@ -382,26 +394,6 @@ class SortedNgrams:
     def take(self, part: slice | Mask) -> SortedNgrams:
         """Return some of the positions."""
         return SortedNgrams(self.codes, self.at[part], self.item[part], self.slot[part], self.first[part])
-
-
-def _sort_ngrams(tokens: TokenCodes, places: TextPlaces, order: int) -> SortedNgrams:
-    texts, total = len(tokens.lengths), len(tokens.codes)
-    owner = np.repeat(np.arange(texts), tokens.lengths)
-    at = np.arange(total) + owner
-    codes = np.full(total + texts + order, _END, np.int64)
-    codes[at] = tokens.codes + 1
-    keys = np.repeat(places.item, tokens.lengths + 1)
-    size = places.items
-    for step in range(order):
-        if size * (tokens.kinds + 1) >= _KEY_LIMIT:
-            distinct, keys = np.unique(keys, return_inverse=True)
-            size = len(distinct)
-        keys = keys * (tokens.kinds + 1) + codes[step : step + len(keys)]
-        size *= tokens.kinds + 1
-    by_key = np.argsort(keys[at])
-    owner = owner[by_key]
-    item = places.item[owner]
-    return SortedNgrams(codes, at[by_key], item, places.slot[owner], _starts(item))
 
 
 def _starts(values: Ints) -> Mask:

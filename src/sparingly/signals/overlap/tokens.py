@@ -61,7 +61,17 @@ def encode_tokens(tokenised: Sequence[Sequence[str]]) -> TokenCodes:
 def bleu_tokens(texts: Sequence[str], tokeniser: Tokeniser = "13a") -> TokenCodes:
     """Return the tokens that sacrebleu cuts texts into for BLEU."""
     if tokeniser == "13a":
-        return _tokens_13a(texts)
+        # Cut each distinct word once, and put its pieces wherever the word stands.
+        words = [joined_lines(text).split() for text in texts]
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        numbers, distinct_words = _encode(chain.from_iterable(words), int(lengths.sum()))
+        pieces = encode_tokens(cut_words(distinct_words))
+        sizes = pieces.lengths[numbers]
+        ends = np.cumsum(sizes)
+        begins = np.cumsum(pieces.lengths) - pieces.lengths
+        codes = pieces.codes[np.arange(int(sizes.sum())) + np.repeat(begins[numbers] - ends + sizes, sizes)]
+        upto = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(lengths)])]
+        return TokenCodes(codes, np.diff(upto), pieces.kinds)
     if tokeniser == "zh":
         return encode_tokens(cut_chinese(texts))
     if tokeniser not in get_args(Tokeniser):
@@ -76,20 +86,6 @@ def bleu_tokens(texts: Sequence[str], tokeniser: Tokeniser = "13a") -> TokenCode
             f"The tokeniser {tokeniser} needs a dictionary. Install it with: {command}"
         ) from None
     return encode_tokens([tokenise(text.rstrip()).split() for text in texts])
-
-
-def _tokens_13a(texts: Sequence[str]) -> TokenCodes:
-    """Cut each distinct word once, and put its pieces wherever the word stands."""
-    words = [joined_lines(text).split() for text in texts]
-    lengths = np.fromiter(map(len, words), np.int64, len(words))
-    numbers, distinct_words = _encode(chain.from_iterable(words), int(lengths.sum()))
-    pieces = encode_tokens(cut_words(distinct_words))
-    sizes = pieces.lengths[numbers]
-    ends = np.cumsum(sizes)
-    begins = np.cumsum(pieces.lengths) - pieces.lengths
-    codes = pieces.codes[np.arange(int(sizes.sum())) + np.repeat(begins[numbers] - ends + sizes, sizes)]
-    upto = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(lengths)])]
-    return TokenCodes(codes, np.diff(upto), pieces.kinds)
 
 
 def _encode(tokens: Iterable[str], total: int) -> tuple[Ints, list[str]]:
@@ -158,23 +154,17 @@ def _token_starts(points: CodePoints, separate: Mask, padded: bool) -> Mask:
     holds = digit if padded else digit | (points == ord(_BETWEEN))
     after_digit, after, digit_after = np.zeros((3, len(points)), bool)
     after_digit[1:], after[1:], digit_after[:-1] = digit[:-1], holds[:-1], holds[1:]
-    attached = digit_after & _passed_marks(mark, after)
-    separate = separate | (mark & ~attached) | ((points == ord("-")) & after_digit)
-    begins = separate.copy()
-    begins[0] = True
-    begins[1:] |= separate[:-1]
-    return begins
-
-
-def _passed_marks(mark: Mask, after: Mask) -> Mask:
-    """Whether the rule "part a full stop or comma from the non-digit before it" passes a mark by.
-
-    The rule takes two characters at a time, so of several marks in a row it parts every second one: the
-    first, the third … or, where a digit stands before them, the second, the fourth …
-    """
+    # Whether the rule "part a full stop or comma from the non-digit before it" passes a mark by. The rule
+    # takes two characters at a time, so of several marks in a row it parts every second one: the first, the
+    # third … or, where a digit stands before them, the second, the fourth …
     places = np.arange(len(mark))
     first = mark.copy()
     first[1:] &= ~mark[:-1]
     begin = np.maximum.accumulate(np.where(first, places, 0))
     passed: Mask = (places - begin) % 2 == np.where(after[begin], 0, 1)
-    return passed
+    attached = digit_after & passed
+    separate = separate | (mark & ~attached) | ((points == ord("-")) & after_digit)
+    begins = separate.copy()
+    begins[0] = True
+    begins[1:] |= separate[:-1]
+    return begins
