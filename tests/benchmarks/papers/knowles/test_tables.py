@@ -9,8 +9,17 @@ import pytest
 
 from benchmarks.papers import lo_knowles
 from benchmarks.papers.catalogue import paper_table
-from benchmarks.papers.lo_knowles import BUDGETED, FIXED, band_figures
-from benchmarks.papers.work import QUICK, Work
+from benchmarks.papers.lo_knowles import (
+    BUDGETED,
+    COVERAGES,
+    FIXED,
+    Method,
+    Set,
+    band_figures,
+    ranking_figures,
+)
+from benchmarks.papers.work import DEMO, QUICK, Work
+from sparingly.data.synthetic import load_invented
 
 NAMES = [f"s2-table{number}" for number in range(1, 5)]
 # A figure of every table that is nowhere else.
@@ -52,18 +61,18 @@ def test_counts_are_of_sets_in_the_best_median_and_worst_run() -> None:
     assert lo_knowles.changed(sets, "x", "COMET") == "–"
 
 
-def test_sets_of_which_a_draw_cannot_be_made_are_left_out_and_named() -> None:
-    title = lo_knowles.KINDS[3][0].method.title
-    other = lo_knowles.KINDS[3][1].method.title
-    runs = {"chrF": [1, 1, 1]}
-    sets = {
-        "a": {"title": "A", "drawn": {title: runs, other: runs}},
-        "b": {"title": "B", "drawn": {title: None, other: runs}},
-    }
-    text = lo_knowles.TABLE_3.text({"share": 0.6, "runs": 3, "number": 3, "sets": sets})
-    assert "Without B: fixed snippets there cannot be of so many items." in text
-    assert "1 / 1 / 1 of 1" in text
-    assert "of 2 |" not in text
+def test_every_run_takes_the_next_coverage() -> None:
+    data = load_invented()
+    demo = Set(DEMO, "demo", "overall", (("chrF", "surface"),))
+    method = Method("segments", "snippets:kind=segment")
+    both = ranking_figures(data, demo, method, [0.2, 0.9], 2)["chrF"]["changes"]
+    for place, share in enumerate((0.2, 0.9)):
+        assert both[place] == ranking_figures(data, demo, method, share, 2)["chrF"]["changes"][place]
+
+
+def test_every_direction_has_its_coverage() -> None:
+    for number, known in COVERAGES.items():
+        assert len(known) == lo_knowles.PUBLISHED_BUDGETED[number][1].of
 
 
 @pytest.mark.shared_data
