@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.papers import lo_knowles
 from benchmarks.papers.catalogue import paper_table
+from benchmarks.papers.context import _places
 from benchmarks.papers.lo_knowles import (
     BUDGETED,
     COVERAGES,
@@ -19,6 +20,7 @@ from benchmarks.papers.lo_knowles import (
     ranking_figures,
 )
 from benchmarks.papers.work import DEMO, QUICK, Work
+from sparingly.data.evalset import EvalSet
 from sparingly.data.synthetic import load_invented
 
 NAMES = [f"s2-table{number}" for number in range(1, 5)]
@@ -80,3 +82,25 @@ def test_fixed_snippets_have_more_of_short_documents(shared_data: Path) -> None:
     found = band_figures(Work(shared_data).load("wmt21_ende"), lo_knowles.BAND_SHARE, 3)
     assert found[FIXED][0] > found["full"][0]
     assert found[BUDGETED][0] == pytest.approx(found["full"][0], abs=0.01)
+
+
+def test_what_context_costs_is_computed_and_shown(tmp_path: Path) -> None:
+    found = paper_table("s2-context")
+    text = found.text(found.figures(Work(tmp_path, tmp_path / "kept", QUICK, is_demo=True)))
+    row = next(line for line in text.splitlines() if line.startswith("| segments |"))
+    taus = [float(cell) for cell in row.split("|")[2:-1]]
+    # The dearer reading is, the fewer segments are judged.
+    assert taus[0] > taus[-1]
+    assert "**Time.**" not in text
+
+
+def test_places_are_counted_within_documents() -> None:
+    data = EvalSet.from_arrays(
+        ["a", "b", "c", "d"],
+        ["m"],
+        aspects={"x": np.zeros((4, 1))},
+        columns={"document": ["p", "q", "p", "p"], "position": [7, 0, 2, 4]},
+    )
+    place, length = _places(data)
+    assert place.tolist() == [2, 0, 0, 1]
+    assert length.tolist() == [3, 1, 3, 3]
