@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import paper
 from benchmarks.analyses.__main__ import ANALYSES
-from benchmarks.papers.catalogue import HOMES, REPRODUCES, PaperTable, reproduces
+from benchmarks.papers.catalogue import HOMES, PaperTable
+from benchmarks.verdicts import REPRODUCES, reproduces
 
 
 @pytest.fixture
