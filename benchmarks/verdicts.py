@@ -1,4 +1,4 @@
-"""Whether the tables and figures of the papers reproduce, from reading what was computed beside the published."""
+"""Whether the tables of the papers reproduce, from reading what was computed beside the published."""
 
 from __future__ import annotations
 
