@@ -170,11 +170,6 @@ def _stored(store: sqlite3.Connection, path: Path, experiment: str | None) -> It
         raise InputError(f"the store cannot be read ({error})", file=path) from None
 
 
-_EXPERIMENTS = (
-    """SELECT DISTINCT name, experiment_id FROM experiments JOIN trace_info USING (experiment_id)"""
-)
-
-
 def _artifact(tags: dict[str, Any], path: Path) -> list[Any]:
     """Return the spans of a trace that older versions keep in a file of their own."""
     location = str(tags.get("mlflow.artifactLocation") or "").removeprefix("file://")
