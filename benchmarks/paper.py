@@ -25,6 +25,7 @@ from benchmarks.pages import write_whole
 from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table, reproduces
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
 from sparingly.base.errors import SparinglyError, UsageError, listing
+from sparingly.show.figures.save import save_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -43,6 +44,7 @@ def options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes")
     parser.add_argument("--out", type=Path, help="a file for the numbers, JSON; of all: a folder")
+    parser.add_argument("--figure", type=Path, help="a picture of the curves: .svg, .png, .html, .pdf")
     parser.add_argument("--json", action="store_true", help="print the numbers instead of the table")
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="all: begin no table after so many minutes"
@@ -88,6 +90,10 @@ def print_table(chosen: argparse.Namespace) -> None:
     """Compute a table and print it, or its numbers."""
     cells = None if chosen.out is None else chosen.out.with_name(f"{chosen.out.name}.kept")
     table, numbers = computed(chosen.name, chosen, cells)
+    if chosen.figure is not None:
+        if table.picture is None:
+            raise UsageError(f"{table.name} has no picture: leave --figure out.")
+        save_figure(table.picture(numbers), chosen.figure)
     text = json.dumps(numbers, ensure_ascii=False, indent=2)
     if chosen.out is not None:
         write_whole(chosen.out, f"{text}\n")

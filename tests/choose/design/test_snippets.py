@@ -258,6 +258,12 @@ def test_reading_context_is_paid_for() -> None:
     assert "read as context on average, for the price of 24." in " ".join(chosen.notes)
 
 
+def test_documents_that_may_give_nothing_have_no_context() -> None:
+    # A last document of one segment, of which a budget of a tenth seldom takes any.
+    data = made().at(range(11))
+    assert len(select(data, "snippets:reading=0.5", 2, seed=1)) in (1, 2, 3)
+
+
 def test_without_context_reading_costs_nothing() -> None:
     one, other = (select(made(), f"snippets:context=0,reading={price}", 24) for price in ("0", "1"))
     assert [row.item for row in one] == [row.item for row in other]

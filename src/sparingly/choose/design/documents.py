@@ -427,7 +427,7 @@ class Snippets(WholeSetSelector):
         total, first = np.concatenate([[0], np.cumsum(reach)]), np.cumsum(plan.counts) - plan.counts
 
         def mean(length: Ints) -> Floats:
-            starts = plan.counts if self.wrap else plan.counts - length + 1
+            starts = plan.counts if self.wrap else np.minimum(plan.counts, plan.counts - length + 1)
             return np.where(length > 0, (total[first + starts] - total[first]) / starts, 0.0)
 
         more = mean(np.minimum(plan.length + 1, plan.counts))
