@@ -462,8 +462,8 @@ class EvalSet:
     def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
         """Return the set with the scores and ratings of some cells (items × models) and no others.
 
-        Of ``preferences`` the compared rows are left, none unless given. What people said of references stays:
-        it was not asked about the models.
+        Of ``preferences`` the compared rows are left, none unless given. What people said of references
+        stays: it was not asked about the models.
         """
         rows, columns = self.places_in_store
         visible = np.zeros((len(self.store.items), len(self.store.models)), bool)
