@@ -43,7 +43,7 @@ REPRODUCES: Mapping[str, str] = MappingProxyType(
         "s3-table3": "no: with tau between scores, numbers of phases hardly differ.",
         "s3-table4": "no: the first metric orders a tenth of the items; rows differ by chance.",
         "s3-table7": "no: with tau between scores, regressors hardly differ.",
-        "s3-table8": "direction: boosting is first on other validation sets, too; the others are closer to it.",
+        "s3-table8": "direction: boosting is first on other sets, too; the others are closer to it.",
         "s3-table9": "no: the first metric orders a tenth of the items; rows differ by chance.",
         "s3-table10": "no: the first metric orders a tenth of the items; rows differ by chance.",
         "s3-table11": "direction: MoverScore is first on another validation set, too, by little.",

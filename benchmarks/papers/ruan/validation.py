@@ -124,9 +124,8 @@ def _table8_text(computed: Figures) -> str:
             "same items whatever the seed, so that nothing but random itself varies between runs: its mean "
             f"and standard deviation are over {computed['runs']} draws.",
             "The paper's validation sets, E2E and ParaBank with three to five systems, are not in the "
-            "collection; published taus of such few systems move in steps of .33 and are taken between "
-            "`argsort` results. `boosting` is first there and here; random with tau between scores is not far "
-            "from it.",
+            "collection; published taus of so few systems move in steps of .33 and are taken between "
+            "`argsort` results. `boosting` is first there and here; random with tau between scores is near.",
         ]
     )
 
@@ -151,8 +150,8 @@ def _table11_text(computed: Figures) -> str:
         [
             table(["first phase by", "Kendall, here", "aspects", "published"], rows),
             _aspects(sets, ORDERINGS),
-            "Kendall of CASF at half of the items by the metric that orders its first tenth. OpinSummEval has "
-            "all eight metrics, SimpEval has BLEU.",
+            "Kendall of CASF at half of the items by the metric that orders its first tenth. OpinSummEval "
+            "has all eight metrics, SimpEval has BLEU.",
             "The paper's validation sets are not in the collection. MoverScore is first there and here, by "
             "little: the metric orders one tenth of the items.",
         ]
