@@ -21,9 +21,8 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError
 from sparingly.data import fields, files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, located, names_in
+from sparingly.data.io.format import Format, Head, Options, first_record, located, names_in, read_records
 from sparingly.data.io.jsonl import plain, scores_of, texts_of
-from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_mapping, as_text
 
 PROTOCOLS = frozenset({"mqm", "esa", "esa_merged", "da", "sqm", "da_sqm", "likert", "xsts", "appraise"})
