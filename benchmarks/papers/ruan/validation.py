@@ -121,14 +121,11 @@ def _table8_text(computed: Figures) -> str:
             table(["regressor", "Kendall, here", "sd over runs", "published", "published sd"], rows),
             _aspects(sets, (RANDOM, *published.REGRESSORS)),
             "Kendall of CASF at half of the items, over sets that the paper does not have. CASF picks the "
-            "same "
-            "items whatever the seed, so that nothing but random itself varies between runs: its mean and "
-            f"standard deviation are over {computed['runs']} draws.",
+            "same items whatever the seed, so that nothing but random itself varies between runs: its mean "
+            f"and standard deviation are over {computed['runs']} draws.",
             "The paper's validation sets, E2E and ParaBank with three to five systems, are not in the "
-            "collection; "
-            "published taus of such few systems move in steps of .33 and are taken between `argsort` "
-            "results. "
-            "`boosting` is first there and no better than the others here.",
+            "collection; published taus of so few systems move in steps of .33 and are taken between "
+            "`argsort` results. `boosting` is first there and here; random with tau between scores is near.",
         ]
     )
 
@@ -154,11 +151,9 @@ def _table11_text(computed: Figures) -> str:
             table(["first phase by", "Kendall, here", "aspects", "published"], rows),
             _aspects(sets, ORDERINGS),
             "Kendall of CASF at half of the items by the metric that orders its first tenth. OpinSummEval "
-            "has "
-            "all eight metrics, two sets have BLEU.",
-            "The paper's validation sets are not in the collection. MoverScore is first there; the order "
-            "of one "
-            "tenth of the items decides little here, and rows differ by chance.",
+            "has all eight metrics, SimpEval has BLEU.",
+            "The paper's validation sets are not in the collection. MoverScore is first there and here, by "
+            "little: the metric orders one tenth of the items.",
         ]
     )
 

@@ -217,11 +217,8 @@ def read_long(
 ) -> EvalSet:
     """Read an evaluation set from a table.
 
-    Args:
-        source: The table, in any layout.
-        roles: What the user said of columns.
-        name: The name of the system where the table is about one.
-        clashes: Ids met both as a number and as a text.
+    ``name`` is that of the system where the table is about one, ``clashes`` ids met both as a number and
+    as a text.
     """
     try:
         checked = check_said(roles, source.names)

@@ -131,13 +131,7 @@ def cut_chinese(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _split_lines(lines: Sequence[str], separate: set[str], *, padded: bool) -> list[list[str]]:
-    """Cut lines without line ends into tokens.
-
-    Args:
-        lines: The lines; white space in them is single spaces.
-        separate: The characters that are always tokens of their own.
-        padded: Whether a line is read as if it had a space at both ends.
-    """
+    """Cut lines without line ends into tokens."""
     text = _BETWEEN + _BETWEEN.join(lines) + _BETWEEN
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     is_separate = np.zeros(max(int(points.max()), *map(ord, separate)) + 1, bool)
