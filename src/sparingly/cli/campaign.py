@@ -98,9 +98,6 @@ def new(
 
     ```
     sparingly campaign new wmt.db data.jsonl -b 200 -a overall --scale 0,100
-    ```
-
-    ```
     sparingly campaign new wmt.db data.jsonl -m waves -b 200 -a overall --scale 0,100
     sparingly campaign new ab.db ab.jsonl --ask pairs -b 60
     sparingly campaign new wmt.db en-de=ende.jsonl cs-uk=csuk.jsonl -m uniform -b 10% -a esa --size 50
@@ -224,9 +221,6 @@ def status(
 
     ```
     sparingly campaign status wmt.db
-    ```
-
-    ```
     sparingly campaign status wmt.db --at 120
     ```
     """
@@ -252,9 +246,6 @@ def export(
 
     ```
     sparingly campaign export wmt.db answers.csv
-    ```
-
-    ```
     sparingly campaign export wmt.db judged.jsonl --data en-de
     ```
     """
@@ -395,10 +386,8 @@ def pause(
     sparingly campaign pause wmt.db --reason "new instructions"
     ```
     """
-    from sparingly.run.campaign.rounds import pause as begin_pause
-
     with opened(address, name) as running:
-        _report_action("paused", running.name, begin_pause(running, reason), json)
+        _report_action("paused", running.name, running.pause(reason), json)
 
 
 @campaign.command
@@ -409,10 +398,8 @@ def resume(address: Address, /, *, name: Name = None, json: Json = False) -> Non
     sparingly campaign resume wmt.db
     ```
     """
-    from sparingly.run.campaign.rounds import resume as end_pause
-
     with opened(address, name) as running:
-        _report_action("resumed", running.name, end_pause(running), json)
+        _report_action("resumed", running.name, running.resume(), json)
 
 
 def _report_action(action: str, campaign: str, seq: int, json: bool) -> None:
@@ -437,9 +424,6 @@ def hours(
 
     ```
     sparingly campaign hours wmt.db
-    ```
-
-    ```
     sparingly campaign hours wmt.db --rate 18.50 -o hours.csv
     ```
     """
@@ -498,9 +482,6 @@ def release(
 
     ```
     sparingly campaign release wmt.db wmt-release --licence CC-BY-4.0
-    ```
-
-    ```
     sparingly campaign release wmt.db wmt-release.zip --licence CC-BY-4.0 --title "Our evaluation"
     ```
     """

@@ -17,7 +17,7 @@ from sparingly.base.errors import InputError, UsageError
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target, text_lines
+from sparingly.data.files import naming_target, text_lines, write_atomically
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -38,21 +38,17 @@ class ServerOptions:
     host: Annotated[str, about("The address to listen at; default: only this machine.")] = "127.0.0.1"
     port: Annotated[int, about("The port; 0 takes a free one.")] = 8000
     secret_file: Annotated[
-        Path | None,
-        about("The key that signs sessions; default: beside a campaign's file."),
+        Path | None, about("The key that signs sessions; default: beside a campaign's file.")
     ] = None
     public: Annotated[
         str | None,
-        about(
-            "The public address behind a proxy: https://judge.example.org, or https://example.org/judge.",
-        ),
+        about("The public address behind a proxy: https://judge.example.org, or https://example.org/judge."),
     ] = None
     renew_organiser: Annotated[
         bool, flag("Revoke earlier organiser links, for example one that others have seen.")
     ] = False
     once_links: Annotated[
-        Path | None,
-        about("Write the links here, readable only by you, and not on the terminal."),
+        Path | None, about("Write the links here, readable only by you, and not on the terminal.")
     ] = None
 
     @property
@@ -91,10 +87,7 @@ def serve(
         str, about("Make a link for each of these, separated by commas.", show_default=False)
     ] = "",
     instructions: Annotated[
-        Path | None,
-        about(
-            "The guidelines: Markdown with a title, a scale in words, examples, consent.",
-        ),
+        Path | None, about("The guidelines: Markdown with a title, a scale in words, examples, consent.")
     ] = None,
     form: Annotated[
         str | None,
@@ -121,22 +114,17 @@ def serve(
         about("The share of outputs that two raters judge, and at least 20, so that agreement is known."),
     ] = 0.1,
     tutorial: Annotated[
-        Path | None,
-        about("Items with known answers (labels) that raters judge first, until right."),
+        Path | None, about("Items with known answers (labels) that raters judge first, until right.")
     ] = None,
     controls: Annotated[
-        Path | None,
-        about("Items with known answers, hidden among the others: one in ten pages."),
+        Path | None, about("Items with known answers, hidden among the others: one in ten pages.")
     ] = None,
     images: Annotated[
         Path | None,
-        about(
-            "The folder of images: texts that name one, as a path or a Markdown image, show it.",
-        ),
+        about("The folder of images: texts that name one, as a path or a Markdown image, show it."),
     ] = None,
     repeats: Annotated[
-        float,
-        about("The share of pages that a rater judges a second time: how they agree with themselves."),
+        float, about("The share of pages that a rater judges a second time: how they agree with themselves.")
     ] = 0.0,
     third_rater: Annotated[
         bool, flag("Ask a third rater where two disagree, who decides; otherwise reviewers do.")
@@ -144,7 +132,7 @@ def serve(
     help_from: Annotated[
         str | None,
         about(
-            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans.",
+            "Fill in an AI's answers for some questions: a metric, or a file with item, model, score, spans."
         ),
     ] = None,
     help_share: Annotated[
@@ -162,8 +150,7 @@ def serve(
         int | None, about("With --panel: the pages that one person judges; default: all.")
     ] = None,
     panel_screened: Annotated[
-        str | None,
-        about("With --panel: the code, or address, for those who do not consent."),
+        str | None, about("With --panel: the code, or address, for those who do not consent.")
     ] = None,
     panel_pay: Annotated[
         float | None, about("With --panel: what one person is paid; your pages show what an hour comes to.")
@@ -340,7 +327,8 @@ def _new_campaign(
 def _tell(links: dict[str, str], file: Path | None, *, json: bool) -> None:
     """Tell the links, this once."""
     if file is not None:
-        _write_private(file, "".join(f"{person}\t{link}\n" for person, link in links.items()), replace=True)
+        text = "".join(f"{person}\t{link}\n" for person, link in links.items())
+        write_atomically(file, lambda target: target.writelines([text.encode()]), private=True)
         summary = {"written": str(file)}
     else:
         summary = links
@@ -387,7 +375,7 @@ def _secret(address: str, file: Path | None, name: str | None = None) -> str:
     return secret
 
 
-def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
+def _write_private(path: Path, text: str) -> None:
     """Write a file that nobody else can read, whole or not at all; the first to write it wins."""
     with naming_target(path):
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -396,9 +384,6 @@ def _write_private(path: Path, text: str, *, replace: bool = False) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            if replace:
-                Path(temporary).replace(path)
-                return
             try:
                 path.hardlink_to(temporary)
             except FileExistsError:

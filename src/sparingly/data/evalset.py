@@ -614,7 +614,8 @@ class EvalSet:
         if stored is None:
             digest = compute()
         else:
-            digest = _shared_digests.get([stored], (name, self.keys.tobytes(), self.models), compute)
+            rows = None if self._rows is None else self._rows.tobytes()
+            digest = _shared_digests.get([stored], (name, rows, self._models), compute)
         return self._digests.setdefault(name, digest)
 
     def _arrays(self, name: str) -> list[NDArray[Any]]:

@@ -83,6 +83,18 @@ def test_parts_made_in_several_calls_and_folders_are_one_leaderboard(
     assert seconds.sub("", at_once) == seconds.sub("", page)
 
 
+def test_pages_of_the_docs_say_that_their_sets_were_used_for_tuning(tmp_path: Path) -> None:
+    data, grid, docs = judged_sets(tmp_path), tmp_path / "grid.toml", tmp_path / "docs"
+    grid.write_text(GRID, encoding="utf-8")
+    docs.mkdir()
+    page = docs / "leaderboard.md"
+    page.write_text(f"# One\n\n{marker('leaderboard')}\n\n{END}\n", encoding="utf-8")
+    saved = tmp_path / "saved"
+    assert command("--data", data, "--grid", grid, "--saved", saved, "--docs", docs) == 0
+    for file in (page, docs / "leaderboard.html"):
+        assert "was developed on these sets" in file.read_text(encoding="utf-8")
+
+
 def test_sets_that_take_longest_come_first(tmp_path: Path) -> None:
     data = judged_sets(tmp_path)
     assert leaderboard.largest_first(data, None) == ("long", "short")

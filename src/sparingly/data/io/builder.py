@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,11 @@ from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
 from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
 
+# The items, models and values of a score.
+_Numbers = tuple[list[int], list[int], list[float]]
+_NONE: _Numbers = ([], [], [])
+_PLAIN, _LARGE = {int, float}, 1e300
+
 
 class IdCodes:
     """Ids in the order of their first mention; the number 1 and the text "1" may not both occur."""
@@ -27,6 +32,7 @@ class IdCodes:
         self.kind = kind
         self.codes: dict[str, int] = {}
         self._numeric: dict[str, bool] = {}
+        self._answered: tuple[tuple[str, ...], list[int]] = ((), [])
 
     def code(self, value: Any, field: str) -> int:
         """Return the code of an id, a new one when it is met for the first time."""
@@ -39,6 +45,15 @@ class IdCodes:
                 fix="Write ids in one way",
             )
         return self.codes.setdefault(name, len(self.codes))
+
+    def of_texts(self, names: Iterable[str]) -> list[int] | None:
+        """Return the codes of ids that were met before, written as text; None where one was not."""
+        if (asked := tuple(names)) != self._answered[0]:
+            codes = [-1 if self._numeric.get(name, True) else self.codes[name] for name in asked]
+            if -1 in codes:
+                return None
+            self._answered = asked, codes
+        return self._answered[1]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -145,7 +160,7 @@ class EvalSetBuilder:
         self.items, self.models, self.references = IdCodes("item"), IdCodes("model"), IdCodes("reference")
         self.raters = IdCodes("rater")
         self.item_lines: list[int] = []
-        self._numbers: dict[tuple[str, str], tuple[list[int], list[int], list[float]]] = {}
+        self._numbers: dict[tuple[str, str], _Numbers] = {}
         self._texts: dict[str, dict[tuple[int, int], Any]] = {}
         self._sources: dict[int, str] = {}
         self._has_sources = False
@@ -184,6 +199,33 @@ class EvalSetBuilder:
         return self.models.code(value, field)
 
     # --- what items and cells hold ---------------------------------------------------------------------
+
+    def plain_scores(self, item: int, cells: Mapping[str, Any], kind_of: Callable[[str], str]) -> bool:
+        """Take an item's scores by model and name; say False, and take none, unless all are plain numbers.
+
+        Files hold millions of them: known models and known names with a number each need no closer look.
+        """
+        codes, first = self.models.of_texts(cells), next(iter(cells.values()), None)
+        taken: list[tuple[_Numbers, list[float]]] = []
+        if codes is None or not isinstance(first, dict):
+            return False
+        try:
+            for name in first:
+                key, values = (kind_of(name), name), [cell[name] for cell in cells.values()]
+                # A sum is below no limit where one of them is infinite or missing.
+                plain = {*map(type, values)} <= _PLAIN and abs(sum(values)) < _LARGE
+                if not plain or self._words.of_words(key) or not self._numbers.get(key, _NONE)[2]:
+                    return False
+                taken.append((self._numbers[key], values))
+        except (KeyError, TypeError, OverflowError):
+            return False
+        if sum(map(len, cells.values())) != len(first) * len(cells):
+            return False
+        for (items, models, numbers), values in taken:
+            items += [item] * len(codes)
+            models += codes
+            numbers += values
+        return True
 
     def metric(self, item: int, model: int, name: str, value: Any, field: str) -> None:
         """Take a metric's score of an output."""
@@ -465,9 +507,9 @@ class EvalSetBuilder:
     ) -> Floats:
         matrix = np.full(len(self.items) * width, np.nan)
         places = np.array(items, np.int64) * width + np.array(models, np.int64)
-        unique, first, counts = np.unique(places, return_index=True, return_counts=True)
-        if len(unique) < len(places):
-            place = int(first[counts > 1][0])
+        counts = np.bincount(places, minlength=1)
+        if counts.max() > 1:
+            place = int(np.argmax(places == np.argmax(counts > 1)))
             item, names = items[place], self.references if kind == "reference_aspect" else self.models
             raise InputError(
                 f"the item {shown(self._item_name(item))} has two scores"

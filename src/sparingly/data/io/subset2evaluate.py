@@ -135,7 +135,12 @@ def _take_texts(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> N
 def _take_scores(
     builder: EvalSetBuilder, item: int, scores: Any, is_aspect: Callable[[str], bool]
 ) -> Iterator[str]:
-    for model, values in as_mapping(scores, "scores").items():
+    cells = as_mapping(scores, "scores")
+    if builder.plain_scores(item, cells, lambda name: "aspect" if is_aspect(name) else "metric"):
+        # All models have the same names then.
+        yield from next(iter(cells.values()))
+        return
+    for model, values in cells.items():
         code = builder.model(model, "scores")
         for name, value in as_mapping(values, f"scores.{model}").items():
             take = builder.aspect if is_aspect(name) else builder.metric

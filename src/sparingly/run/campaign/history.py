@@ -21,7 +21,8 @@ from sparingly.infer.estimate.rater_effects import HELP_PROBABILITY, HELPED
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.journal import events_at
 from sparingly.run.campaign.settings import Settings
-from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS
+from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, PLACEMENTS, RATINGS, ROUNDS, rows_of
+from sparingly.run.forms.answer import as_objects, judgement_columns, places_of
 from sparingly.run.forms.question import Output, Question
 from sparingly.run.rounds.strategy import Finished
 
@@ -160,8 +161,8 @@ class History:
         judges = adjudicators(connection, self.settings.name, data, seq)
         table = RATINGS.c
         rows = connection.execute(
-            select(*(table[name] for name in _COLUMNS), table.round, table.seq)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(RATINGS, self.settings.name, " ".join((*_COLUMNS, "round", "seq")), data=data)
+            .where(table.seq <= seq)
             .order_by(table.seq)
         )
         # What was judged again to see whether raters have changed counts in no score.
@@ -202,8 +203,8 @@ class History:
         """Return the rounds up to a number, each with the number up to which it knew the answers."""
         table = ROUNDS.c
         rows = connection.execute(
-            select(table.selection, table.as_of)
-            .where(table.campaign == self.settings.name, table.data == data, table.seq <= seq)
+            rows_of(ROUNDS, self.settings.name, "selection as_of", data=data)
+            .where(table.seq <= seq)
             .order_by(table.number)
         )
         return [(Selection.from_dict(json.loads(row.selection)), row.as_of) for row in rows]
@@ -388,22 +389,18 @@ def with_answers(
     models, names = set(data.models), tuple(aspects)
     scored = [row for row in answers if not row["other"] and row["model"] in models]
     compared = [row for row in answers if row["other"] and models.issuperset((row["model"], row["other"]))]
-    comments = np.array([row["comment"] for row in scored], object)
-    extra = {}
-    if any(HELPED in row for row in scored):
-        extra = {name: _objects([row.get(name) for row in scored]) for name in (HELPED, HELP_PROBABILITY)}
+    extra = (HELPED, HELP_PROBABILITY) if any(HELPED in row for row in scored) else ()
     ratings = Ratings(
-        extra=extra,
-        model=_codes(scored, "model", data.models),
+        model=places_of(scored, "model", data.models),
         score=np.array([row["score"] for row in scored], np.float64),
-        comment=comments if any(text is not None for text in comments) else None,
-        **_shared_columns(data, scored, names),
+        comment=as_objects([row["comment"] for row in scored]),
+        **judgement_columns(data, data.ratings, scored, names, extra),
     )
     preferences = Preferences(
-        first=_codes(compared, "model", data.models),
-        second=_codes(compared, "other", data.models),
+        first=places_of(compared, "model", data.models),
+        second=places_of(compared, "other", data.models),
         value=np.array([row["score"] for row in compared], np.float64),
-        **_shared_columns(data, compared, names),
+        **judgement_columns(data, data.preferences, compared, names),
     )
     scales = {fields.aspect(name): ends for name, ends in aspects.items() if ends is not None}
     return data.with_parts(
@@ -412,33 +409,6 @@ def with_answers(
         preferences=preferences,
         scales={**data.scales, **scales},
     )
-
-
-def _shared_columns(
-    data: EvalSet, rows: Sequence[Mapping[str, Any]], aspects: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return the columns that ratings and preferences have in common."""
-    raters = tuple(sorted({row["rater"] for row in rows}))
-    seconds = [np.nan if row["seconds"] is None else row["seconds"] for row in rows]
-    return {
-        "item": data.positions(row["item"] for row in rows).astype(np.int32),
-        "aspects": aspects,
-        "aspect": _codes(rows, "aspect", aspects),
-        "raters": raters,
-        "rater": _codes(rows, "rater", raters),
-        "seconds": np.array(seconds, np.float64),
-    }
-
-
-def _objects(values: Sequence[Any]) -> Any:
-    column = np.empty(len(values), object)
-    column[:] = values
-    return column
-
-
-def _codes(rows: Sequence[Mapping[str, Any]], column: str, names: Sequence[str]) -> Any:
-    code = {name: place for place, name in enumerate(names)}
-    return np.array([code[row[column]] for row in rows], np.int32)
 
 
 # --- Questions: what was asked for, and what of it is still to be judged ---
@@ -454,11 +424,8 @@ def questions_at(connection: Connection, settings: Settings, data: str, seq: int
     The questions are in the order in which people are asked.
     """
     table = ASKED.c
-    rows = connection.execute(
-        select(table.round, table.place, table.item, table.model, table.other).where(
-            table.campaign == settings.name, table.data == data, table.seq <= seq
-        )
-    )
+    query = rows_of(ASKED, settings.name, "round place item model other", data=data)
+    rows = connection.execute(query.where(table.seq <= seq))
     present = models_of(connection, settings.name, data)
     requests = [tuple(row) for row in rows]
     anchors = anchors_at(connection, settings.name, data, seq)

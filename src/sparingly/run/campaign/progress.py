@@ -25,13 +25,14 @@ from sparingly.run.campaign.reader import CampaignReader
 from sparingly.run.campaign.tables import ASKED, CAMPAIGNS, EVENTS, KNOWN_ANSWERS, RATINGS, ROUNDS
 
 
+@dataclass(frozen=True, kw_only=True)
 class TimeSpent:
-    """Hours, and seconds per answer; some answers come without their time."""
+    """Answers and people's time; some answers come without theirs."""
 
-    answers: int
+    answers: int  # how many answers came in, corrections too: these took time as well
     seconds: float
-    without_time: int
-    other_seconds: float
+    without_time: int  # how many came without their seconds, so that the sum is too small
+    other_seconds: float = 0.0  # the part of the seconds that went into pages without a score
 
     @property
     def hours(self) -> float:
@@ -83,16 +84,6 @@ class RaterProgress:
 
 
 @dataclass(frozen=True)
-class Cost(TimeSpent):
-    """What was spent so far: answers and people's time."""
-
-    answers: int
-    seconds: float
-    without_time: int
-    other_seconds: float = 0.0
-
-
-@dataclass(frozen=True)
 class Overview:
     """How far a campaign is at a number of its journal."""
 
@@ -123,14 +114,11 @@ class Overview:
         return sum(progress.answered for progress in self.rounds)
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> TimeSpent:
         """What it has cost so far; corrections took time, too."""
-        return Cost(
-            sum(rater.answers + rater.corrections for rater in self.raters),
-            sum(rater.seconds for rater in self.raters),
-            sum(rater.without_time for rater in self.raters),
-            sum(rater.other_seconds for rater in self.raters),
-        )
+        parts = ("seconds", "without_time", "other_seconds")
+        totals: dict[str, Any] = {name: sum(getattr(rater, name) for rater in self.raters) for name in parts}
+        return TimeSpent(answers=sum(rater.answers + rater.corrections for rater in self.raters), **totals)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -334,19 +322,15 @@ HOURS_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RaterHours(TimeSpent):
     """What one rater did, and for how long."""
 
     rater: str
-    answers: int  # how many answers came in, corrections too: these took time as well
     corrections: int
-    without_time: int  # how many came without their seconds, so that the sum is too small
-    seconds: float
     days: int  # on how many days (UTC) there was an answer
     first: str
     last: str
-    other_seconds: float = 0.0  # the part of the seconds that went into pages without a score
 
 
 def rater_hours(campaign: CampaignReader, at: int | None = None) -> tuple[RaterHours, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +21,7 @@ from sparingly.base.summary import Summary
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields
 from sparingly.infer.compare.compare import compare_scores, compare_votes, pair_of
 from sparingly.infer.compare.head_to_head import HeadToHead
 from sparingly.infer.compare.strengths import WinMatrix, judged_strengths
@@ -62,7 +62,7 @@ from sparingly.run.campaign.soundness import check_kinds
 from sparingly.run.campaign.tables import CAMPAIGNS, RATINGS
 from sparingly.run.forms.guidelines import Guidelines
 from sparingly.run.forms.question import Question, QuestionTexts
-from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows
+from sparingly.run.rounds.strategy import OneShot, State, Strategy, asked_cells, compared_rows, only_rows
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class SetStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(PlainFields):
     """Where a campaign stands at a number of its journal."""
 
     campaign: str
@@ -103,10 +103,6 @@ class Status:
     closed: bool
     sets: tuple[SetStatus, ...]
     paused: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as plain values."""
-        return dict(plain(asdict(self)))
 
     def summary(self) -> Summary:
         """Return how far it is, what was asked and answered of every data set, and what to do next."""
@@ -235,30 +231,20 @@ def _answered_rounds(snapshot: DataSnapshot) -> tuple[Selection, ...]:
     return tuple(rounds)
 
 
+def _drawn_rounds(snapshot: DataSnapshot) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the rounds that comparisons are weighted by, if all were drawn by chance, and what to mind."""
+    rounds = _answered_rounds(snapshot)
+    is_sample = all(selection.probability is not None for selection in rounds)
+    return {"rounds": rounds if is_sample else (), "sampled": is_sample}, () if is_sample else (_PICKED,)
+
+
 def _without_withdrawn(selection: Selection, data: EvalSet) -> Selection:
     """Return a round without comparisons with models that were withdrawn."""
     if selection.pairs is None:
         return selection
     models = set(data.models)
     rows = [place for place, pair in enumerate(selection.pairs) if pair is None or models.issuperset(pair)]
-    if len(rows) == len(selection):
-        return selection
-    columns: dict[str, Any] = {
-        name: value[rows]
-        for name, value in vars(selection).items()
-        if isinstance(value, np.ndarray) and name != "pool"
-    }
-    return replace(selection, **columns)
-
-
-def _model_notes(snapshot: DataSnapshot) -> list[str]:
-    first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
-    notes = []
-    if late := sorted(models - first_models):
-        notes.append(f"judged on what was chosen without them: {', '.join(late)}")
-    if withdrawn := sorted(first_models - models):
-        notes.append(f"withdrawn: {', '.join(withdrawn)}")
-    return notes
+    return selection if len(rows) == len(selection) else only_rows(selection, rows)
 
 
 # --- The reader ---
@@ -417,16 +403,12 @@ class CampaignReader:
             options: Those of ``bradley_terry``: ``ties``, ``covariates``, ``level``; and ``judge``.
         """
         settings, snapshot = self.settings, self._snapshot(data, at)
-        rounds = _answered_rounds(snapshot)
-        if any(selection.pairs is None for selection in rounds):
+        if any(selection.pairs is None for selection in _answered_rounds(snapshot)):
             raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
-        is_sample = all(selection.probability is not None for selection in rounds)
+        weighting, picked = _drawn_rounds(snapshot)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
-        rounds = rounds if is_sample else ()
-        options = {"rounds": rounds, "sampled": is_sample, **options}
-        strengths = judged_strengths(snapshot.data, aspect, **options).strengths
-        notes = (*strengths.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-        return replace(strengths, notes=notes)
+        strengths = judged_strengths(snapshot.data, aspect, **{**weighting, **options}).strengths
+        return replace(strengths, notes=(*strengths.notes, *picked, *self._notes(snapshot)))
 
     def compare(
         self,
@@ -448,8 +430,7 @@ class CampaignReader:
         """
         snapshot = self._snapshot(data, at)
         if self.compares(data):
-            rounds = _answered_rounds(snapshot)
-            is_sample = all(selection.probability is not None for selection in rounds)
+            weighting, picked = _drawn_rounds(snapshot)
             comparison = compare_votes(
                 self._with_sides(snapshot),
                 first,
@@ -458,12 +439,10 @@ class CampaignReader:
                 target=target,
                 margin=margin,
                 judge=judge,
-                rounds=rounds if is_sample else (),
-                sampled=is_sample,
                 alpha=alpha,
+                **weighting,
             )
-            notes = (*comparison.notes, *(() if is_sample else (_PICKED,)), *self._notes(snapshot))
-            return replace(comparison, notes=notes)
+            return replace(comparison, notes=(*comparison.notes, *picked, *self._notes(snapshot)))
         names = pair_of(snapshot.data, first, second)
         estimate = self.estimate(data, at=at, target=target, level=round(1 - alpha, 12), **options)
         result = compare_scores(estimate, *names, alpha=alpha, margin=margin)
@@ -483,7 +462,12 @@ class CampaignReader:
         """Return what the reader should know of late and withdrawn models, and of what cannot be judged."""
         with self.database.reading() as connection:
             cells = skipped_cells(connection, self.name, snapshot.name, snapshot.seq)
-        notes = _model_notes(snapshot)
+        notes = []
+        first_models, models = set(snapshot.drawn_from.models), set(snapshot.strategy_data.models)
+        if late := sorted(models - first_models):
+            notes.append(f"judged on what was chosen without them: {', '.join(late)}")
+        if withdrawn := sorted(first_models - models):
+            notes.append(f"withdrawn: {', '.join(withdrawn)}")
         if cells:
             noun = "comparison" if next(iter(cells))[3] else "output"
             notes.append(f"raters could not judge {counted(len(cells), noun)}: no score counts for them")

@@ -31,6 +31,7 @@ from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.jsonl import JsonLines
 from sparingly.data.selection import RANKING_ONLY, Selection
+from sparingly.data.values import PlainFields
 from sparingly.run.campaign.access import Audit
 from sparingly.run.campaign.answers import marks_at, placement_rows
 from sparingly.run.campaign.guidelines import Acceptances
@@ -221,7 +222,7 @@ _ANSWER_KEY = ("data", "rater", "item", "model", "first", "second", "aspect")
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(PlainFields):
     """What was written: the files by name, how many raters and answers, and the seed of their numbers."""
 
     path: str
@@ -229,10 +230,6 @@ class Release:
     raters: int
     answers: int
     seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**vars(self), "files": list(self.files)}
 
 
 def release(

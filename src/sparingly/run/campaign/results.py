@@ -13,7 +13,7 @@ from sparingly.base.format import counted
 from sparingly.base.stats.krippendorff import alpha_interval
 from sparingly.base.summary import Summary
 from sparingly.data.evalset import EvalSet
-from sparingly.data.values import plain
+from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.intervals import student
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
@@ -150,7 +150,7 @@ def _next_step(campaign: CampaignReader, name: str, at: int) -> str:
 
 
 @dataclass(frozen=True)
-class AspectAgreement:
+class AspectAgreement(PlainFields):
     """How well the raters of an aspect agree."""
 
     data: str
@@ -165,10 +165,6 @@ class AspectAgreement:
     flags: tuple[RaterFlag, ...] = ()  # raters who are far from the rest
     notes: tuple[str, ...] = ()
     compares: bool = False  # whether outputs were compared
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from sparingly.base.errors import SparinglyError
 from sparingly.base.progress import tracked
@@ -16,7 +16,7 @@ from sparingly.run.campaign.history import anchors_at, cells_of_round, is_own
 from sparingly.run.campaign.journal import as_json, events_at
 from sparingly.run.campaign.rounds import RoundDrawer
 from sparingly.run.campaign.soundness import first_problem
-from sparingly.run.campaign.tables import ASKED
+from sparingly.run.campaign.tables import ASKED, rows_of
 from sparingly.run.rounds.strategy import Finished
 from sparingly.run.verification import EARLIER_RULE, Verification, earlier_rule, same_numbers, version_notes
 
@@ -123,12 +123,7 @@ def _asked_problems(
 ) -> Iterator[str]:
     """Compare what people were asked with what the rounds say."""
     campaign, history = drawer.settings.name, drawer.history
-    table = ASKED.c
-    rows = connection.execute(
-        select(*(table[name] for name in _CELL), table.seq).where(
-            table.campaign == campaign, table.data == data
-        )
-    ).all()
+    rows = connection.execute(rows_of(ASKED, campaign, " ".join((*_CELL, "seq")), data=data)).all()
     asked_cells = {tuple(row)[:-1] for row in rows}
     first_seq: dict[int, int] = {}
     for row in rows:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparingly._version import __version__
-from sparingly.base.errors import UnknownNameError, UsageError
+from sparingly.base.checks import check_names
+from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.base.registry import Method
 from sparingly.base.summary import Summary, Tabular
@@ -134,9 +135,7 @@ class Report(Tabular):
             targets = {path: report_kind(path)}
         else:
             kinds = list(formats)
-            for kind in kinds:
-                if kind not in KINDS:
-                    raise UnknownNameError("format of a report", kind, KINDS)
+            check_names("format of a report", kinds, KINDS)
             targets = {path.with_suffix(KINDS[kind]): kind for kind in kinds}
         writers: dict[str, Callable[[], str]] = {
             **{"html": self.html, "md": self.markdown, "tex": self.latex, "json": self._json},

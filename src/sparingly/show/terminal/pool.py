@@ -13,7 +13,7 @@ from sparingly.choose.distil.model import AppliedModel, weak_notes
 from sparingly.choose.pool.candidates import REASONS
 from sparingly.choose.pool.records import PROBLEM_KINDS
 from sparingly.show.terminal.console import fixed, line, notes, percent, show_path, show_table
-from sparingly.show.terminal.selection import show_selection
+from sparingly.show.terminal.results import show_selection
 
 if TYPE_CHECKING:
     from sparingly.choose.distil.model import DistilledModel
