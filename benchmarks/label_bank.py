@@ -37,7 +37,7 @@ import numpy as np
 import sparingly
 from benchmarks.pages import bold, replaced, table
 from sparingly.base.arrays import Floats
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.estimate.assemble import EstimateRequest, assemble
 from sparingly.infer.estimate.bank import EXPECTED, PARAMETERS, LabelBank

@@ -22,8 +22,9 @@ from pathlib import Path
 from benchmarks.analyses.__main__ import ANALYSES
 from benchmarks.analyses.__main__ import main as analyse
 from benchmarks.pages import write_whole
-from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table, reproduces
+from benchmarks.papers.catalogue import Figures, PaperTable, names, paper_table
 from benchmarks.papers.work import DEMO, EFFORTS, Work, file_of, paper_code
+from benchmarks.verdicts import reproduces
 from sparingly.base.errors import SparinglyError, UsageError, listing
 from sparingly.show.figures.save import save_figure
 

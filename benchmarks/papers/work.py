@@ -293,11 +293,10 @@ class Work:
 
     def given(self, setting: Setting, method: str) -> tuple[EvalSet, str]:
         """Return the data of a setting with the vectors that a method names, and the method to run on it."""
-        text, seen = setting.method(method), self.embedding(EMBEDDING)
-        data = (
-            _set_with_vectors(self, setting) if seen in text and seen == EMBEDDING else self.evalset(setting)
-        )
-        return data, text.replace(EMBEDDING, seen)
+        text = setting.method(method).replace(EMBEDDING, self.embedding(EMBEDDING))
+        if "metric=source_" in text:
+            return _set_with_predictions(self, setting), text
+        return _set_with_vectors(self, setting) if EMBEDDING in text else self.evalset(setting), text
 
     def embedding(self, name: str) -> str:
         """Return an embedding as methods name it; the texts of the demo set have no vectors by MiniLM."""
@@ -426,6 +425,13 @@ def _replayed(data: EvalSet, method: str, setting: Setting) -> list[float]:
         rows = np.flatnonzero(asked.any(axis=1))
         found.append(float(curve_of_rows(full, rows, [len(rows)]).values[0]))
     return found
+
+
+@lru_cache(maxsize=1)
+def _set_with_predictions(work: Work, setting: Setting) -> EvalSet:
+    from benchmarks.papers.zouhar.sources import with_predictions
+
+    return with_predictions(work, setting, work.evalset(setting))
 
 
 @lru_cache(maxsize=1)

@@ -50,8 +50,8 @@ OTHER_METHODS = (
     "are used as they are."
 )
 NO_SOURCE_MODELS = (
-    "The source-based column is not computed: its predictors were trained on WMT up to 2022 (PreCOMET), and "
-    "neither they nor those data are in the collection."
+    "The source-based column is beside ours in s0-fig5: its predictors were trained on WMT up to 2022 "
+    "(PreCOMET), and neither they nor those data are in the collection."
 )
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from sparingly.base.catalogue import METHOD_KINDS, find_class, names, registered_classes
 from sparingly.base.catalogue import register as register
 from sparingly.base.errors import UnknownNameError, UsageError, one_line
-from sparingly.base.lazy import pl
+from sparingly.base.summary import Framed, html_table
 from sparingly.base.text import (
     Bare,
     Call,
@@ -323,7 +323,7 @@ def _value_of(value: Any, spell: bool) -> Value:
 # --- for listings ---
 
 
-class MethodList(list[dict[str, Any]]):
+class MethodList(list[dict[str, Any]], Framed):
     """Methods as plain values, also as frames and as a table for notebooks."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -331,21 +331,7 @@ class MethodList(list[dict[str, Any]]):
         columns = ("name", "kind", "needs", "summary", "reference")
         return [{name: method[name] for name in columns} for method in self]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return the methods as a polars frame."""
-        from sparingly.base.summary import frame_of_rows
-
-        return frame_of_rows(self.rows())
-
-    def to_pandas(self) -> Any:
-        """Return the methods as a pandas frame; pandas is no dependency of ours."""
-        from sparingly.base.summary import pandas_of_rows
-
-        return pandas_of_rows(self.rows())
-
     def _repr_html_(self) -> str:
-        from sparingly.base.summary import html_table
-
         rows = [(row["kind"], row["name"], row["summary"]) for row in self.rows()]
         return html_table(("kind", "name", "what it does"), sorted(rows))
 

@@ -144,22 +144,29 @@ def interval_svg(cell: IntervalCell, ends: tuple[float, float]) -> str:
 # --- Results as tables ---
 
 
-def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a polars frame; what is not known is null."""
-    return pl.DataFrame(rows, infer_schema_length=None)
+class Framed:
+    """A result whose rows can be had as a frame."""
+
+    if TYPE_CHECKING:
+
+        def rows(self) -> list[dict[str, Any]]:
+            """Return the rows as plain values by column."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a polars frame; what is not known is null."""
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas frame; pandas is no dependency of ours."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
+        return pandas.DataFrame(self.rows())
 
 
-def pandas_of_rows(rows: list[dict[str, Any]]) -> Any:
-    """Return rows as a pandas frame; pandas is no dependency of ours."""
-    try:
-        pandas = import_module("pandas")
-    except ImportError:
-        raise UsageError("A pandas frame needs pandas: pip install pandas.") from None
-    return pandas.DataFrame(rows)
-
-
-class Tabular:
-    """A result whose rows can be had as a frame, and that has a picture.
+class Tabular(Framed):
+    """A result that can be had as a frame, and that has a picture.
 
     ``rows_key`` names the rows among the values of ``to_dict``, so that a frame holds the numbers of the
     result's file and of ``--json``.
@@ -181,14 +188,6 @@ class Tabular:
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows as plain values by column."""
         return list(self.to_dict()[self.rows_key])
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a polars frame; what is not known is null."""
-        return frame_of_rows(self.rows())
-
-    def to_pandas(self) -> Any:
-        """Return the rows as a pandas frame; pandas is no dependency of ours."""
-        return pandas_of_rows(self.rows())
 
     def plot(self) -> Any:
         """Draw the picture that belongs to the result, an Altair chart; needs the extra ``report``."""

@@ -61,8 +61,8 @@ def compare(
     if not sources:
         raise UsageError("Name the data and two models: sparingly compare DATA NEW CURRENT.")
     # The files or the campaign first, then the names of models: what is no file.
-    files = [each for each in sources[1:] if "://" in each or Path(each).is_file()]
-    names = [each for each in sources[1:] if each not in files]
+    files = [part for part in sources[1:] if "://" in part or Path(part).is_file()]
+    names = [part for part in sources[1:] if part not in files]
     if len(names) > 2:
         raise UsageError(f"A comparison is of two models, and {len(names)} are named: {', '.join(names)}.")
     files = [sources[0], *files]

@@ -173,7 +173,7 @@ def apply(
     from sparingly.choose.distil.model import SUFFIX, UNLIKE, apply_distilled, load_distilled
     from sparingly.data import files, io
     from sparingly.data.evalset import EvalSet
-    from sparingly.data.io.records import line_id, read_lines
+    from sparingly.data.io.format import line_id, read_lines
     from sparingly.show.terminal.pool import show_applied
 
     distilled = load_distilled(model)

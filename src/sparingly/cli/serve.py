@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 from sparingly.base.errors import InputError, UsageError
+from sparingly.cli.campaign import set_guidelines
 from sparingly.cli.options import DEFAULT_READ_OPTIONS, Json, ReadOptions, emit, parts_of
 from sparingly.cli.parameters import about, flag, options
 from sparingly.cli.subject import Ask, Name, Sources, is_campaign, opened, strategy_to_ask, subject_of
-from sparingly.data.files import naming_target, text_lines, write_atomically
+from sparingly.data.files import naming_target, write_atomically
 from sparingly.data.selection import Selection
 
 if TYPE_CHECKING:
@@ -117,7 +118,11 @@ def serve(
         Path | None, about("Items with known answers (labels) that raters judge first, until right.")
     ] = None,
     controls: Annotated[
-        Path | None, about("Items with known answers, hidden among the others: one in ten pages.")
+        str | None,
+        about(
+            "One in ten pages: items with known answers from a file; or damaged: outputs judged before, with "
+            "words replaced, which must not score higher.",
+        ),
     ] = None,
     images: Annotated[
         Path | None,
@@ -199,6 +204,7 @@ def serve(
     from sparingly.show.web.panel import EXAMPLE, Panel
     from sparingly.show.web.server import run
     from sparingly.show.web.several import create_several, path_names
+    from sparingly.show.web.web import DAMAGED
 
     are_campaigns = all(map(is_campaign, sources))
     addresses = sources if are_campaigns else (_new_campaign(sources, budget, reading, ask),)
@@ -219,7 +225,7 @@ def serve(
                 one_by_one=one_by_one,
                 reference=reference,
                 tutorial=None if tutorial is None else load(tutorial),
-                controls=None if controls is None else load(controls),
+                controls=DAMAGED if controls == DAMAGED else load(controls) if controls else None,
                 language=language,
                 panel=None if panel is None else Panel(panel, panel_pages, panel_screened, panel_pay),
                 hosts=serving.hosts,
@@ -284,11 +290,7 @@ def _begin(web: Web, instructions: Path | None) -> None:
     if not status.closed and not any(set_status.rounds for set_status in status.sets):
         web.campaign.next()
     if instructions is not None:
-        text = "\n".join(line for _, line in text_lines(instructions))
-        try:
-            web.campaign.set_guidelines(text)
-        except InputError as error:
-            raise error.at(file=instructions) from None
+        set_guidelines(web.campaign, instructions)
     web.board.refresh()
 
 

@@ -460,13 +460,10 @@ class EvalSet:
         return positions
 
     def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
-        """Return the set with the scores and ratings of some cells, and with some of its preferences.
+        """Return the set with the scores and ratings of some cells (items × models) and no others.
 
-        What people said of references stays: it was not asked about the models.
-
-        Args:
-            cells: items × models: whose scores and ratings can be seen.
-            compared: Which rows of ``preferences`` can be seen; None for no row.
+        Of ``preferences`` the compared rows are left, none unless given. What people said of references
+        stays: it was not asked about the models.
         """
         rows, columns = self.places_in_store
         visible = np.zeros((len(self.store.items), len(self.store.models)), bool)

@@ -42,7 +42,7 @@ def written(path: Path, scores: list[Scores], kind: str) -> Path:
 
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EvalSetBuilder, "plain_scores", lambda *_: False)
+    monkeypatch.setattr(EvalSetBuilder, "_plain_scores", lambda *_: False)
 
 
 Change = Callable[[list[Scores]], object]
@@ -100,13 +100,13 @@ def test_mistakes_are_named_as_they_are_one_by_one(
 
 
 def test_most_lines_of_a_large_file_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, answers = EvalSetBuilder.plain_scores, []
+    plain, answers = EvalSetBuilder._plain_scores, []
 
     def noted(*given: Any) -> bool:
         answers.append(plain(*given))
         return answers[-1]
 
-    monkeypatch.setattr(EvalSetBuilder, "plain_scores", noted)
+    monkeypatch.setattr(EvalSetBuilder, "_plain_scores", noted)
     sparingly.load(written(tmp_path / "data.jsonl", lines(20), "subset2evaluate"))
     assert answers == [False] + [True] * 19
 
@@ -116,7 +116,7 @@ def test_two_scores_of_one_output_are_an_error() -> None:
     item = builder.new_item("i")
     for model in MODELS:
         builder.metric(item, builder.model(model), "BLEU", 1.0, "BLEU")
-    assert builder.plain_scores(item, {"b": {"BLEU": 2.0}}, lambda name: "metric")
+    assert builder._plain_scores(item, {"b": {"BLEU": 2.0}}, lambda name: "metric")
     with pytest.raises(InputError, match='"i" has two scores for the model "b"'):
         builder.build()
 
@@ -125,4 +125,4 @@ def test_a_model_that_was_a_number_is_not_taken_for_a_text() -> None:
     builder = EvalSetBuilder(Path("x.jsonl"))
     item = builder.new_item("i")
     builder.metric(item, builder.model(1), "BLEU", 1.0, "BLEU")
-    assert not builder.plain_scores(builder.new_item("j"), {"1": {"BLEU": 2.0}}, lambda name: "metric")
+    assert not builder._plain_scores(builder.new_item("j"), {"1": {"BLEU": 2.0}}, lambda name: "metric")

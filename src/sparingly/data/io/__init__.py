@@ -69,7 +69,7 @@ def load(
         raise UnknownNameError("column", unknown[0], columns, f"({listing(map(str, paths), 3)})")
     data = sets[0]
     if len(sets) > 1 or labels is not None:
-        from sparingly.data.io.records import names_of_files
+        from sparingly.data.io.format import names_of_files
         from sparingly.data.join import join, with_labels
 
         if len(sets) > 1:

@@ -17,7 +17,7 @@ from sparingly.data.evalset import EvalSet
 from sparingly.data.io.words import SCALE, ScoreWords, WordScore, rating_numbers
 from sparingly.data.scale import Scale
 from sparingly.data.tables import Preferences, Ratings, Repeats, epoch_order
-from sparingly.data.values import as_id, as_number, as_scale, as_text, check_value, shown
+from sparingly.data.values import as_id, as_mapping, as_number, as_scale, as_text, check_value, shown
 
 # The items, models and values of a score.
 _Numbers = tuple[list[int], list[int], list[float]]
@@ -200,11 +200,18 @@ class EvalSetBuilder:
 
     # --- what items and cells hold ---------------------------------------------------------------------
 
-    def plain_scores(self, item: int, cells: Mapping[str, Any], kind_of: Callable[[str], str]) -> bool:
-        """Take an item's scores by model and name; say False, and take none, unless all are plain numbers.
+    def scores(self, item: int, given: Any, field: str, kind_of: Callable[[str], str]) -> None:
+        """Take an item's scores by model and name, each a ``metric`` or an ``aspect``."""
+        cells = as_mapping(given, field)
+        if self._plain_scores(item, cells, kind_of):
+            return
+        for model, values in cells.items():
+            code = self.model(model, field)
+            for name, value in as_mapping(values, f"{field}.{model}").items():
+                self._number(kind_of(name), name, item, code, value, f"{field}.{model}.{name}")
 
-        Files hold millions of them: known models and known names with a number each need no closer look.
-        """
+    def _plain_scores(self, item: int, cells: Mapping[str, Any], kind_of: Callable[[str], str]) -> bool:
+        """Take the scores at once where all are numbers, of models and names that were met before."""
         codes, first = self.models.of_texts(cells), next(iter(cells.values()), None)
         taken: list[tuple[_Numbers, list[float]]] = []
         if codes is None or not isinstance(first, dict):
@@ -226,6 +233,11 @@ class EvalSetBuilder:
             models += codes
             numbers += values
         return True
+
+    @property
+    def score_names(self) -> set[str]:
+        """The names of all scores so far."""
+        return {name for _, name in self._numbers}
 
     def metric(self, item: int, model: int, name: str, value: Any, field: str) -> None:
         """Take a metric's score of an output."""

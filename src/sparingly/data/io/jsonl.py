@@ -178,14 +178,8 @@ def _take_columns(builder: EvalSetBuilder, item: int, record: dict[str, Any]) ->
 
 def take_scores(builder: EvalSetBuilder, item: int, scores: Any, field: str) -> None:
     """Take ``{model: {name: number}}`` as metrics or aspects."""
-    is_metric, cells = field in ("metrics", "scores"), as_mapping(scores, field)
-    if builder.plain_scores(item, cells, lambda name: "metric" if is_metric else "aspect"):
-        return
-    take = builder.metric if is_metric else builder.aspect
-    for model, values in cells.items():
-        code = builder.model(model, field)
-        for name, value in as_mapping(values, f"{field}.{model}").items():
-            take(item, code, name, value, f"{field}.{model}.{name}")
+    kind = "metric" if field in ("metrics", "scores") else "aspect"
+    builder.scores(item, scores, field, lambda name: kind)
 
 
 def _take_ratings(builder: EvalSetBuilder, item: int, record: dict[str, Any]) -> None:

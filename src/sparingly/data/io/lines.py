@@ -22,8 +22,16 @@ from sparingly.base.errors import InputError
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options, names_in
-from sparingly.data.io.records import check_lengths, line_id, names_of_files, read_lines
+from sparingly.data.io.format import (
+    Format,
+    Head,
+    Options,
+    check_lengths,
+    line_id,
+    names_in,
+    names_of_files,
+    read_lines,
+)
 from sparingly.data.values import shown
 
 _SOURCE = re.compile(r"(source|src)([._-].*)?")

@@ -31,9 +31,8 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data.evalset import EvalSet
 from sparingly.data.files import extension
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Head, Options, located
+from sparingly.data.io.format import Head, Options, first_record, located, read_records
 from sparingly.data.io.log import LogFormat
-from sparingly.data.io.records import first_record, read_records
 from sparingly.data.values import as_id, as_list, as_text, parse_number, shown
 
 TARGET = "target"

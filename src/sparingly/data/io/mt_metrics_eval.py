@@ -23,8 +23,7 @@ from sparingly.base.errors import InputError, UnknownNameError, UsageError, list
 from sparingly.data import files
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io.builder import EvalSetBuilder
-from sparingly.data.io.format import Format, Head, Options
-from sparingly.data.io.records import read_lines
+from sparingly.data.io.format import Format, Head, Options, read_lines
 from sparingly.data.values import as_mapping, as_text, parse_number, shown
 
 SOURCES, OUTPUTS, HUMAN, METRICS = "sources", "system-outputs", "human-scores", "metric-scores"

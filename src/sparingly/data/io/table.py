@@ -45,11 +45,10 @@ from sparingly.data.io.columns import (
     written_scores,
 )
 from sparingly.data.io.excel import is_workbook
-from sparingly.data.io.format import Format, Head, Options
+from sparingly.data.io.format import Format, Head, Options, digest_id, names_of_files
 from sparingly.data.io.json_table import flatten
 from sparingly.data.io.opening import ARROW, is_dataset, source_of
 from sparingly.data.io.parquet import MAGIC, is_ours, parquet_names
-from sparingly.data.io.records import digest_id, names_of_files
 from sparingly.data.io.roles import (
     ANY_MODEL,
     FILLERS,
@@ -218,11 +217,8 @@ def read_long(
 ) -> EvalSet:
     """Read an evaluation set from a table.
 
-    Args:
-        source: The table, in any layout.
-        roles: What the user said of columns.
-        name: The name of the system where the table is about one.
-        clashes: Ids met both as a number and as a text.
+    ``name`` is that of the system where the table is about one, ``clashes`` ids met both as a number and
+    as a text.
     """
     try:
         checked = check_said(roles, source.names)

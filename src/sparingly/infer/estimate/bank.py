@@ -359,12 +359,9 @@ def estimate_new_models(
     Given the earlier labels, what they predict is a number known of every item: the draw of the new models'
     items, with known probabilities over all items, makes the estimate unbiased.
 
-    Args:
-        data: All models with their labels; those of models that the selection does not name only predict.
-        selection: The rows that were drawn for the new models.
-        drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
-        aspect: What was judged.
-        request: Target, level and kind of the intervals, scale and seed.
+    ``data`` holds all models with their labels; those of models that the selection does not name only
+    predict. ``drawn_from`` is the set that its rows were drawn from, with the new models alone
+    (``draw_view``).
     """
     new = [data.models.index(name) for name in drawn_from.models]
     scores, features = data.truth(aspect), without_truth(data, aspect)
@@ -433,13 +430,9 @@ def estimates_in_batches(
     slopes of f_b are learned from the new model's labels of the batches before b. Given what was known before
     it every batch is unbiased, so what one look adds to another is independent of it.
 
-    Args:
-        predictions: What labels predict that were there before the first batch.
-        data: All models with the labels of now.
-        looks: The rows of the draw up to every look, judged as far as they can be, each with the look before.
-        drawn_from: The set that they were drawn from, with these models alone (``draw_view``).
-        aspect: What was judged.
-        request: Target, level and kind of the intervals, scale and seed.
+    ``predictions`` are from labels that were there before the first batch, ``data`` has those of now.
+    ``looks`` are the rows of the draw up to every look, judged as far as they can be, each with the look
+    before.
     """
     scores = data.truth(aspect)[:, [data.models.index(name) for name in drawn_from.models]]
     parts, slopes = np.stack([predictions.base, predictions.added]), predictions.slopes

@@ -17,7 +17,7 @@ from sparingly.base import rng
 from sparingly.base.arrays import Floats, Ints, Mask
 from sparingly.base.lazy import special
 from sparingly.base.progress import tracked
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.data import fields
 from sparingly.data.evalset import EvalSet
 from sparingly.infer.judge.labelled import LabelledOutputs

@@ -19,7 +19,7 @@ from sparingly.base.syntax import argument
 from sparingly.choose.auto import AUTO
 from sparingly.choose.design.budget import Budget
 from sparingly.data import fields
-from sparingly.data.describe.epochs import EpochVariance, epoch_variances
+from sparingly.data.describe.judgements import EpochVariance, epoch_variances
 from sparingly.data.describe.metrics import Correlation
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import DataLike, as_evalset

@@ -24,6 +24,7 @@ from sparingly.base.errors import DataError, InputError, SparinglyError, Unknown
 from sparingly.data import files
 from sparingly.data.io.words import SCALE
 from sparingly.data.values import PlainFields
+from sparingly.run.campaign.access import is_reviewer
 from sparingly.run.campaign.datasets import DataSets, models_of
 from sparingly.run.campaign.guidelines import version_now
 from sparingly.run.campaign.history import ADJUDICATED, SKIPPED, anchors_at, skips_at
@@ -331,7 +332,7 @@ class AnswerBatch:
         if answer.placement is not None:
             self.placements[row["seq"]] = answer.placement
         self.rows.append(row)
-        if answer.adjudicates:
+        if answer.adjudicates or is_reviewer(answer.rater):
             decided = {column: values[column] for column in ("data", "item", "model", "other", "rater")}
             if tuple(decided.values()) not in self.adjudicated:
                 self.adjudicated.add(tuple(decided.values()))

@@ -526,9 +526,9 @@ class Campaign(CampaignReader):
         while claims := caller.claims.take(names, max(4 * workers, 64), caller.patience.most_calls):
             with self.database.reading() as connection:
                 seq = self.history.last_seq(connection)
-                asked = [questions_at(connection, self.settings, name, seq) for name in names]
-                total = sum(map(len, asked))
-                earlier = total - len(unanswered(connection, self.settings, seq, chain(*asked)))
+                questions_of = [questions_at(connection, self.settings, name, seq) for name in names]
+                total = sum(map(len, questions_of))
+                earlier = total - len(unanswered(connection, self.settings, seq, chain(*questions_of)))
             questions = [texts[question.data].fill(question) for question in claims]
             try:
                 for answers, _ in enumerate(caller.answer(questions, workers), 1):

@@ -81,7 +81,7 @@ class GroupCommit:
         with self.database.writing() as connection:
             for work in group:
                 try:
-                    with connection.begin_nested():
+                    with self.database.errors_as_sentences(), connection.begin_nested():
                         results.append((work(connection), None))
                 except Exception as error:
                     results.append((None, error))

@@ -18,7 +18,7 @@ from sparingly.choose.select import select
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
 from sparingly.data.signature import digest_scores
-from sparingly.infer.compare.margin import MarginAnswer, MarginLook
+from sparingly.infer.compare.head_to_head import MarginAnswer, MarginLook
 from sparingly.infer.estimate.assemble import EstimateRequest
 from sparingly.infer.estimate.bank import (
     WITH_BANK,

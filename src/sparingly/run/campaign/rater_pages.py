@@ -177,8 +177,8 @@ def _shared_pages(index: _PageIndex, share: float, seed: int) -> set[Page]:
         enough = max(share * sum(sizes.values()), LEAST_OVERLAP if number == 1 else 0)
         count = 0
         # In an order that is drawn once.
-        drawn = {unit: "\x1f".join((str(seed), *unit)).encode("utf-8", "surrogatepass") for unit in units}
-        for unit in sorted(units, key=lambda unit: sha256(drawn[unit]).digest()):
+        names = {unit: "\x1f".join((str(seed), *unit)).encode("utf-8", "surrogatepass") for unit in units}
+        for unit in sorted(units, key=lambda unit: sha256(names[unit]).digest()):
             if count >= enough:
                 break
             count += sizes[unit]
@@ -329,9 +329,9 @@ class PageBoard:
             aspects = self._judged.setdefault(row.rater, {})
             self._skips.get(key, set()).discard(row.rater)
             # Taken out first, so that the order is that of the last answers.
-            before = aspects.pop(key, 0)
-            aspects[key] = before | bit
-            self._judges[key] += before != self._all and aspects[key] == self._all
+            earlier = aspects.pop(key, 0)
+            aspects[key] = earlier | bit
+            self._judges[key] += earlier != self._all and aspects[key] == self._all
         # What a rater cannot judge is done with for them; another one is asked.
         for skip in skips_at(connection, self.settings.name, last, self.seq):
             key = _board_key(self._index, skip.cell, skip.round)

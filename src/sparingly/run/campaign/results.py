@@ -17,8 +17,7 @@ from sparingly.data.values import PlainFields, plain
 from sparingly.infer.estimate.assemble import Target, targets_of
 from sparingly.infer.estimate.intervals import student
 from sparingly.infer.estimate.result import CHOSEN_ITEMS, Estimate
-from sparingly.infer.judge.audit import audit_for_report
-from sparingly.infer.judge.words import answer
+from sparingly.infer.judge.audit import answer, audit_for_report
 from sparingly.infer.rank.rank import rank, rank_estimates
 from sparingly.infer.rank.ranking import RankedModel, Ranking, RankingSignature
 from sparingly.run.campaign.history import anchors_at

@@ -286,7 +286,9 @@ def run_judge(
     verdicts = tuple(known[question.key] for question in questions if question.key in known)
     wins: dict[str, float] = {}
     if prompt.ask == PAIRS and any(map(_is_read, verdicts)):
-        shares = win_shares(data, {one.key: one.score for one in verdicts if one.score is not None})
+        shares = win_shares(
+            data, {verdict.key: verdict.score for verdict in verdicts if verdict.score is not None}
+        )
         columns = zip(data.models, shares.T, strict=True)
         wins = {model: float(np.nanmean(part)) for model, part in columns if not np.isnan(part).all()}
     cost = None if token_price is None or endpoint.uncounted else token_price.cost(endpoint)

@@ -212,10 +212,18 @@ def _text(data: EvalSet, texts: Any, kind: str, row: int, model: int, seed: int)
     if kind == "reference":
         references = () if data.reference_texts is None else data.reference_texts[row]
         return next((str(text) for text in references if text), None)
+    return damaged_output(data, row, model, seed)
+
+
+def damaged_output(data: EvalSet, row: int, model: int, seed: int) -> str | None:
+    """Return an output with words of other outputs in it, or None where there is none or no words fit."""
+    texts = data.outputs
+    if texts is None or not texts[row, model]:
+        return None
     random = rng.generator(seed, "degraded", f"{data.items[row]}\x1f{data.models[model]}")
     rows = random.permutation(len(data))[:_DONORS]
     donors = (str(texts[donor, model]) for donor in rows if donor != row and texts[donor, model])
-    return degraded(output, donors, random)
+    return degraded(str(texts[row, model]), donors, random)
 
 
 # --- What raters did with control items ---

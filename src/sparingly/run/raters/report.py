@@ -13,7 +13,7 @@ from sparingly.base.format import counted, decimal_text, decimals_for, share_tex
 from sparingly.base.stats.correlation import pearson
 from sparingly.base.stats.krippendorff import Level
 from sparingly.base.stats.moments import FEWEST, outlier_p_value, outlier_p_values
-from sparingly.base.stats.multiple_tests import holm
+from sparingly.base.stats.pairs import holm
 from sparingly.base.summary import Summary, Tabular
 from sparingly.data.evalset import EvalSet
 from sparingly.data.io import DataLike, as_evalset

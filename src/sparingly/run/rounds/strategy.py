@@ -226,8 +226,11 @@ class Strategy(Method, ABC):
         return ""
 
     def label_fields(self, data: EvalSet, aspect: str) -> frozenset[str]:
-        """Return the labels that the strategy is shown: what the aspect is made of."""
-        return frozenset(data.truth_fields(aspect))
+        """Return the labels that the strategy is shown: what the aspect is made of.
+
+        One that needs preferences sees them and the scores, from which they can be derived.
+        """
+        return frozenset(data.truth_fields(aspect)) | ({"preferences"} & set(self.needs))
 
 
 def as_strategy(method: str | Method) -> Strategy:

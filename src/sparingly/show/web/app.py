@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -46,7 +46,7 @@ def create_app(
     one_by_one: bool = False,
     reference: bool = False,
     tutorial: EvalSet | None = None,
-    controls: EvalSet | None = None,
+    controls: EvalSet | Literal["damaged"] | None = None,
     panel: Panel | None = None,
     language: str = "en",
     hosts: Sequence[str] | None = LOOPBACK,
@@ -77,7 +77,8 @@ def create_app(
         one_by_one: Whether the outputs of an item are shown one after the other.
         reference: Whether the reference is shown as well.
         tutorial: Items whose labels are known answers: raters judge them first, each until they are right.
-        controls: Items whose labels are known answers, hidden among the others: one after every ten pages.
+        controls: Items whose labels are known answers, hidden among the others: one after every ten pages; or
+            ``damaged``: outputs that the rater judged before, with some words replaced.
         panel: Lets people of a panel in at ``/join``, and says how they complete their work.
         language: What the pages speak to raters: ``en``, ``de``, ``es`` or ``fr``.
         hosts: The names that the server goes by; None takes any.

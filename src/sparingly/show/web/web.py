@@ -34,6 +34,7 @@ from sparingly.show.web.sessions import Session, Sessions
 
 Texts = Literal["plain", "markdown"]
 OVERLAP = 0.1
+DAMAGED: Literal["damaged"] = "damaged"
 # An address of ours in a template.
 _ADDRESS = re.compile(r'\b((?:href|src|action|hx-get|hx-post|data-draft)=")/')
 _PERSON = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{4,64}}")
@@ -78,7 +79,8 @@ class Web:
     reference: bool = False  # whether the reference is shown as well
     # Items with known answers that are judged first, each until the answer is right.
     tutorial: EvalSet | None = None
-    controls: EvalSet | None = None  # items with known answers that are hidden among the others
+    # Items with known answers that are hidden among the others; or outputs judged before, DAMAGED.
+    controls: EvalSet | Literal["damaged"] | None = None
     panel: Panel | None = None  # what people of a panel get who come in by its address; default: nobody does
     language: str = "en"  # what the pages speak to raters, such as ``de``
     # What the links begin with, where a proxy stands in front; default: the address asked for.
@@ -200,7 +202,7 @@ class Web:
     @cached_property
     def known_controls(self) -> KnownItems | None:
         """The control items, checked."""
-        return self._known(self.controls, "control")
+        return None if isinstance(self.controls, str) else self._known(self.controls, "control")
 
     def _known(self, data: EvalSet | None, kind: KnownKind) -> KnownItems | None:
         if data is None:

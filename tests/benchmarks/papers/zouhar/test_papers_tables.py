@@ -22,6 +22,7 @@ ASKED = [*(f"s0-fig{number}" for number in range(4, 8)), *(f"s0-table{number}" f
 # Some published figures of each, and words that say why ours differ.
 SHOWN = {
     "s0-fig4": ("| 91.6 |", "| 92.5 |", "| 93.3 |", "nine language pairs"),
+    "s0-fig5": ("106.9", "78.7", "PreCOMET", "wmt23 itself is left out"),
     "s0-fig6": ("25 metrics", "BLEU, chrF", "BERTScore"),
     "s0-fig7": ("| 92.9 |", "| 94.7 |", "G-Eval"),
     "s0-table1": ("| 93.2 | 93.0 |", "| 92.9 | 92.6 |", "PreCOMET"),
@@ -67,9 +68,9 @@ def test_names_of_data_sets_are_those_that_are_loaded(name: str, tmp_path: Path)
     assert any(f" {file}.jsonl.gz" in str(caught.value) for file in table.sets)
 
 
-@pytest.mark.parametrize("name", ["s0-fig5", "s0-table7"])
+@pytest.mark.parametrize("name", ["s0-table7"])
 def test_what_cannot_be_computed_says_why(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} cannot be computed: its? "):
+    with pytest.raises(UsageError, match=f"{name} cannot be computed: it "):
         paper_table(name)
 
 

@@ -122,7 +122,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
         page_sent = from_form(handle, fields, service.aspects)
         service.take(session, page_sent)
     except (UsageError, RefusedError) as error:
-        known, again = service.known(handle), service.repeated(session.rater, handle)
+        known, again = service.known(handle), service.judged_again(session.rater, handle)
         page = None if known or again is not None else service.answerable(session, handle, page_sent)
         if page is not None and page_sent is not None:
             service.keep_draft(session, page, page_sent)
@@ -132,7 +132,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
             spent = 0.0 if page_sent is None else page_sent.seconds or 0.0
             view = service.views.known_view(session, *known, spent)
         elif again is not None:
-            view = service.views.view(session, again, again=True)
+            view = service.views.view(session, *again)
         elif page is not None:
             view = service.views.view(session, page)
         else:
@@ -145,7 +145,7 @@ def take_answer(handle: str, session: RaterForm, service: Served, fields: Fields
 def keep_draft(handle: str, session: RaterForm, service: Served, fields: Fields) -> Response:
     """Keep what a rater has typed so far."""
     submission = from_form(handle, fields, service.aspects)
-    if service.known(handle) is not None or service.repeated(session.rater, handle) is not None:
+    if service.known(handle) is not None or service.judged_again(session.rater, handle) is not None:
         return Response(status_code=204)
     page = service.answerable(session, handle, submission)
     if page is None:
