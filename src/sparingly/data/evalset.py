@@ -165,7 +165,7 @@ class EvalSet:
 
     @cached_property
     def reference_aspects(self) -> NamedArrays:
-        """What people said of the references: by aspect, items x references."""
+        """People's judgements of the references: by aspect, items x references."""
         stored = self.store.reference_aspects
         names = tuple(stored) if self._shows("reference_aspects") else ()
         return NamedArrays("reference aspect", names, lambda name: self._items_of(stored[name]))
@@ -399,7 +399,7 @@ class EvalSet:
     def reveal(self, cells: Mask, compared: Mask | None = None) -> EvalSet:
         """Return the set with the scores and ratings of some cells, and with some of its preferences.
 
-        What people said of references stays: it was not asked about the models.
+        People's judgements of references stay: they are not about the models.
 
         Args:
             cells: items × models: whose scores and ratings can be seen.
@@ -497,7 +497,7 @@ class EvalSet:
     def with_reference_as_model(self, reference: str, model: str | None = None) -> EvalSet:
         """Return the set with a human reference ranked as if it were a model.
 
-        It has the reference's text as its outputs and what people said of it as its aspects; it has no
+        It has the reference's text as its outputs and people's judgements of it as its aspects; it has no
         metric scores, because metrics compare with it.
         """
         model = model or reference

@@ -101,5 +101,5 @@ def test_what_the_data_lack_is_named() -> None:
     with pytest.raises(DataError, match="needs two of them"):
         select(data.take(models=["a"]), "search", 10)
     empty = EvalSet.from_arrays(["a", "b"], ["x", "y"], metrics={"m": np.full((2, 2), np.nan)})
-    with pytest.raises(DataError, match="No item has a score by m"):
+    with pytest.raises(DataError, match="No item has a score of m"):
         select(empty, "search", 1)

@@ -14,6 +14,7 @@ from sparingly.base.checks import check_level
 from sparingly.base.errors import DataError, MissingDataError, UnknownNameError, UsageError
 from sparingly.base.lazy import special
 from sparingly.base.summary import Summary
+from sparingly.base.syntax import argument
 from sparingly.base.tabular import Tabular
 from sparingly.base.text import format_value, text_value
 from sparingly.data import fields
@@ -324,7 +325,9 @@ def audit_judges(
     view = without_truth(view, name)
     judges = [metric for metric in names if metric in view.metrics]
     if not judges:
-        raise UsageError(f"{name} is the judge's own score: name what people judged.")
+        raise UsageError(
+            f"{name} is the judge's own score: name what people judged, with {argument('aspect')}."
+        )
     lines, parts = [], {}
     for metric in judges:
         labelled = labelled_outputs(view, sample, name, metric, cut)

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, func, select
 from sparingly.base.errors import UsageError
 from sparingly.base.format import counted
 from sparingly.base.summary import Summary
+from sparingly.base.syntax import either
 from sparingly.choose.select import select as select_items
 from sparingly.data.evalset import EvalSet
 from sparingly.data.selection import Selection
@@ -408,7 +409,10 @@ class CampaignReader:
         settings, snapshot = self.settings, self._snapshot(data, at)
         rounds = _answered_rounds(snapshot)
         if any(selection.pairs is None for selection in rounds):
-            raise UsageError(f"The strategy {settings.strategy} asks for scores: see estimate.")
+            raise UsageError(
+                f"The strategy {settings.strategy} asks for scores: "
+                f"{either('sparingly estimate CAMPAIGN', 'campaign.estimate()')}."
+            )
         is_sample = all(selection.probability is not None for selection in rounds)
         aspect = settings.aspect if settings.aspect in settings.aspects else None
         rounds = rounds if is_sample else ()

@@ -199,7 +199,7 @@ def fold_depths(
 
 
 def fold_chances(judged: Mask, fold: Ints, folds: int) -> Floats:
-    """Return items × models: the chance of every answered cell, 1 elsewhere.
+    """Return items × models: the probability of every answered cell, 1 elsewhere.
 
     In a fold of N_f items of which d_fj were answered for model j it is d_fj/N_f, so that
     μ̂_j = Σ_f (N_f/N)·ȳ_fj. Where a fold has no answer for a model, the others stand for it.
@@ -358,7 +358,7 @@ class Auto(Strategy):
         depth = "each model as deep as its labels can still change the answer"
         if self.question == "scores":
             depth = "all models on the same items, for scores"
-        metrics_text = "Without metrics, labels alone speak"
+        metrics_text = "There are no metrics, so labels alone count"
         if known_metrics(data):
             metrics_text = "Metrics count as far as they predict held-out labels"
         return (

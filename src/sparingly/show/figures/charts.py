@@ -82,7 +82,7 @@ def draw_scores(estimate: Estimate) -> VConcatChart:
     foot = [f"{counted(missing, 'interval')} could not be told."] if missing else []
     # Vega's own format: rates in percent, other scores as they are.
     chart = _points_on_lines(rows, estimate.aspect, "~%" if estimate.is_rate else "")
-    return framed(chart, f"Scores by {estimate.aspect}", f"over {estimate.target_text}; {level}", foot)
+    return framed(chart, f"Scores ({estimate.aspect})", f"over {estimate.target_text}; {level}", foot)
 
 
 def _score_rows(estimate: Estimate) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def draw_agreement(comparison: Comparison) -> VConcatChart:
         if row["mean"] is not None and row["full_mean"] is not None
     ]
     title = "point: on the chosen items; the line ends at the score on all items"
-    return framed(_points_on_lines(rows, comparison.truth), f"Scores by {comparison.truth}", title, [])
+    return framed(_points_on_lines(rows, comparison.truth), f"Scores ({comparison.truth})", title, [])
 
 
 def draw_changes(changes: Changes) -> VConcatChart:
@@ -291,7 +291,7 @@ def draw_ranks(ranking: Ranking) -> VConcatChart:
     colour = "; a colour is a group" if len(ranking.groups) > 1 else ""
     level = f"{100 * (1 - ranking.alpha):g} %"
     holds = f"on {target_text(ranking.target)}, at {level} confidence for all models at once"
-    return framed(chart, f"Possible ranks by {ranking.aspect}", f"{holds}{colour}", [])
+    return framed(chart, f"Possible ranks ({ranking.aspect})", f"{holds}{colour}", [])
 
 
 def draw_decisions(ranking: Ranking) -> VConcatChart:

@@ -50,7 +50,7 @@ class ReportRequest:
 
     aspect: str | None = None  # what was judged; None for the only one
     estimator: str | Method | None = None  # how scores are estimated; None leaves it to ``estimate``
-    # What scores and ranks speak about; None gives each its own (``targets_of``).
+    # What scores and ranks describe; None gives each its own (``targets_of``).
     target: Target | None = None
     level: float = 0.95  # the level of intervals; one less it is the error rate of ranks and groups
     seed: int = 0  # settles draws
@@ -59,7 +59,7 @@ class ReportRequest:
 
     @property
     def targets(self) -> Targets:
-        """What scores and decisions speak about."""
+        """What scores and decisions describe."""
         return targets_of(self.target)
 
     @property
@@ -278,7 +278,7 @@ def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target:
             intervals=tuple(PROPORTION if has_interval else "none" for has_interval in bounded),
             covariance=found.ranking.covariance,
             freedom=found.ranking.freedom,
-            aspect=f"win rate by {aspect}",
+            aspect=f"win rate ({aspect})",
             estimator=found.ranking.estimator,
             n=found.n,
             size=found.n,
@@ -298,7 +298,7 @@ def estimate_from_comparison(found: HeadToHead | WinMatrix, aspect: str, target:
         intervals=tuple("t" if has_interval else "none" for has_interval in bounded),
         covariance=strengths.covariance,
         freedom=strengths.freedom,
-        aspect=f"strength by {aspect}",
+        aspect=f"strength ({aspect})",
         estimator="bradley_terry",
         n=strengths.comparisons,
         size=strengths.comparisons,
@@ -331,7 +331,8 @@ def from_campaign(
     name = running.settings.data_named(data)
     if request.aspect not in (None, running.settings.aspect):
         raise UsageError(
-            f"The campaign is about {running.settings.aspect}, which cannot be changed to {request.aspect}."
+            f"The campaign is about {running.settings.aspect}, which cannot be changed to "
+            f"{request.aspect}: leave the aspect out."
         )
     status = running.status(at)
     # Everything below is of this entry, although people may answer meanwhile.
